@@ -1,0 +1,184 @@
+"""What a scheduler must do for us. A backend is one file beside this one; it imports no model and no Django.
+
+Failures are two trees: `Rejected` is permanent and the spec's fault, `Unavailable` is transient and nobody's. Whatever else
+escapes is a bug of the backend and is treated as `Unavailable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+from jobs.states import Reason, State
+
+
+class Rejected(Exception):
+    """The cluster will never take this job as it stands. `field` names the part of the spec, if one is to blame."""
+
+    def __init__(self, message: str, field: str = "", reason: Reason = Reason.REJECTED):
+        super().__init__(message)
+        self.field, self.reason = field, reason
+
+
+class Unavailable(Exception):
+    """The cluster did not answer, or answered that it cannot now. Nothing is known about the job; try again."""
+
+
+class Capability(StrEnum):
+    PLACES = "places"            # the portal chooses cpus, memory and GPUs itself (no scheduler behind)
+    IMAGES = "images"
+    EXEC = "exec"
+    ARRAY = "array"              # native arrays; without it each task is submitted by itself
+    GANG = "gang"                # more than one node
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where the portal put an attempt (only with Capability.PLACES). `gpus` are indexes on the node."""
+
+    node: str
+    cpus: float
+    memory: int
+    gpus: tuple[int, ...] = ()
+    gpu_uuids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One attempt, ready to start: all names resolved, all variables set. Memory in bytes, times in seconds."""
+
+    key: str                                  # unique for ever; the native name, by which it is found again
+    name: str
+    script: str                               # bash; the text of `setup` and `run`, verbatim
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    image: str = ""
+    cpus: float = 1
+    memory: int = 0                           # 0: no limit
+    gpus: int = 0
+    gpu_type: str = ""
+    num_nodes: int = 1
+    shm_size: int = 0
+    time_limit: float | None = None
+    grace: float = 30                         # between the polite signal and SIGKILL
+    placement: Placement | None = None
+
+
+@dataclass(frozen=True)
+class Handle:
+    """How the backend knows an attempt: `native_id` for people (pid, Slurm job id), `key` as given."""
+
+    key: str
+    native_id: str
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What the backend saw of one attempt. Only what was seen: a field it cannot know stays None."""
+
+    key: str
+    state: State
+    native_state: str = ""
+    native_id: str = ""
+    reason: Reason | None = None              # set exactly when state is final
+    exit_code: int | None = None
+    signal: int | None = None
+    evidence: str = ""                        # quoted facts: the last log line, "peak 1.9 GiB of 2.0 GiB"
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    node: str = ""
+    peak_memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Poll:
+    """One look at many attempts. `missing` are keys that a healthy scheduler does not know."""
+
+    observations: Sequence[Observation] = ()
+    missing: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class GpuFacts:
+    index: int
+    uuid: str
+    model: str                                # vendor's name: "NVIDIA H200"
+    type: str                                 # resource class suffix: "h200", "mig-1g.10gb"
+    memory: int
+
+
+@dataclass(frozen=True)
+class NodeFacts:
+    name: str
+    cpus: float
+    memory: int
+    gpus: Sequence[GpuFacts] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    is_ready: bool = True
+    note: str = ""                            # "no GPU: the NVIDIA driver is not installed"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Answer to "test connection": `message` says in words what was found or what is wrong."""
+
+    is_ok: bool
+    message: str
+    version: str = ""
+
+
+@dataclass(frozen=True)
+class LogChunk:
+    """Bytes of one attempt's output from `start` on. `at` is when they were read (Unix milliseconds)."""
+
+    start: int
+    data: bytes
+    at: int
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """A scheduler. All methods may be called from any thread; none may block for more than a few seconds."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]                      # how the page names the source: "this machine", "Slurm"
+    capabilities: ClassVar[frozenset[Capability]]
+
+    def probe(self) -> Probe:
+        """Never raises: what is wrong is in the answer."""
+
+    def inventory(self) -> Sequence[NodeFacts]:
+        """The nodes as they are now. Raises Unavailable."""
+
+    def render(self, launch: Launch) -> str:
+        """The very text that `submit` would send, for `--dry-run`. Secrets starred. Raises Rejected."""
+
+    def submit(self, launch: Launch) -> Handle:
+        """Start it, or adopt what already runs under its key: calling twice starts once. Raises Rejected, Unavailable."""
+
+    def find(self, key: str) -> Handle | None:
+        """The attempt under this key, finished or not; None when it never got here. Raises Unavailable."""
+
+    def poll(self, keys: Iterable[str]) -> Poll:
+        """Look at all of these in one go. A state this backend cannot read is left out, never guessed. Raises Unavailable."""
+
+    def cancel(self, key: str, grace: float = 30) -> None:
+        """Ask it to stop: SIGTERM, then SIGKILL after `grace` seconds. Returns at once; unknown keys are no error."""
+
+    def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
+        """At most `limit` bytes of output from offset `after`; empty data when there is none yet. Raises Unavailable."""
+
+    def forget(self, key: str) -> None:
+        """Free what a finished attempt still holds (files, records), once its log and end are stored."""
+
+
+class SupportsExec(Protocol):
+    """Backends with Capability.EXEC."""
+
+    def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
+        """Run argv beside the running attempt, in its directory and environment; (exit code, output). Raises Rejected."""
+
+
+Options = Mapping[str, Any]

@@ -1,0 +1,58 @@
+"""What was asked."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from clusters.models import Cluster
+from jobs.states import State
+from portal.core import clock
+from workspaces.models import Team, User
+from workspaces.tenancy.models import TenantModel
+
+PRIORITIES = {"low": -100, "normal": 0, "high": 100, "urgent": 200}
+
+
+class Job(TenantModel):
+    """A JobSpec that somebody submitted. Written by `jobs.services`; the columns below `derived` follow from its attempts and
+    are written by `jobs.lifecycle` alone, for lists."""
+
+    number = models.PositiveBigIntegerField()           # what people call it: counts from 1 in its organization
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+")
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="+")
+    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")  # rerun of
+    name = models.CharField(max_length=100)
+    spec = models.JSONField()
+    labels = models.JSONField(default=dict)
+    priority = models.SmallIntegerField(default=0)
+    resources = models.JSONField(default=dict)          # of one task: {"cpu": milli, "memory": bytes, "gpu": n, "gpu.<type>": n}
+    array_size = models.PositiveIntegerField(null=True)
+    after = models.JSONField(default=list)              # [[job id, "ok" | "any"], …]
+    is_held = models.BooleanField(default=False)        # by its owner, until released
+    created_at = models.DateTimeField(default=clock.now)
+    cancel_asked_at = models.DateTimeField(null=True)
+    cancel_asked_by = models.CharField(max_length=254, blank=True)
+    # derived
+    state = models.PositiveSmallIntegerField(default=State.QUEUED)
+    state_at = models.DateTimeField(default=clock.now)
+    reason = models.CharField(max_length=32, blank=True)
+    evidence = models.TextField(blank=True)
+    exit_code = models.IntegerField(null=True)
+    node = models.CharField(max_length=253, blank=True)
+    wait = models.CharField(max_length=32, blank=True)
+    attempt_count = models.PositiveIntegerField(default=1)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["org", "number"], name="job_number_once")]
+        indexes = [
+            models.Index(fields=["org", "state", "-number"], name="job_state"),
+            models.Index(fields=["org", "team", "-number"], name="job_team"),
+            models.Index(fields=["org", "owner", "-number"], name="job_owner"),
+            models.Index(fields=["org", "name", "-number"], name="job_name"),
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.number} {self.name}"

@@ -1,0 +1,149 @@
+"""The words for where a job is, why it waits and how it ended. Pure: imports no model, no Django."""
+
+from __future__ import annotations
+
+from enum import IntEnum, StrEnum
+
+
+class State(IntEnum):
+    """Ranked: an attempt's state never goes down, and the last three are final.
+
+    The number is what the database stores, so that "never down" is one `state < new` in SQL.
+    """
+
+    QUEUED = 10
+    DISPATCHING = 20
+    SUBMITTED = 30
+    STARTING = 40
+    RUNNING = 50
+    STOPPING = 60
+    SUCCEEDED = 70
+    FAILED = 71
+    CANCELED = 72
+
+    @property
+    def word(self) -> str:
+        """Lower-case name, as the API, the pages and the CLI write it."""
+        return self.name.lower()
+
+    @property
+    def is_final(self) -> bool:
+        return self >= State.SUCCEEDED
+
+    @property
+    def is_active(self) -> bool:
+        """Holds quota and a place on a cluster."""
+        return State.DISPATCHING <= self <= State.STOPPING
+
+    @classmethod
+    def of(cls, word: str) -> State:
+        """The state a word names. Raises KeyError for an unknown word."""
+        return cls[word.upper()]
+
+
+FINAL_FLOOR = State.SUCCEEDED
+
+
+class Fault(StrEnum):
+    """Whose doing an end was: what decides who should act, and whether a retry can help."""
+
+    NOBODY = "nobody"
+    USER = "user"
+    PLATFORM = "platform"
+
+
+class Reason(StrEnum):
+    """Why an attempt ended. Each reason fixes the final state, the fault and whether a retry may help."""
+
+    COMPLETED = "completed"
+    USER_ERROR = "user_error"
+    COMMAND_NOT_FOUND = "command_not_found"
+    NOT_EXECUTABLE = "not_executable"
+    OUT_OF_MEMORY = "out_of_memory"
+    TIME_LIMIT = "time_limit"
+    KILLED_BY_SIGNAL = "killed_by_signal"
+    DISK_FULL = "disk_full"
+    IMAGE_UNAVAILABLE = "image_unavailable"
+    REJECTED = "rejected"
+    DEPENDENCY_FAILED = "dependency_failed"
+    CANCELED = "canceled"
+    PREEMPTED = "preempted"
+    NODE_FAILED = "node_failed"
+    XID = "xid"
+    LOST = "lost"
+    PLATFORM_ERROR = "platform_error"
+
+    @property
+    def final_state(self) -> State:
+        return _ENDS[self][0]
+
+    @property
+    def fault(self) -> Fault:
+        return _ENDS[self][1]
+
+    @property
+    def is_retryable(self) -> bool:
+        """Whether the platform retries by itself when the policy leaves `retry_on` unset."""
+        return _ENDS[self][2]
+
+    @property
+    def headline(self) -> str:
+        """One sentence for a person; the evidence follows it."""
+        return _ENDS[self][3]
+
+    @property
+    def advice(self) -> str:
+        """What to do about it; empty where there is nothing to do."""
+        return _ENDS[self][4]
+
+
+_ENDS: dict[Reason, tuple[State, Fault, bool, str, str]] = {
+    Reason.COMPLETED: (State.SUCCEEDED, Fault.NOBODY, False, "The command finished with exit code 0.", ""),
+    Reason.USER_ERROR: (State.FAILED, Fault.USER, False, "The command itself failed.",
+                        "Read the last lines of the log; run again once the command is mended."),
+    Reason.COMMAND_NOT_FOUND: (State.FAILED, Fault.USER, False, "A command in the script does not exist there.",
+                               "Check the spelling, install it in `setup`, or name an image that has it."),
+    Reason.NOT_EXECUTABLE: (State.FAILED, Fault.USER, False, "A file in the script may not be executed.",
+                            "`chmod +x` the file or start it through its interpreter, e.g. `bash script.sh`."),
+    Reason.OUT_OF_MEMORY: (State.FAILED, Fault.USER, False, "The job needed more memory than it asked for.",
+                           "Raise `resources.memory`, or make batches smaller."),
+    Reason.TIME_LIMIT: (State.FAILED, Fault.USER, False, "The job reached its time limit and was stopped.",
+                        "Raise `policy.max_runtime`, or save checkpoints and run again from the last."),
+    Reason.KILLED_BY_SIGNAL: (State.FAILED, Fault.USER, False, "The process was ended by a signal.",
+                              "SIGSEGV and SIGBUS mean a crash in native code; SIGKILL from outside means that "
+                              "somebody or something on the node ended it."),
+    Reason.DISK_FULL: (State.FAILED, Fault.PLATFORM, True, "The node's disk was full.",
+                       "Tell the operator; the node needs space before the job is run again."),
+    Reason.IMAGE_UNAVAILABLE: (State.FAILED, Fault.USER, False, "The image could not be had.",
+                               "Check its name and tag, and that the cluster may pull it."),
+    Reason.REJECTED: (State.FAILED, Fault.USER, False, "The cluster refused the job as it stands.",
+                      "Change what the message names and submit again."),
+    Reason.DEPENDENCY_FAILED: (State.CANCELED, Fault.NOBODY, False, "A job that this one waits for did not succeed.",
+                               "Run that one again, then this one."),
+    Reason.CANCELED: (State.CANCELED, Fault.NOBODY, False, "Canceled.", ""),
+    Reason.PREEMPTED: (State.FAILED, Fault.PLATFORM, True, "The job gave way to one of higher priority.", ""),
+    Reason.NODE_FAILED: (State.FAILED, Fault.PLATFORM, True, "The node failed under the job.", ""),
+    Reason.XID: (State.FAILED, Fault.PLATFORM, True, "A GPU reported a fault (XID).", ""),
+    Reason.LOST: (State.FAILED, Fault.PLATFORM, True, "The cluster is healthy and does not know this job any more.",
+                  "What ran may have finished; look at its log before running it again."),
+    Reason.PLATFORM_ERROR: (State.FAILED, Fault.PLATFORM, True, "Muster itself failed to run the job.",
+                            "Tell the operator, with the job's number."),
+}
+
+
+class Wait(StrEnum):
+    """Why a queued job does not run yet, in the order in which one hides the next (first wins)."""
+
+    HELD = "held"
+    DEPENDENCY = "dependency"
+    NO_CLUSTER = "no_cluster"
+    IMPOSSIBLE = "impossible"
+    CLUSTER_DOWN = "cluster_down"
+    BACKOFF = "backoff"
+    ARRAY_LIMIT = "array_limit"
+    QUOTA_USER = "quota_user"
+    QUOTA_TEAM = "quota_team"
+    QUOTA_ORG = "quota_org"
+    CAPACITY = "capacity"
+    SCATTERED = "scattered"
+    EVALUATING = "evaluating"

@@ -1,0 +1,65 @@
+"""Whatever a REST view raises, as problem+json."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from portal.core import errors
+from portal.core.events import request_id
+from portal.web.errors import problem
+
+log = logging.getLogger(__name__)
+
+
+class _Other(errors.PortalError):
+    """An HTTP error of the framework that has no leaf of its own (405, 406, 415)."""
+
+    def __init__(self, message: str, status: int, code: str):
+        super().__init__(message, code=code)
+        self.http = status  # type: ignore[misc]
+
+
+def handle(error: Exception, context: dict[str, Any]) -> Response:
+    """DRF's exception handler. An unknown exception becomes `internal` with a request id and no text."""
+    if not isinstance(error, errors.PortalError):
+        error = _translate(error)
+    response = Response(problem(error), status=error.http, content_type="application/problem+json")
+    if error.http == 401:
+        response["WWW-Authenticate"] = 'Bearer realm="muster"'
+    if "retry_after" in error.data:
+        response["Retry-After"] = str(error.data["retry_after"])
+    return response
+
+
+def _translate(error: Exception) -> errors.PortalError:
+    match error:
+        case exceptions.ValidationError():
+            return errors.InvalidInput("Some fields are wrong.", errors=list(_fields(error.detail)))
+        case exceptions.NotAuthenticated() | exceptions.AuthenticationFailed():
+            return errors.NotAuthenticated("Sign in, or send an access token: Authorization: Bearer mst_…")
+        case exceptions.PermissionDenied() | PermissionDenied():
+            return errors.NotPermitted(str(error) or "You may not do that.")
+        case exceptions.NotFound() | Http404():
+            return errors.NotFound("There is no such thing here.")
+        case exceptions.APIException():
+            return _Other(str(error.detail), error.status_code, error.default_code)
+    log.exception("internal error %s", request_id.get(), exc_info=error)
+    return errors.PortalError("Something broke on our side. Quote the request id to your operator.")
+
+
+def _fields(detail: Any, path: str = "") -> Iterator[dict[str, str]]:
+    if isinstance(detail, dict):
+        for name, inner in detail.items():
+            yield from _fields(inner, f"{path}.{name}" if path else str(name))
+    elif isinstance(detail, list):
+        for inner in detail:
+            yield from _fields(inner, path)
+    else:
+        yield {"field": path, "message": str(detail)}

@@ -1,0 +1,66 @@
+"""The errors that services raise and only doors translate (STYLE: REST, pages, tasks, consumers, CLI exit codes)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+
+class PortalError(Exception):
+    """Something a person can act on. `message` says what to do; `code` is for programs; `data` holds the facts."""
+
+    code: ClassVar[str] = "internal"
+    http: ClassVar[int] = 500
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, data: Mapping[str, Any] | None = None, code: str | None = None):
+        super().__init__(message)
+        self.message = message
+        self.data = dict(data or {})
+        self.kind = code or self.code
+
+
+class InvalidInput(PortalError):
+    """`errors` are {"field", "message"} pairs, in the field's own words."""
+
+    code, http = "invalid_input", 400
+
+    def __init__(self, message: str, *, errors: Sequence[Mapping[str, Any]] = (), code: str | None = None):
+        super().__init__(message, data={"errors": [dict(e) for e in errors]}, code=code)
+
+    @classmethod
+    def at(cls, field: str, message: str) -> InvalidInput:
+        """One field is wrong."""
+        return cls(f"{field}: {message}", errors=[{"field": field, "message": message}])
+
+
+class NotAuthenticated(PortalError):
+    code, http = "not_authenticated", 401
+
+
+class NotPermitted(PortalError):
+    code, http = "not_permitted", 403
+
+
+class NotFound(PortalError):
+    code, http = "not_found", 404
+
+
+class Conflict(PortalError):
+    code, http = "conflict", 409
+
+
+class QuotaExceeded(PortalError):
+    code, http = "quota_exceeded", 409
+
+
+class TooLarge(PortalError):
+    code, http = "too_large", 413
+
+
+class RateLimited(PortalError):
+    code, http, retryable = "rate_limited", 429, True
+
+
+class Unavailable(PortalError):
+    code, http, retryable = "unavailable", 503, True

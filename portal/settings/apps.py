@@ -1,0 +1,60 @@
+"""Installed parts and the order in which a request meets them."""
+
+from __future__ import annotations
+
+from portal.settings.env import ROOT
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "portal",
+    "portal.core.apps.CoreConfig",
+    "portal.series.apps.SeriesConfig",
+    "workspaces",
+    "clusters",
+    "jobs",
+    "monitoring",
+]
+
+MIDDLEWARE = [
+    "portal.web.requests.RequestMiddleware",          # a request id and the security policy for every answer
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "portal.web.requests.ErrorMiddleware",             # what doors and views raise becomes a page or problem+json
+    "workspaces.tenancy.http.TenancyMiddleware",       # the HTTP door: who acts, in which organization
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "portal.urls"
+WSGI_APPLICATION = "portal.wsgi.application"
+ASGI_APPLICATION = "portal.asgi.application"
+
+TEMPLATES = [{
+    "BACKEND": "django.template.backends.django.DjangoTemplates",
+    "DIRS": [ROOT / "templates"],
+    "APP_DIRS": True,
+    "OPTIONS": {
+        "context_processors": [
+            "django.template.context_processors.request",
+            "django.contrib.auth.context_processors.auth",
+            "django.contrib.messages.context_processors.messages",
+            "workspaces.web.context.shell",
+        ],
+    },
+}]
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -1,0 +1,44 @@
+"""PostgreSQL when MUSTER_DATABASE_URL names one, else SQLite in MUSTER_HOME, in WAL mode and durable at each commit."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from portal.settings import env
+
+
+def _postgres(url: str) -> dict[str, Any]:
+    parts = urlsplit(url)
+    if parts.scheme not in {"postgres", "postgresql"}:
+        raise SystemExit(f"MUSTER_DATABASE_URL must begin with postgres:// (it begins with {parts.scheme!r})")
+    options: dict[str, Any] = dict(parse_qsl(parts.query))
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": unquote(options.pop("host", parts.hostname or "")),
+        "PORT": str(parts.port or ""),
+        "CONN_MAX_AGE": 600,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": options,
+    }
+
+
+def _sqlite() -> dict[str, Any]:
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": env.home() / "muster.sqlite3",
+        "CONN_MAX_AGE": None,
+        "OPTIONS": {
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
+                            " PRAGMA cache_size=-8000; PRAGMA temp_store=MEMORY;",
+        },
+    }
+
+
+_url = env.text("MUSTER_DATABASE_URL")
+DATABASES = {"default": _postgres(_url) if _url else _sqlite()}

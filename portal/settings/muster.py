@@ -1,0 +1,17 @@
+"""What is ours: names that stay (the README lists them)."""
+
+from __future__ import annotations
+
+from portal.settings import env
+
+MUSTER_HOME = env.home()
+MUSTER_PORT = int(env.text("MUSTER_PORT", "8000"))
+MUSTER_BASE_URL = env.text("MUSTER_BASE_URL", f"http://127.0.0.1:{MUSTER_PORT}").rstrip("/")
+MUSTER_REDIS_URL = env.text("MUSTER_REDIS_URL")
+MUSTER_EMBEDDED = not MUSTER_REDIS_URL
+MUSTER_ADMIN_EMAIL = env.text("MUSTER_ADMIN_EMAIL", "admin@example.com")
+MUSTER_ADMIN_PASSWORD = env.text("MUSTER_ADMIN_PASSWORD")
+MUSTER_EXAMPLES = env.ROOT / "examples"
+MUSTER_VERSION = "0.1.0"
+# Loops of the embedded process: the stand-ins for worker, beat and watcher, and the node agent (portal/background.py).
+MUSTER_BACKGROUND = ["jobs.background.ticker", "jobs.background.watcher", "monitoring.background.agent"]

@@ -1,0 +1,41 @@
+"""The web door: hosts, cookies, headers, languages, caches."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from portal.settings import env
+from portal.settings.muster import MUSTER_BASE_URL, MUSTER_REDIS_URL
+
+DEBUG = env.flag("MUSTER_DEBUG")
+_base = urlsplit(MUSTER_BASE_URL)
+_secure = _base.scheme == "https"
+ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", _base.hostname or "localhost", *env.items("MUSTER_ALLOWED_HOSTS")]
+CSRF_TRUSTED_ORIGINS = [f"{_base.scheme}://{_base.netloc}"]
+
+# Portals on one host share cookies across ports, so the port is part of the name.
+_suffix = f"_{_base.port}" if _base.port else ""
+SESSION_COOKIE_NAME = f"muster_session{_suffix}"
+CSRF_COOKIE_NAME = f"muster_csrf{_suffix}"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _secure
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_ENGINE = "django.contrib.sessions.backends.db"
+SECURE_SSL_REDIRECT = False                      # the front server redirects; `https` in MUSTER_BASE_URL sets the rest
+SECURE_HSTS_SECONDS = 31_536_000 if _secure else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = False
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("MUSTER_BEHIND_PROXY") else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 8 << 20
+CSRF_FAILURE_VIEW = "portal.web.errors.csrf_failure"
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English")]
+USE_I18N = USE_TZ = True
+TIME_ZONE = "UTC"
+
+CACHES = {
+    "default": {"BACKEND": "portal.core.cache.ForgivingRedisCache", "LOCATION": MUSTER_REDIS_URL}
+    if MUSTER_REDIS_URL else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+}

@@ -1,0 +1,63 @@
+"""Errors as pages and as problem+json (RFC 9457)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+from portal.core.errors import NotPermitted, PortalError
+from portal.core.events import request_id
+
+TITLES = {400: "Invalid input", 401: "Not signed in", 403: "Not permitted", 404: "Not found", 409: "Conflict",
+          413: "Too large", 415: "Unsupported media type", 405: "Method not allowed", 429: "Too many requests",
+          503: "Unavailable", 500: "Internal error"}
+
+
+def problem(error: PortalError) -> dict[str, Any]:
+    """The body of a problem+json answer."""
+    data = dict(error.data)
+    return {
+        "type": f"urn:muster:problem:{error.kind}",
+        "title": TITLES.get(error.http, "Error"),
+        "status": error.http,
+        "code": error.kind,
+        "detail": error.message,
+        "errors": data.pop("errors", []),
+        "retryable": error.retryable,
+        "request_id": request_id.get(),
+        **({"data": data} if data else {}),
+    }
+
+
+def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
+    """For the API a problem; for people a page that says what to do."""
+    if request.path.startswith(("/api/", "/ws/")):
+        response: HttpResponse = JsonResponse(problem(error), status=error.http, content_type="application/problem+json")
+    else:
+        name = f"{error.http}.html" if error.http in {403, 404} else "error.html"
+        response = render(request, name, {"error": error, "status": error.http, "title": TITLES.get(error.http, "Error"),
+                                          "request_id": request_id.get()}, status=error.http)
+    if error.http == 401:
+        response.headers["WWW-Authenticate"] = 'Bearer realm="muster"'
+    if "retry_after" in error.data:
+        response.headers["Retry-After"] = str(error.data["retry_after"])
+    return response
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """A form was sent without its token: usually a page kept open over a sign-out."""
+    return answer(request, NotPermitted("This form is out of date. Reload the page and send it again.", code="csrf"))
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """No such page."""
+    from portal.core.errors import NotFound
+
+    return answer(request, NotFound("There is nothing at this address. Check it, or go back to the start page."))
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Something broke: the id, and no text of the exception."""
+    return answer(request, PortalError("Something broke on our side. Quote the request id to your operator."))

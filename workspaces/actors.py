@@ -1,0 +1,95 @@
+"""Who acts, and the one function that says whether they may."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+from portal.core.errors import NotFound, NotPermitted
+from workspaces.models import Membership, Organization, Team, TeamMembership, User
+from workspaces.permissions import OPERATOR_GRANTS, ORG_GRANTS, READS, TEAM_GRANTS, Permission
+from workspaces.tenancy.scope import org_scope
+
+ALL_SCOPES = "all"
+
+
+@dataclass(frozen=True)
+class TokenFacts:
+    """What narrows an actor who came with a token: a token never does more than its owner."""
+
+    id: UUID
+    org_id: UUID
+    team_id: UUID | None
+    attempt_id: UUID | None
+    scopes: frozenset[str]
+
+    def allows(self, permission: Permission) -> bool:
+        return ALL_SCOPES in self.scopes or permission in self.scopes
+
+
+@dataclass(frozen=True)
+class Actor:
+    """A signed-in person, a token, or a part of Muster. `org_id` and the roles are set once an organization is entered."""
+
+    user_id: UUID | None
+    email: str
+    name: str = ""
+    is_operator: bool = False
+    token: TokenFacts | None = None
+    org_id: UUID | None = None
+    org_slug: str = ""
+    org_role: str = ""
+    team_roles: Mapping[UUID, str] = field(default_factory=dict)
+
+    def enter(self, org: Organization) -> Actor:
+        """The same actor inside an organization. Raises NotFound for strangers: they must not learn that it exists."""
+        if self.token and self.token.org_id != org.id:
+            raise NotFound(f"There is no organization {org.slug!r} that you belong to.")
+        with org_scope(org.id):
+            role = Membership.objects.filter(user_id=self.user_id).values_list("role", flat=True).first() or ""
+            teams = dict(TeamMembership.objects.filter(user_id=self.user_id).values_list("team_id", "role"))
+        if not role and not self.is_operator:
+            raise NotFound(f"There is no organization {org.slug!r} that you belong to.")
+        return replace(self, org_id=org.id, org_slug=org.slug, org_role=role, team_roles=teams)
+
+    def may(self, permission: Permission, team_id: UUID | None = None) -> bool:
+        """Whether the roles, and the token if there is one, allow it (in that team, or in the organization)."""
+        if self.token and not self.token.allows(permission):
+            return False
+        if self.token and self.token.team_id and team_id != self.token.team_id:
+            return team_id is None and permission in READS and permission in self._granted(None)
+        return permission in self._granted(team_id)
+
+    def teams_where(self, permission: Permission) -> frozenset[UUID] | None:
+        """The teams in which it is allowed; None: in all of the organization. A grant as a queryset filter."""
+        if self.token and not self.token.allows(permission):
+            return frozenset()
+        if self.token and self.token.team_id:
+            return frozenset({self.token.team_id}) if self.may(permission, self.token.team_id) else frozenset()
+        if permission in self._granted(None):
+            return None
+        return frozenset(t for t, role in self.team_roles.items() if permission in TEAM_GRANTS[role])
+
+    def _granted(self, team_id: UUID | None) -> frozenset[Permission]:
+        if self.is_operator:
+            return OPERATOR_GRANTS
+        granted = ORG_GRANTS.get(self.org_role, frozenset())
+        if team_id in self.team_roles:
+            granted = granted | TEAM_GRANTS[self.team_roles[team_id]]
+        return granted
+
+
+def authorize(actor: Actor, permission: Permission, team: Team | UUID | None = None) -> None:
+    """Raises NotPermitted unless the actor may. The object must already have been found inside the actor's organization."""
+    team_id = team.id if isinstance(team, Team) else team
+    if not actor.may(permission, team_id):
+        where = "this team" if team_id else "this organization"
+        narrow = " with this token" if actor.token and not actor.token.allows(permission) else ""
+        raise NotPermitted(f"You may not do that in {where}{narrow}: it needs {permission}.",
+                           data={"permission": str(permission)})
+
+
+def actor_of(user: User, token: TokenFacts | None = None) -> Actor:
+    """The actor that a signed-in person is, before they enter an organization."""
+    return Actor(user_id=user.id, email=user.email, name=user.display_name, is_operator=user.is_operator, token=token)

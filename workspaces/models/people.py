@@ -1,0 +1,102 @@
+"""Organizations, teams and the people in them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
+from django.db import models
+
+from portal.core import clock
+from portal.core.ids import uuid7
+from workspaces.permissions import OrgRole, TeamRole
+from workspaces.tenancy.models import TenantModel
+
+
+class UserQuerySet(BaseUserManager["User"]):
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
+        """A person; without a password they cannot sign in until they set one by link."""
+        user: User = self.model(email=self.normalize_email(email).lower(), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+
+class User(AbstractBaseUser):
+    """A person, known by e-mail, on the whole installation; what they may do comes from memberships.
+    Written by `workspaces.services`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    email = models.EmailField(unique=True)
+    name = models.CharField(max_length=150, blank=True)
+    is_active = models.BooleanField(default=True)
+    is_operator = models.BooleanField(default=False)
+    date_joined = models.DateTimeField(default=clock.now)
+
+    objects: ClassVar[UserQuerySet] = UserQuerySet()
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    def __str__(self) -> str:
+        return self.email
+
+    @property
+    def display_name(self) -> str:
+        return self.name or self.email.partition("@")[0]
+
+
+class Organization(models.Model):
+    """The wall: nothing of one organization is visible in another. Written by operators."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    slug = models.SlugField(max_length=40, unique=True)
+    name = models.CharField(max_length=100)
+    created_at = models.DateTimeField(default=clock.now)
+    last_job_number = models.PositiveBigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class Membership(TenantModel):
+    """A person's role in an organization."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    role = models.CharField(max_length=16, choices=[(r, r) for r in OrgRole], default=OrgRole.MEMBER)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["org", "user"], name="membership_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} {self.role}"
+
+
+class Team(TenantModel):
+    """The unit of work, quota and sharing inside an organization."""
+
+    slug = models.SlugField(max_length=40)
+    name = models.CharField(max_length=100)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["org", "slug"], name="team_slug_once")]
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class TeamMembership(TenantModel):
+    """A person's role in a team; they are in its organization too."""
+
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    role = models.CharField(max_length=16, choices=[(r, r) for r in TeamRole], default=TeamRole.MEMBER)
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["team", "user"], name="team_membership_once")]
+
+    def __str__(self) -> str:
+        return f"{self.team_id} {self.user_id} {self.role}"

@@ -1,0 +1,198 @@
+"""Organizations, teams and who belongs to them. Every change is one transaction with its event."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django.db import transaction
+
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from portal.core.events import Fact, record
+from workspaces.actors import Actor, authorize
+from workspaces.models import Membership, Organization, Team, TeamMembership, User
+from workspaces.permissions import OrgRole, Permission, TeamRole
+from workspaces.services.tokens import revoke_tokens_of
+from workspaces.tenancy.scope import org_scope
+
+SLUG = re.compile(r"[a-z][a-z0-9-]{0,38}[a-z0-9]\Z")
+RESERVED = frozenset({
+    "about", "accounts", "admin", "agent", "api", "apps", "assets", "auth", "favicon.ico", "healthz", "help", "hf", "login", "logout",
+    "metrics", "mlflow", "new", "oauth", "oidc", "readyz", "robots.txt", "s3", "saml", "scim", "settings", "static", "v1", "v2", "ws", "xet",
+})
+
+
+@transaction.atomic
+def create_org(*, actor: Actor, slug: str, name: str, owner: User) -> Organization:
+    """A new organization with its first owner. Operators only. Raises InvalidInput, Conflict, NotPermitted."""
+    if not actor.is_operator:
+        raise NotPermitted("Only a platform operator makes organizations.")
+    _check_slug(slug)
+    if slug in RESERVED:
+        raise InvalidInput.at("slug", f"{slug!r} is an address of the portal itself; choose another name")
+    if Organization.objects.filter(slug=slug).exists():
+        raise Conflict(f"There is already an organization {slug!r}.")
+    org = Organization.objects.create(slug=slug, name=clean_name(name or slug))
+    with org_scope(org.id):
+        Membership.objects.create(org=org, user=owner, role=OrgRole.OWNER)
+    _record("org.created", actor, org.id, "org", org.id, slug=slug)
+    return org
+
+
+@transaction.atomic
+def create_team(*, actor: Actor, org: Organization, slug: str, name: str = "") -> Team:
+    """A new team; who makes it leads it. Raises InvalidInput, Conflict, NotPermitted."""
+    authorize(actor, Permission.TEAMS_WRITE)
+    _check_slug(slug)
+    if Team.objects.filter(slug=slug).exists():
+        raise Conflict(f"There is already a team {slug!r} in {org.slug}.")
+    team = Team.objects.create(org=org, slug=slug, name=clean_name(name or slug))
+    if actor.user_id and Membership.objects.filter(user_id=actor.user_id).exists():
+        TeamMembership.objects.create(org=org, team=team, user_id=actor.user_id, role=TeamRole.LEAD)
+    _record("team.created", actor, org.id, "team", team.id, slug=slug)
+    return team
+
+
+@transaction.atomic
+def rename_team(*, actor: Actor, team: Team, name: str) -> Team:
+    """Another display name; the slug, which addresses use, stays."""
+    authorize(actor, Permission.TEAMS_WRITE, team)
+    before, team.name = team.name, clean_name(name)
+    team.save(update_fields=["name"])
+    _record("team.renamed", actor, team.org_id, "team", team.id, before=before, after=team.name)
+    return team
+
+
+@transaction.atomic
+def add_member(*, actor: Actor, org: Organization, email: str, name: str = "", role: str = OrgRole.MEMBER) -> Membership:
+    """Bring a person into the organization, making their account if they have none (without a password: they set it by
+    link). Raises InvalidInput, Conflict, NotPermitted."""
+    authorize(actor, Permission.MEMBERS_WRITE)
+    role = _org_role(actor, role)
+    user = _person(email, name)
+    if Membership.objects.filter(user=user).exists():
+        raise Conflict(f"{user.email} is already a member of {org.slug}.")
+    membership = Membership.objects.create(org=org, user=user, role=role)
+    _record("member.added", actor, org.id, "user", user.id, email=user.email, role=role)
+    return membership
+
+
+@transaction.atomic
+def change_member(*, actor: Actor, org: Organization, email: str, role: str) -> Membership:
+    """Another role in the organization; the last owner stays one."""
+    authorize(actor, Permission.MEMBERS_WRITE)
+    role = _org_role(actor, role)
+    membership = _membership(email)
+    _spare_last_owner(actor, membership, keeps=role == OrgRole.OWNER)
+    before, membership.role = membership.role, role
+    membership.save(update_fields=["role"])
+    _record("member.changed", actor, org.id, "user", membership.user_id, email=email, before=before, after=role)
+    return membership
+
+
+@transaction.atomic
+def remove_member(*, actor: Actor, org: Organization, email: str) -> None:
+    """Out of the organization and all of its teams; their tokens here stop working. Their jobs stay."""
+    authorize(actor, Permission.MEMBERS_WRITE)
+    membership = _membership(email)
+    _spare_last_owner(actor, membership, keeps=False)
+    TeamMembership.objects.filter(user_id=membership.user_id).delete()
+    revoke_tokens_of(membership.user_id)
+    membership.delete()
+    _record("member.removed", actor, org.id, "user", membership.user_id, email=email)
+
+
+@transaction.atomic
+def add_team_member(*, actor: Actor, team: Team, email: str, role: str = TeamRole.MEMBER) -> TeamMembership:
+    """A member of the organization joins a team. Raises InvalidInput, NotFound, Conflict, NotPermitted."""
+    authorize(actor, Permission.MEMBERS_WRITE, team)
+    membership = _membership(email)
+    if TeamMembership.objects.filter(team=team, user_id=membership.user_id).exists():
+        raise Conflict(f"{email} is already in team {team.slug}.")
+    row = TeamMembership.objects.create(org_id=team.org_id, team=team, user_id=membership.user_id, role=_team_role(role))
+    _record("team_member.added", actor, team.org_id, "team", team.id, email=email, role=role)
+    return row
+
+
+@transaction.atomic
+def change_team_member(*, actor: Actor, team: Team, email: str, role: str) -> TeamMembership:
+    """Another role in the team."""
+    authorize(actor, Permission.MEMBERS_WRITE, team)
+    row = _team_membership(team, email)
+    before, row.role = row.role, _team_role(role)
+    row.save(update_fields=["role"])
+    _record("team_member.changed", actor, team.org_id, "team", team.id, email=email, before=before, after=role)
+    return row
+
+
+@transaction.atomic
+def remove_team_member(*, actor: Actor, team: Team, email: str) -> None:
+    """Out of the team; their tokens bound to it stop working. Their jobs stay."""
+    authorize(actor, Permission.MEMBERS_WRITE, team)
+    row = _team_membership(team, email)
+    revoke_tokens_of(row.user_id, team_id=team.id)
+    row.delete()
+    _record("team_member.removed", actor, team.org_id, "team", team.id, email=email)
+
+
+def clean_name(name: str) -> str:
+    """A display name without control characters, at most 100 long. Raises InvalidInput."""
+    name = name.strip()
+    if not name or len(name) > 100 or not name.isprintable():
+        raise InvalidInput.at("name", "must be 1 to 100 characters long, without control characters")
+    return name
+
+
+def _person(email: str, name: str) -> User:
+    email = email.strip().lower()
+    if not re.fullmatch(r"[^@\s\x00-\x1f<>\"']{1,64}@[a-z0-9.-]{1,185}", email):
+        raise InvalidInput.at("email", f"{email[:80]!r} is not an e-mail address")
+    user = User.objects.filter(email=email).first()
+    return user or User.objects.create_user(email, name=clean_name(name) if name else "")
+
+
+def _check_slug(slug: str) -> None:
+    if not SLUG.match(slug):
+        raise InvalidInput.at("slug", "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'")
+
+
+def _org_role(actor: Actor, role: str) -> str:
+    if role not in set(OrgRole):
+        raise InvalidInput.at("role", f"must be one of {', '.join(OrgRole)}")
+    if role == OrgRole.OWNER:
+        authorize(actor, Permission.ORG_ADMIN)
+    return role
+
+
+def _team_role(role: str) -> str:
+    if role not in set(TeamRole):
+        raise InvalidInput.at("role", f"must be one of {', '.join(TeamRole)}")
+    return role
+
+
+def _membership(email: str) -> Membership:
+    row = Membership.objects.select_for_update().filter(user__email=email.lower()).first()
+    if row is None:
+        raise NotFound(f"{email} is not a member of this organization.")
+    return row
+
+
+def _team_membership(team: Team, email: str) -> TeamMembership:
+    row = TeamMembership.objects.filter(team=team, user__email=email.lower()).first()
+    if row is None:
+        raise NotFound(f"{email} is not in team {team.slug}.")
+    return row
+
+
+def _spare_last_owner(actor: Actor, membership: Membership, *, keeps: bool) -> None:
+    """Owners are changed by owners, and one always remains. Locks the owners' rows so that two cannot leave at once."""
+    if membership.role != OrgRole.OWNER:
+        return
+    authorize(actor, Permission.ORG_ADMIN)
+    owners = list(Membership.objects.select_for_update().filter(role=OrgRole.OWNER).values_list("id", flat=True))
+    if not keeps and len(owners) < 2:
+        raise Conflict("An organization needs an owner: make somebody else owner first.")
+
+
+def _record(kind: str, actor: Actor, org_id: Any, subject: str, subject_id: Any, **data: Any) -> None:
+    record(Fact(kind, org_id, subject, subject_id, actor.email, data))

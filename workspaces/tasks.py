@@ -1,0 +1,16 @@
+"""Housekeeping by the clock."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from celery import shared_task
+
+from portal.core import clock
+from portal.core.models import RememberedAnswer
+
+
+@shared_task(name="workspaces.tidy")
+def tidy() -> None:
+    """Forget answers kept for repeated requests after a day."""
+    RememberedAnswer.objects.filter(at__lt=clock.now() - timedelta(days=1)).delete()

@@ -1,0 +1,88 @@
+"""The HTTP door: one gate for every protocol. It says who acts (session or token), and enters the organization that the URL names."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+
+from portal.core.errors import NotAuthenticated, NotFound, PortalError
+from portal.web.errors import answer
+from workspaces.actors import Actor, actor_of
+from workspaces.models import Organization
+from workspaces.tenancy.scope import org_scope
+from workspaces.tokens import authenticate_token
+
+
+class TenancyMiddleware:
+    """Sets `request.actor` (None for nobody), and for a URL with an `org` part `request.org` and the scope."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        with ExitStack() as stack:
+            request.tenancy = stack  # type: ignore[attr-defined]
+            request.org = None  # type: ignore[attr-defined]
+            try:
+                request.actor = actor_from(request)  # type: ignore[attr-defined]
+            except PortalError as error:
+                return answer(request, error)
+            return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]) -> HttpResponse | None:
+        """Enter the organization before the view runs; strangers get 404, nobody gets the sign-in page (401 for the API)."""
+        slug = kwargs.pop("org", None)
+        if slug is None:
+            return None
+        if request.actor is None:  # type: ignore[attr-defined]
+            if request.path.startswith("/api/"):
+                return answer(request, NotAuthenticated("Sign in, or send an access token: Authorization: Bearer mst_…"))
+            return redirect_to_login(request.get_full_path())
+        try:
+            enter(request, slug)
+        except PortalError as error:
+            return answer(request, error)
+        return None
+
+
+def enter(request: HttpRequest, slug: str) -> Organization:
+    """Enter an organization for the rest of this request. Raises NotFound."""
+    org = Organization.objects.filter(slug=slug).first()
+    if org is None:
+        raise NotFound(f"There is no organization {slug!r} that you belong to.")
+    request.actor = request.actor.enter(org)  # type: ignore[attr-defined]
+    request.org = org  # type: ignore[attr-defined]
+    request.tenancy.enter_context(org_scope(org.id))  # type: ignore[attr-defined]
+    return org
+
+
+def actor_from(request: HttpRequest) -> Actor | None:
+    """By Authorization header if there is one, else by session. A wrong token is an error, never "nobody"."""
+    header = request.headers.get("Authorization", "")
+    if header:
+        raw = _token_in(header)
+        actor = authenticate_token(raw) if raw else None
+        if actor is None:
+            raise NotAuthenticated("This access token is unknown, expired or revoked. Make a new one on the Tokens page.")
+        return actor
+    user = request.user
+    return actor_of(user) if user.is_authenticated and user.is_active else None  # type: ignore[arg-type,union-attr]
+
+
+def _token_in(header: str) -> str:
+    """Bearer TOKEN, or Basic user:TOKEN as docker and git send it."""
+    kind, _, rest = header.partition(" ")
+    if kind.lower() == "bearer":
+        return rest.strip()
+    if kind.lower() != "basic":
+        return ""
+    try:
+        return base64.b64decode(rest, validate=True).decode().partition(":")[2]
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
