@@ -1,13 +1,22 @@
 #!/usr/bin/env python
-"""Django's command line for Muster."""
+"""Django's door for the shell."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-if __name__ == "__main__":
+
+def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+    if sys.argv[1:2] == ["serve"] and {"-h", "--help"}.isdisjoint(sys.argv):
+        from portal.process import main as serve
+
+        sys.exit(serve(sys.argv[2:]))
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()

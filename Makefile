@@ -1,0 +1,80 @@
+# make run    everything on this machine, from nothing but Python 3.11+ and make: ends at an address and a login
+# make test   the whole suite, embedded (SQLite) and server (PostgreSQL + Redis), with a real browser
+# make check  lint, types, import contracts, Django's checks, migrations, templates
+# make bench  the measurements behind docs/bench.md       make storm  kill -9 under load, three seeds
+# make lock   remake the dependency locks                 make fmt    sort imports, mend what ruff can
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.PHONY: help run serve test check bench storm lock fmt clean
+
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check -q
+
+help:
+	@sed -n 's/^# //p' Makefile | head -6
+
+run: $(VENV)/.base.stamp static/vendor/.stamp
+	@exec $(PY) manage.py serve
+
+serve: $(VENV)/.base.stamp static/vendor/.stamp
+	@exec $(PY) manage.py serve --server
+
+test: $(VENV)/.dev.stamp static/vendor/.stamp
+	@$(PY) -m tests.rig suite
+
+check: $(VENV)/.dev.stamp
+	@$(PY) -m tests.rig check
+
+bench: $(VENV)/.dev.stamp static/vendor/.stamp
+	@$(PY) -m bench $(ONLY)
+
+storm: $(VENV)/.dev.stamp
+	@$(PY) -m tests.storm --submits 2000 --seeds 1,2,3
+
+fmt: $(VENV)/.dev.stamp
+	@$(PY) -m ruff check --fix-only --select I,UP,RUF100 -q .
+
+LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url -q
+lock:
+	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
+	@cd requirements && for name in base dev js; do $(LOCK) $(UPGRADE) $$name.in -o $$name.lock; done
+	@sed -i -E '/^(--index-url|--extra-index-url|--find-links|--trusted-host)/d' requirements/*.lock
+
+clean:
+	@rm -rf $(VENV) .venv-js node_modules static/vendor var
+
+# --- what the targets stand on: made once, remade when the lock is newer ---
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Muster needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Say which: make run PYTHON=python3.12"; exit 1; }
+	@echo "Making a virtual environment in $(VENV) …"
+	@$(PYTHON) -m venv $(VENV) \
+	  || { rm -rf $(VENV); echo "python3 -m venv failed: on Debian and Ubuntu, apt install python3-venv"; exit 1; }
+
+$(VENV)/.base.stamp: requirements/base.lock | $(PY)
+	@$(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip >/dev/null
+	@echo "Installing what Muster needs (once) …"
+	@$(PIP) install --require-hashes -r requirements/base.lock
+	@touch $@
+
+$(VENV)/.dev.stamp: requirements/dev.lock | $(PY)
+	@$(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip >/dev/null
+	@echo "Installing what the tests need (once) …"
+	@$(PIP) install --require-hashes -r requirements/dev.lock
+	@touch $@ $(VENV)/.base.stamp
+
+# npm from the machine, else from PyPI in an environment of its own; only to fetch the browser's libraries, which we serve.
+static/vendor/.stamp: package.json package-lock.json
+	@echo "Fetching the browser's libraries (once) …"
+	@if ! command -v npm >/dev/null; then \
+	  $(PYTHON) -m venv .venv-js; \
+	  .venv-js/bin/python -m pip --disable-pip-version-check -q install --require-hashes -r requirements/js.lock; \
+	  export PATH="$$PWD/.venv-js/bin:$$PATH"; \
+	fi; \
+	npm ci --no-audit --no-fund --loglevel=error && npm run --silent vendor
+	@mkdir -p $(@D) && touch $@

@@ -1,0 +1,11 @@
+"""HTTP: what granian serves, and what the embedded process runs in its thread pool."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+
+from django.core.wsgi import get_wsgi_application
+
+application = get_wsgi_application()

@@ -1,0 +1,69 @@
+"""Fixtures of the whole suite: the rig's servers, a home, waiting with a deadline, and the story."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from tests.rig.postgres import start_postgres
+from tests.rig.processes import Folder
+from tests.rig.redis import start_redis
+
+T = TypeVar("T")
+Wait = Callable[..., T]
+
+
+@pytest.fixture(scope="session")
+def mode() -> str:
+    """"embedded" or "server"."""
+    return os.environ["MUSTER_TEST_MODE"]
+
+
+@pytest.fixture(scope="session")
+def rig() -> Iterator[Folder]:
+    """A temporary directory whose processes end with the session."""
+    folder = Folder()
+    yield folder
+    folder.close()
+
+
+@pytest.fixture(scope="session")
+def postgres_url(rig: Folder) -> str:
+    """A PostgreSQL: in server mode the suite's own, else one started for who asks."""
+    return os.environ.get("MUSTER_DATABASE_URL") or start_postgres(rig, durable=False).url
+
+
+@pytest.fixture(scope="session")
+def redis_url(rig: Folder) -> str:
+    """A Redis: in server mode the suite's own, else one started for who asks."""
+    return os.environ.get("MUSTER_REDIS_URL") or start_redis(rig).url
+
+
+@pytest.fixture
+def home(tmp_path: Path, settings) -> Path:
+    """MUSTER_HOME for one test."""
+    path = tmp_path / "home"
+    path.mkdir()
+    settings.MUSTER_HOME = path
+    return path
+
+
+@pytest.fixture
+def wait_for() -> Callable[..., object]:
+    """`wait_for(lambda: condition, seconds=10)`: returns the first true value, fails when the time is over."""
+
+    def poll(condition: Callable[[], T], seconds: float = 10, every: float = 0.02) -> T:
+        deadline = time.monotonic() + seconds
+        while True:
+            if value := condition():
+                return value
+            if time.monotonic() > deadline:
+                pytest.fail(f"not true within {seconds:g} s (last: {value!r})")
+            time.sleep(every)
+
+    return poll

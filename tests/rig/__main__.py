@@ -1,0 +1,92 @@
+"""`python -m tests.rig suite [pytest arguments]`: the whole suite in both modes. `python -m tests.rig check`: everything but tests.
+
+The suite's last lines are one summary for each mode; a component that is missing is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PYTEST = [sys.executable, "-m", "pytest", "-q"]
+PARALLEL = ["-n", "2", "--dist", "loadfile", "-m", "not serial and not browser and not storm"]
+ALONE = ["-m", "serial or browser or storm"]
+NO_TESTS_RAN = 5
+_SUMMARY = re.compile(r"\d+ (?:passed|failed|error)[^\n]* in [\d.]+s[^\n]*")
+
+
+def main(argv: list[str]) -> int:
+    match argv:
+        case ["suite", *rest]:
+            return suite(rest)
+        case ["check"]:
+            return check()
+        case _:
+            print(__doc__)
+            return 2
+
+
+def suite(arguments: list[str]) -> int:
+    """Both modes, each in two parts: what may run side by side, then what needs the machine (browser, storms)."""
+    lines, failed = [], False
+    for mode in ("embedded", "server"):
+        for part, options in (("", PARALLEL), (" (browser, storm)", ALONE)):
+            code, summary = _pytest(mode, [*options, *arguments])
+            failed |= code not in {0, NO_TESTS_RAN}
+            lines.append(f"{mode}{part}: {summary}")
+    print("\n" + "\n".join(lines))
+    return int(failed)
+
+
+def _pytest(mode: str, options: list[str]) -> tuple[int, str]:
+    environment = {**os.environ, "MUSTER_TEST_MODE": mode}
+    print(f"== {mode}: pytest {' '.join(options)}", flush=True)
+    tail = ""
+    with subprocess.Popen([*PYTEST, *options], cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace") as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            tail = (tail + line)[-4000:]
+    found = _SUMMARY.findall(tail)
+    return process.returncode, found[-1].strip("= ") if found else f"ended with exit code {process.returncode}"
+
+
+def check() -> int:
+    """Lint, types, import contracts, Django's own checks for a deployment, missing migrations, templates, browser scripts."""
+    failed = []
+    with tempfile.TemporaryDirectory(prefix="muster-check-") as home:
+        environment = {**os.environ, "MUSTER_HOME": home, "MUSTER_BASE_URL": "https://muster.example.com",
+                       "MUSTER_SECRET_KEY": "abcdefghijklmnopqrstuvwxyz-0123456789-ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+        for name, argv in _checks():
+            began = time.monotonic()
+            done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+            print(f"{'ok    ' if done.returncode == 0 else 'FAILED'}  {name:<18} {time.monotonic() - began:5.1f} s", flush=True)
+            if done.returncode:
+                failed.append(name)
+                print((done.stdout + done.stderr)[-12_000:])
+    print(f"checks: {'all passed' if not failed else 'failed: ' + ', '.join(failed)}")
+    return int(bool(failed))
+
+
+def _checks() -> list[tuple[str, list[str]]]:
+    bin_folder = Path(sys.executable).parent
+    manage = [sys.executable, "manage.py"]
+    return [
+        ("lint", [sys.executable, "-m", "ruff", "check", "--output-format=concise", "."]),
+        ("types", [sys.executable, "-m", "mypy", "portal", "workspaces", "clusters", "jobs", "monitoring"]),
+        ("import contracts", [str(bin_folder / "lint-imports"), "--no-cache"]),
+        ("deployment", [*manage, "check", "--deploy", "--fail-level", "WARNING"]),
+        ("migrations", [*manage, "makemigrations", "--check", "--dry-run"]),
+        ("templates", [sys.executable, "-m", "djlint", "--lint", "--quiet", "templates"]),
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

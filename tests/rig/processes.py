@@ -1,0 +1,103 @@
+"""Processes of the rig: they die with whoever started them, and their pids are in a file."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class RigFailure(Exception):
+    """A component could not be started. The message holds the end of its log; the suite fails, it never skips."""
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def wait_until(condition: Callable[[], object], what: str, seconds: float = 20, every: float = 0.02) -> None:
+    """Polls until `condition()` is true; raises RigFailure with `what` in its message when the time is over."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise RigFailure(f"{what}: not after {seconds:g} s")
+        time.sleep(every)
+
+
+def program(name: str, *places: str) -> str:
+    """The path of a program, from PATH or the given folders. A missing one is a failure with its name."""
+    path = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *places]))
+    if path is None:
+        raise RigFailure(f"{name} is not installed; .ci/run names the packages")
+    return path
+
+
+def _die_with_parent(sig: int) -> Callable[[], None]:
+    parent = os.getpid()
+
+    def prepare() -> None:
+        _libc.prctl(_PR_SET_PDEATHSIG, sig)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), sig)
+
+    return prepare
+
+
+@dataclass
+class Folder:
+    """The one temporary directory of a rig, with `pids` in it. `close()` ends what runs and removes it all."""
+
+    path: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="muster-rig-")))
+    started: list[tuple[subprocess.Popen[bytes], int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.path.chmod(0o755)
+
+    def start(self, name: str, argv: Sequence[str], *, user: str | None = None, stop_by: int = signal.SIGTERM,
+              env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+        """Starts `argv` with its output in `<name>.log`; it gets `stop_by` when we end, however we end."""
+        with (self.path / f"{name}.log").open("ab") as log:
+            process = subprocess.Popen(
+                list(argv), cwd=self.path, user=user, group=user, extra_groups=[] if user else None, stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log, env=dict(env) if env is not None else None, preexec_fn=_die_with_parent(stop_by),
+            )
+        self.started.append((process, stop_by))
+        with (self.path / "pids").open("a") as pids:
+            pids.write(f"{process.pid} {name}\n")
+        return process
+
+    def tail(self, name: str, size: int = 2000) -> str:
+        path = self.path / f"{name}.log"
+        return path.read_bytes()[-size:].decode(errors="replace") if path.exists() else ""
+
+    def close(self) -> None:
+        for process, stop_by in reversed(self.started):
+            if process.poll() is None:
+                process.send_signal(stop_by)
+        for process, _ in reversed(self.started):
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        shutil.rmtree(self.path, ignore_errors=True)

@@ -1,0 +1,14 @@
+"""portal.settings as the suite sees them: the same, with a cheap password hash and a database that each process may lock."""
+
+from __future__ import annotations
+
+from tests.rig import environment  # noqa: F401  isort: skip  (first: it sets what the settings read)
+
+from portal.settings import *  # noqa: F403
+from portal.settings import DATABASES, MUSTER_HOME
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # A file, not memory: threads of a test must meet the same locks as in life.
+    DATABASES["default"]["TEST"] = {"NAME": str(MUSTER_HOME / "test.sqlite3")}
