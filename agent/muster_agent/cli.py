@@ -1,0 +1,143 @@
+"""`muster-agent`: run (the default), once, check."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from muster_agent.collector import Collector
+from muster_agent.config import Config
+from muster_agent.loop import Agent
+from muster_agent.sample import Json
+from muster_agent.spool import SpoolBusy
+from muster_agent.version import VERSION
+
+GIB = 1 << 30
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Exit codes: 0 done, 1 could not start, 2 wrong usage."""
+    options = parser().parse_args(argv)
+    logging.basicConfig(level=logging.DEBUG if options.verbose else logging.INFO, format="%(levelname)s %(message)s")
+    config = configure(options)
+    if options.command == "once":
+        return once(config, as_json=options.json)
+    if options.command == "check":
+        return check(config)
+    return run(config)
+
+
+def parser() -> argparse.ArgumentParser:
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--url", help="the portal, like https://muster.example.org (MUSTER_URL)")
+    shared.add_argument("--token-file", type=Path,
+                        help="file with an access token of scope agent:write (MUSTER_AGENT_TOKEN_FILE, MUSTER_AGENT_TOKEN)")
+    shared.add_argument("--node", help="this node's name; default: its host name")
+    shared.add_argument("--jobs-dir", type=Path, help="the local backend's jobs folder (MUSTER_JOBS_DIR)")
+    shared.add_argument("--disk", type=Path, action="append", help="a path whose file system is watched; repeat it; default /")
+    shared.add_argument("--spool", type=Path, help="folder for what cannot be sent yet; default: memory only")
+    shared.add_argument("--listen", default="", help="serve Prometheus metrics on HOST:PORT")
+    shared.add_argument("-v", "--verbose", action="store_true")
+    top = argparse.ArgumentParser(prog="muster-agent", description="What this machine, its GPUs and its jobs are doing.",
+                                  parents=[shared])
+    top.add_argument("--version", action="version", version=VERSION)
+    commands = top.add_subparsers(dest="command", metavar="run|once|check")
+    commands.add_parser("run", parents=[shared], help="measure and send until stopped (the default)")
+    commands.add_parser("once", parents=[shared], help="print one batch").add_argument("--json", action="store_true")
+    commands.add_parser("check", parents=[shared], help="say in words what is found")
+    return top
+
+
+def configure(options: argparse.Namespace) -> Config:
+    return Config.from_environ(
+        url=options.url, token_file=options.token_file, node=options.node, jobs_dir=options.jobs_dir,
+        disks=tuple(options.disk) if options.disk else None, spool_dir=options.spool, listen=options.listen or None,
+    )
+
+
+def run(config: Config) -> int:
+    if not config.url and not config.listen:
+        return fail("no portal to send to: give --url (or MUSTER_URL), or --listen for Prometheus alone")
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        agent = Agent(config, None if config.url else discard, stop=stop)
+        if config.listen:
+            from muster_agent.exposition import serve  # noqa: PLC0415 - http.server costs memory that few need
+
+            serve(agent, config.listen)
+    except (SpoolBusy, OSError, ValueError) as error:
+        return fail(str(error))
+    agent.run()
+    return 0
+
+
+def discard(body: Json) -> None:
+    """The sink of an agent that Prometheus asks and no portal hears."""
+
+
+def once(config: Config, *, as_json: bool) -> int:
+    body = two_looks(config)
+    if as_json:
+        print(json.dumps(body, indent=2))
+        return 0
+    for sample in body["samples"]:
+        print(line_of(sample))
+    for job in body["jobs"]:
+        for sample in job["samples"]:
+            print(f"{job['key']}  {line_of(sample)}")
+    return 0
+
+
+def line_of(sample: Json) -> str:
+    labels = ",".join(f"{name}={value}" for name, value in sample["labels"].items())
+    return f"{sample['name']}{{{labels}}} {sample['value']:.6g} {sample['unit']}"
+
+
+def check(config: Config) -> int:
+    body = two_looks(config)
+    print("\n".join(findings(config, body)))
+    return 0
+
+
+def findings(config: Config, body: Json) -> Iterator[str]:
+    """What was found, in words."""
+    facts = body["facts"]
+    yield f"node {body['node']}: {facts['cpus']} processors, {facts['memory'] / GIB:.1f} GiB memory, agent {facts['agent']}"
+    for gpu in facts["gpus"]:
+        slices = f", {len(gpu['mig'])} MIG instances ({', '.join(p['profile'] for p in gpu['mig'])})" if gpu["mig"] else ""
+        yield f"GPU {gpu['index']}: {gpu['model'] or 'unknown'}, {gpu['memory'] / GIB:.0f} GiB{slices}, driver {facts['driver']}"
+    if facts["note"]:
+        yield facts["note"]
+    yield f"{len(body['samples'])} numbers measured: {', '.join(sorted({s['name'] for s in body['samples']}))}"
+    if config.jobs_dir is None:
+        yield "jobs: not looked for; name the local backend's folder with --jobs-dir"
+    else:
+        yield f"jobs: {len(body['jobs'])} running under {config.jobs_dir}"
+    yield f"portal: {config.url}" if config.url else "portal: none given (--url)"
+    if config.url and not (config.token or config.token_file):
+        yield "token: none given; the portal will refuse (--token-file, or MUSTER_AGENT_TOKEN)"
+
+
+def two_looks(config: Config, over: float = 1.0) -> Json:
+    """A batch with its rates, which take two looks `over` seconds apart."""
+    collector = Collector(config)
+    collector.collect()
+    threading.Event().wait(over)
+    return collector.collect()
+
+
+def fail(message: str) -> int:
+    print(f"muster-agent: {message}", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""One batch: everything the agent sees of this machine at one moment."""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
+
+import psutil
+
+from muster_agent.attribution import gpu_samples, jobs_on
+from muster_agent.config import Config
+from muster_agent.deadline import Deadline, Stalled
+from muster_agent.gpus import GpuReading, Gpus
+from muster_agent.host import Host, cpu_count
+from muster_agent.jobs import JobReading, Jobs
+from muster_agent.processes import ProcFs
+from muster_agent.sample import Event, Json, Sample
+from muster_agent.version import VERSION
+
+log = logging.getLogger("muster.agent")
+GPU_PATIENCE = 5.0     # seconds; a healthy look at eight GPUs takes some 20 ms
+NO_PROC = "jobs are not measured: this system has no /proc"
+T = TypeVar("T")
+
+
+class Collector:
+    """Looks at the machine, its GPUs and its jobs. Whatever fails is left out and named in `facts.note`; nothing raises."""
+
+    def __init__(self, config: Config, *, gpus: Gpus | None = None, host: Host | None = None, jobs: Jobs | None = None):
+        procfs = ProcFs(config.proc)
+        self._config, self._gpus, self._host = config, gpus or Gpus(), host or Host(config.disks)
+        self._has_proc = procfs.is_there
+        self._jobs = jobs or (Jobs(config.jobs_dir, procfs) if config.jobs_dir and self._has_proc else None)
+        self._look_at_gpus = Deadline("the NVIDIA driver", self._gpus.look, GPU_PATIENCE)
+        self._reading = GpuReading()
+        self._failing: dict[str, str] = {}
+        self._claims: dict[str, set[str]] = {}           # GPU -> jobs on it at the last look
+
+    def has_running(self) -> bool:
+        """Whether a job is alive here; cheap enough to ask every second."""
+        return bool(self._jobs) and bool(self._guard("jobs", self._jobs.has_running, False))
+
+    def collect(self) -> Json:
+        """The body of POST /api/v1/agent/samples. Rates are since the last call, and missing from the first."""
+        at = int(time.time() * 1000)
+        reading = self._guard("gpus", self._look_at_gpus, GpuReading(gpus=self._reading.gpus))
+        self._reading = reading
+        jobs = self._guard("jobs", self._jobs.look, []) if self._jobs else []
+        claims, self._claims = self._claims, claims_on(jobs, reading)
+        return {
+            "batch": str(uuid.uuid4()),
+            "node": self._config.node,
+            "at": at,
+            "facts": self.facts(),
+            "samples": [sample.as_json() for sample in (*self._host_samples(), *reading.samples)],
+            "jobs": [self._job(job, reading) for job in jobs],
+            "events": [with_jobs(event, self._claims, claims) for event in self._gpus.take_events()],
+        }
+
+    def facts(self) -> Json:
+        """What this machine is: {cpus, memory (bytes), gpus: [{index, uuid, model, memory, mig}], driver, agent, note}."""
+        return {
+            "cpus": cpu_count(),
+            "memory": self._guard("memory", lambda: psutil.virtual_memory().total, 0),
+            "gpus": [gpu.as_json() for gpu in self._reading.gpus],
+            "driver": self._reading.version,
+            "agent": VERSION,
+            "note": "; ".join(self._notes()),
+        }
+
+    def _notes(self) -> Iterable[str]:
+        yield from filter(None, (self._reading.note, *self._host.notes()))
+        yield from self._failing.values()
+        if self._config.jobs_dir and not self._has_proc:
+            yield NO_PROC
+
+    def _host_samples(self) -> list[Sample]:
+        return [s for name, measure in self._host.parts() for s in self._guard(name, lambda m=measure: list(m()), [])]
+
+    def _job(self, job: JobReading, reading: GpuReading) -> Json:
+        samples = job.samples + self._guard("gpu use of jobs", lambda: gpu_samples(job, reading), [])
+        return {"key": job.key, "samples": [sample.as_json() for sample in samples]}
+
+    def _guard(self, part: str, work: Callable[[], T], otherwise: T) -> T:
+        """Does one part of the work. What fails is told once, when it starts to fail, and named in the note until it works."""
+        try:
+            found = work()
+        except Stalled as error:
+            self._fail(part, str(error))
+        except Exception as error:  # noqa: BLE001 - no metric may take the others along
+            self._fail(part, f"{part} cannot be measured: {type(error).__name__}: {error}")
+        else:
+            self._failing.pop(part, None)
+            return found
+        return otherwise
+
+    def _fail(self, part: str, message: str) -> None:
+        if part not in self._failing:
+            log.warning("%s", message, exc_info=log.isEnabledFor(logging.DEBUG))
+        self._failing[part] = message
+
+
+def claims_on(jobs: list[JobReading], reading: GpuReading) -> dict[str, set[str]]:
+    """GPU index, as text -> keys of the jobs on it."""
+    return {str(gpu.index): jobs_on(gpu.index, jobs, reading) for gpu in reading.gpus}
+
+
+def with_jobs(event: Event, now: dict[str, set[str]], before: dict[str, set[str]]) -> Json:
+    """The event, with the jobs that were on that GPU: now, or at the last look if the error ended them since."""
+    gpu = str(event.gpu)
+    return {**event.as_json(), "jobs": sorted(now.get(gpu, set()) | before.get(gpu, set()))}
+
+
+def collect(jobs_dir: Path | None = None, over: float = 1.0) -> Json:
+    """One batch of this machine with its rates, measured over `over` seconds. For a look by hand; the loop keeps a Collector."""
+    collector = Collector(Config(jobs_dir=jobs_dir))
+    collector.collect()
+    time.sleep(over)
+    return collector.collect()

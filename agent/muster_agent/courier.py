@@ -1,0 +1,164 @@
+"""Brings the batches to the portal, in order, however long it is away. A thread of its own: measuring never waits for it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import logging
+import random
+import threading
+import time
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
+
+from muster_agent.config import Config
+from muster_agent.sample import Json
+from muster_agent.spool import Queue
+from muster_agent.version import VERSION
+
+log = logging.getLogger("muster.agent")
+PATH = "/api/v1/agent/samples"
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0       # seconds between two tries while the portal is away
+CLOCK_TOLERANCE = 2.0                      # seconds; the Date header has no fractions
+QUICK = 1.0                                # seconds; a slower answer says too little about the clock
+NEEDS_HAND = {
+    301: "the portal has moved: correct the agent's url",
+    302: "the portal redirects: correct the agent's url",
+    307: "the portal redirects: correct the agent's url",
+    308: "the portal has moved: correct the agent's url",
+    401: "the portal does not know this agent's token (401): make one with the scope agent:write and give it to the agent",
+    403: "the portal does not let this token write samples (403): it needs the scope agent:write",
+    404: "no portal at this address (404): correct the agent's url",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of one batch. `is_done`: taken, or refused for good; else `wait` seconds or the usual back-off."""
+
+    is_done: bool
+    note: str = ""
+    wait: float | None = None
+
+
+class Courier(threading.Thread):
+    """Empties the spool. `note` says in words what is wrong, `skew` how far the portal's clock is ahead, in seconds."""
+
+    def __init__(self, config: Config, spool: Queue):
+        super().__init__(name="agent-courier", daemon=True)
+        self._config, self._spool, self._target = config, spool, Target(config)
+        self._bell, self._halt = threading.Event(), threading.Event()
+        self.note, self.skew, self.refused = "", 0.0, 0
+
+    def offer(self, body: Json) -> None:
+        """Takes a batch. Never raises and never waits: a full disk costs the batch, and the note says so."""
+        try:
+            self._spool.append(json.dumps(body, separators=(",", ":")).encode())
+        except OSError as error:
+            self._tell(f"batches are lost: the spool cannot be written ({error.strerror})")
+        self._bell.set()
+
+    def notes(self) -> list[str]:
+        found = [self.note] if self.note else []
+        if abs(self.skew) > CLOCK_TOLERANCE:
+            found.append(f"this machine's clock is {abs(self.skew):.0f} s {'behind' if self.skew > 0 else 'ahead of'} the portal's")
+        if self._spool.dropped:
+            found.append(f"{self._spool.dropped} batches were dropped: the spool is full")
+        return found
+
+    def halt(self, patience: float = 2.0) -> None:
+        """Ends the thread; what is not sent stays in the spool."""
+        self._halt.set()
+        self._bell.set()
+        if self.is_alive():
+            self.join(patience)
+
+    def run(self) -> None:
+        wait = FIRST_WAIT
+        while not self._halt.is_set():
+            self._bell.wait()
+            self._bell.clear()
+            while not self._halt.is_set() and (waiting := self._spool.peek()):
+                answer = self._bring(waiting.data)
+                if answer.is_done:
+                    self._spool.advance(waiting)
+                    wait = FIRST_WAIT
+                    continue
+                pause = answer.wait if answer.wait is not None else wait * random.uniform(0.5, 1.0)
+                self._halt.wait(pause)
+                wait = min(2 * wait, LONGEST_WAIT)
+        self._target.close()
+
+    def _bring(self, data: bytes) -> Answer:
+        try:
+            began = time.time()
+            status, headers, text = self._target.post(data)
+            self._compare_clocks(began, time.time(), headers)
+            answer = self._judge(status, headers, text)
+        except Exception as error:  # noqa: BLE001 - no network, no name, no token file, nonsense for an answer: try again
+            answer = Answer(False, f"the portal does not answer: {type(error).__name__}: {error}".rstrip(": "))
+        self._tell(answer.note)
+        return answer
+
+    def _judge(self, status: int, headers: http.client.HTTPMessage, text: str) -> Answer:
+        if 200 <= status < 300 or status == 409:         # 409: this batch id has been taken before
+            return Answer(True)
+        if status in NEEDS_HAND:
+            return Answer(False, NEEDS_HAND[status], LONGEST_WAIT * random.uniform(0.5, 1.0))
+        if status == 429 or status >= 500:
+            after = headers.get("Retry-After", "")
+            return Answer(False, f"the portal answers {status}: {text[:200]}", float(after) if after.isdigit() else None)
+        self.refused += 1                                # would be refused for ever, and block all that follow
+        return Answer(True, f"the portal refused a batch ({status}): {text[:200]}")
+
+    def _compare_clocks(self, sent: float, received: float, headers: http.client.HTTPMessage) -> None:
+        if received - sent <= QUICK and (date := headers.get("Date")):
+            self.skew = parsedate_to_datetime(date).timestamp() + 0.5 - (sent + received) / 2
+
+    def _tell(self, note: str) -> None:
+        if note != self.note:
+            log.warning("%s", note) if note else log.info("the portal takes batches again")
+        self.note = note
+
+
+class Target:
+    """One kept-alive connection to the portal."""
+
+    def __init__(self, config: Config):
+        self._config, self._url = config, urlsplit(config.url)
+        self._connection: http.client.HTTPConnection | None = None
+
+    def post(self, data: bytes) -> tuple[int, http.client.HTTPMessage, str]:
+        """(status, headers, beginning of the answer). Raises OSError, http.client.HTTPException."""
+        if self._connection is not None:
+            try:
+                return self._post(self._connection, data)
+            except (ConnectionError, http.client.BadStatusLine):
+                self.close()                             # the portal closed an idle connection: no failure yet
+        self._connection = self._connect()
+        try:
+            return self._post(self._connection, data)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+    def _connect(self) -> http.client.HTTPConnection:
+        kind = http.client.HTTPSConnection if self._url.scheme == "https" else http.client.HTTPConnection
+        return kind(self._url.hostname or "", self._url.port, timeout=self._config.timeout)
+
+    def _post(self, connection: http.client.HTTPConnection, data: bytes) -> tuple[int, http.client.HTTPMessage, str]:
+        connection.request("POST", self._url.path.rstrip("/") + PATH, body=data, headers={
+            "Authorization": f"Bearer {self._config.bearer()}", "Content-Type": "application/json",
+            "User-Agent": f"muster-agent/{VERSION}",
+        })
+        response = connection.getresponse()
+        text = response.read(1 << 16).decode(errors="replace")
+        if response.will_close or not response.isclosed():
+            self.close()
+        return response.status, response.headers, text

@@ -1,0 +1,215 @@
+"""What the GPUs of this machine do: numbers, errors (XID), and which processes are on them."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from muster_agent.nvml import Driver, DriverLost, Gpu, GpuLost, Slice
+from muster_agent.sample import Event, Sample
+from muster_agent.xid import Xids
+
+EVENTS_AT_ONCE = 256   # a GPU in trouble can raise XIDs faster than they are read
+MHZ = 1_000_000
+HARM = {               # bits of NVML's clock event reasons that cost speed; idle and chosen clocks do not
+    0x04: "power_cap", 0x08: "hw_slowdown", 0x20: "sw_thermal", 0x40: "hw_thermal", 0x80: "power_brake",
+}
+Found = Iterator[tuple[str, float, str]]
+
+
+@dataclass(frozen=True)
+class GpuProcess:
+    """A process on a GPU or a slice. `memory` in bytes and `busy` (0..1) are None where the driver does not say."""
+
+    pid: int
+    gpu: int
+    labels: dict[str, str]
+    memory: int | None
+    busy: float | None = None
+
+
+@dataclass
+class GpuReading:
+    samples: list[Sample] = field(default_factory=list)
+    processes: list[GpuProcess] = field(default_factory=list)
+    gpus: list[Gpu] = field(default_factory=list)
+    version: str = ""
+    note: str = ""
+
+
+class Gpus:
+    """Looks at all GPUs. Never raises for a driver or a GPU in trouble: the note and the events say so."""
+
+    def __init__(self, driver: Driver | None = None, xids: Xids | None = None, now_ms: Callable[[], int] | None = None):
+        self._driver, self._xids = driver or Driver(), xids or Xids()
+        self._now_ms = now_ms or (lambda: int(time.time() * 1000))
+        self._event_set: Any = None
+        self._events_of = 0                              # the driver's opening that the event set belongs to
+        self._events: deque[Event] = deque(maxlen=4 * EVENTS_AT_ONCE)
+        self._utilized: dict[int, int] = {}              # GPU -> last timestamp (µs) of its per-process samples
+
+    def look(self) -> GpuReading:
+        reading = GpuReading()
+        if self._driver.ready():
+            self._look(reading)
+        reading.gpus, reading.note, reading.version = list(self._driver.gpus), self._driver.note, self._driver.version
+        return reading
+
+    def take_events(self) -> list[Event]:
+        """What happened since the last call, also during a look that came too late for its own numbers to count."""
+        return [self._events.popleft() for _ in range(len(self._events))]
+
+    def _look(self, reading: GpuReading) -> None:
+        try:
+            for event in self._xid_events():
+                self._events.append(event)
+                reading.samples.append(Sample("gpu.xid", event.detail["code"], "code", {"gpu": str(event.gpu)}))
+            for gpu in self._driver.gpus:
+                if not gpu.is_lost:
+                    self._look_at(gpu, reading)
+        except DriverLost as error:
+            self._event_set = None
+            self._driver.close(f"no GPU: the NVIDIA driver went away ({error})")
+            self._events.append(Event("driver_lost", self._now_ms(), None, {"meaning": str(error)}))
+
+    def _look_at(self, gpu: Gpu, reading: GpuReading) -> None:
+        try:
+            for metric, ask in METRICS:
+                found = self._driver.ask(gpu, metric, lambda ask=ask: list(ask(self._driver.nvml, gpu.handle)))
+                reading.samples += [Sample(name, value, unit, labels_of(gpu)) for name, value, unit in found or ()]
+            self._ecc_and_throttle(gpu, reading)
+            for part in gpu.slices:
+                found = self._driver.ask(gpu, f"slice {part.index}", lambda p=part: list(memory(self._driver.nvml, p.handle)))
+                reading.samples += [Sample(name, value, unit, labels_of(gpu, part)) for name, value, unit in found or ()]
+            reading.processes += self._processes(gpu)
+        except GpuLost as error:
+            self._driver.lose(gpu)
+            self._events.append(Event("gpu_lost", self._now_ms(), gpu.index, {"meaning": str(error), "action": "drain"}))
+
+    def _ecc_and_throttle(self, gpu: Gpu, reading: GpuReading) -> None:
+        nvml, ask = self._driver.nvml, self._driver.ask
+        for kind, error_type in (("corrected", 0), ("uncorrected", 1)):
+            for counter, counter_type in (("volatile", 0), ("aggregate", 1)):
+                count = ask(gpu, f"ecc {kind} {counter}", nvml.nvmlDeviceGetTotalEccErrors,
+                            gpu.handle, error_type, counter_type)
+                if count is not None:
+                    reading.samples.append(
+                        Sample(f"gpu.ecc.{kind}", count, "count", {**labels_of(gpu), "counter": counter}))
+        reasons = ask(gpu, "throttle", nvml.nvmlDeviceGetCurrentClocksThrottleReasons, gpu.handle)
+        if reasons is not None:
+            active = [name for bit, name in HARM.items() if reasons & bit]
+            reading.samples.append(Sample("gpu.throttled", 1.0 if active else 0.0, "ratio", labels_of(gpu)))
+            reading.samples += [Sample("gpu.throttle", 1.0, "ratio", {**labels_of(gpu), "reason": r}) for r in active]
+
+    def _processes(self, gpu: Gpu) -> list[GpuProcess]:
+        """The processes on a GPU, or on its slices where it is partitioned. Compute and graphics may name the same one."""
+        nvml, places = self._driver.nvml, gpu.slices or [None]
+        found: dict[tuple[int, int | None], GpuProcess] = {}
+        for part in places:
+            handle, name = (part.handle, f" {part.index}") if part else (gpu.handle, "")
+            for kind in ("Compute", "Graphics"):
+                question = getattr(nvml, f"nvmlDeviceGet{kind}RunningProcesses")
+                for p in self._driver.ask(gpu, f"{kind} processes{name}", question, handle) or ():
+                    key = (p.pid, part.index if part else None)
+                    found.setdefault(key, GpuProcess(p.pid, gpu.index, labels_of(gpu, part), p.usedGpuMemory))
+        shared = not gpu.slices and len(found) > 1
+        busy = self._busy(gpu) if shared else {}
+        return [GpuProcess(p.pid, p.gpu, p.labels, p.memory, busy.get(p.pid, 0.0 if busy else None)) for p in found.values()]
+
+    def _busy(self, gpu: Gpu) -> dict[int, float]:
+        """Each process's mean share of a shared GPU since the last look. The driver leaves out those that did nothing."""
+        since = self._utilized.get(gpu.index, 0)
+        samples = self._driver.ask(gpu, "process utilization", self._driver.nvml.nvmlDeviceGetProcessUtilization,
+                                   gpu.handle, since) or ()
+        shares: dict[int, list[float]] = {}
+        for sample in samples:
+            self._utilized[gpu.index] = max(self._utilized.get(gpu.index, 0), sample.timeStamp)
+            if sample.timeStamp > since and sample.smUtil <= 100:
+                shares.setdefault(sample.pid, []).append(sample.smUtil / 100)
+        return {pid: sum(values) / len(values) for pid, values in shares.items()}
+
+    def _xid_events(self) -> list[Event]:
+        """The XIDs since the last look: waits for no time at all, so no thread is needed to listen."""
+        nvml, events = self._driver.nvml, []
+        if self._events_of != self._driver.openings:
+            self._event_set, self._events_of = self._register(), self._driver.openings
+        for _ in range(EVENTS_AT_ONCE if self._event_set else 0):
+            try:
+                data = nvml.nvmlEventSetWait(self._event_set, 0)
+            except nvml.NVMLError:
+                break                       # a timeout: nothing more has happened (a lost GPU shows in its numbers)
+            if data.eventType == nvml.nvmlEventTypeXidCriticalError:
+                events.append(self._xid_event(data))
+        return events
+
+    def _register(self) -> Any:
+        """An event set on all GPUs that can raise XIDs (not every virtual one can), or None."""
+        nvml, registered = self._driver.nvml, 0
+        try:
+            event_set = nvml.nvmlEventSetCreate()
+        except nvml.NVMLError:
+            return None
+        for gpu in self._driver.gpus:
+            try:
+                nvml.nvmlDeviceRegisterEvents(gpu.handle, nvml.nvmlEventTypeXidCriticalError, event_set)
+                registered += 1
+            except (nvml.NVMLError, TypeError):
+                continue
+        return event_set if registered else None
+
+    def _xid_event(self, data: Any) -> Event:
+        try:
+            index: int | None = self._driver.nvml.nvmlDeviceGetIndex(data.device)
+        except self._driver.nvml.NVMLError:
+            index = None                    # off the bus by now
+        code = int(data.eventData)
+        detail: dict[str, Any] = {"code": code, **self._xids.explain(code)}
+        slices = [s for gpu in self._driver.gpus if gpu.index == index for s in gpu.slices]
+        mig = next((s.index for s in slices if s.instance == data.gpuInstanceId), None)
+        return Event("xid", self._now_ms(), index, detail if mig is None else {**detail, "mig": mig})
+
+
+def labels_of(gpu: Gpu, part: Slice | None = None) -> dict[str, str]:
+    return {"gpu": str(gpu.index)} if part is None else {"gpu": str(gpu.index), "mig": str(part.index)}
+
+
+def utilization(nvml: Any, handle: Any) -> Found:
+    """Share of the last sampling period in which a kernel ran, and in which memory was moved (NVML counts percent)."""
+    rates = nvml.nvmlDeviceGetUtilizationRates(handle)
+    yield "gpu.utilization", rates.gpu / 100, "ratio"
+    yield "gpu.memory.utilization", rates.memory / 100, "ratio"
+
+
+def memory(nvml: Any, handle: Any) -> Found:
+    """Bytes in use, without what the driver keeps for itself where it can tell the two apart (as nvidia-smi shows)."""
+    try:
+        info = nvml.nvmlDeviceGetMemoryInfo(handle, version=nvml.nvmlMemory_v2)
+    except nvml.NVMLError:
+        info = nvml.nvmlDeviceGetMemoryInfo(handle)
+    yield "gpu.memory.used", info.used, "bytes"
+    yield "gpu.memory.total", info.total, "bytes"
+
+
+def power(nvml: Any, handle: Any) -> Found:
+    yield "gpu.power", nvml.nvmlDeviceGetPowerUsage(handle) / 1000, "W"
+
+
+def temperature(nvml: Any, handle: Any) -> Found:
+    yield "gpu.temperature", nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU), "degC"
+
+
+def sm_clock(nvml: Any, handle: Any) -> Found:
+    yield "gpu.clock.sm", nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_SM) * MHZ, "Hz"
+
+
+def memory_clock(nvml: Any, handle: Any) -> Found:
+    yield "gpu.clock.memory", nvml.nvmlDeviceGetClockInfo(handle, nvml.NVML_CLOCK_MEM) * MHZ, "Hz"
+
+
+METRICS: tuple[tuple[str, Callable[[Any, Any], Found]], ...] = (
+    ("utilization", utilization), ("memory", memory), ("power", power), ("temperature", temperature),
+    ("sm clock", sm_clock), ("memory clock", memory_clock),
+)

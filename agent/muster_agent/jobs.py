@@ -1,0 +1,235 @@
+"""The jobs of the local backend on this machine: which run, and what their processes use."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from muster_agent.processes import TICKS, Forest, Process, ProcFs, Root
+from muster_agent.sample import Sample
+
+STATE = "state.json"
+SETTLED = 2.0          # seconds after which a folder's mtime surely differs from that of a change to come
+NEVER_WRITTEN = 600.0  # a folder without a state file this old is looked at only by the full scan
+FULL_SCAN = 600.0      # finished jobs are looked at again: a supervisor may have written a new pid
+SAME_START = 2.0       # seconds by which a start time may differ: the machine's boot time is known to the second
+
+
+@dataclass(frozen=True)
+class JobState:
+    """A supervisor's state.json. `gpus` (indexes or UUIDs) is what the job was given, whether it uses them or not."""
+
+    key: str
+    pid: int
+    started: float                          # Unix seconds, or clock ticks since boot; 0 when not told
+    gpus: tuple[str, ...] = ()
+
+
+@dataclass
+class Running:
+    """A job that is alive, and the last look at its counters."""
+
+    state: JobState
+    root: Process
+    ticks: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    bytes: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    looked: float | None = None
+    looked_ticks: int = 0
+
+
+@dataclass(frozen=True)
+class JobReading:
+    key: str
+    pids: frozenset[int]
+    gpus: tuple[str, ...]
+    samples: list[Sample]
+
+
+class JobFolders:
+    """Which folders under `root` hold a job that is alive. A finished job's folder costs nothing: it is not even stat'ed.
+
+    The list is read again only when the mtime of `root` says that a folder came or went.
+    """
+
+    def __init__(self, root: Path, procfs: ProcFs, clock: Callable[[], float] = time.time):
+        self._root, self._procfs, self._clock = str(root), procfs, clock
+        self._seen_mtime, self._full_scan_at = -1, 0.0
+        self._finished: dict[str, int] = {}               # folder -> mtime of its state file
+        self._waiting: dict[str, float] = {}              # folder without a state file yet -> first seen
+        self.running: dict[str, Running] = {}             # folder -> job
+
+    def look(self) -> list[Running]:
+        self._list()
+        for name in list(self._waiting):
+            self._open(name)
+        for name, job in list(self.running.items()):
+            self._check(name, job)
+        return list(self.running.values())
+
+    def forget(self, job: Running) -> None:
+        """The job has no process left."""
+        for name in [name for name, other in self.running.items() if other is job]:
+            del self.running[name]
+            self._finished[name] = self._mtime(name)
+
+    def _list(self) -> None:
+        now = self._clock()
+        try:
+            mtime = os.stat(self._root).st_mtime_ns
+        except OSError:
+            self.running, self._waiting, self._finished, self._seen_mtime = {}, {}, {}, -1
+            return
+        is_full = now >= self._full_scan_at
+        if mtime == self._seen_mtime and not is_full:
+            return
+        self._seen_mtime = mtime if now - mtime / 1e9 > SETTLED else -1
+        names = {entry.name for entry in os.scandir(self._root) if entry.is_dir()}
+        if is_full:
+            self._full_scan_at = now + FULL_SCAN
+            self._finished = {n: m for n, m in self._finished.items() if m and self._mtime(n) == m}
+        self._finished = {n: m for n, m in self._finished.items() if n in names}
+        known = self._finished.keys() | self.running.keys()
+        self._waiting = {name: self._waiting.get(name, now) for name in names - known}
+
+    def _open(self, name: str) -> None:
+        """A folder whose job is not known yet: alive, finished, or not written yet."""
+        mtime, state = self._mtime(name), self._read(name)
+        if state is None:
+            if self._clock() - self._waiting[name] > NEVER_WRITTEN:
+                del self._waiting[name]
+                self._finished[name] = 0
+            return
+        del self._waiting[name]
+        root = living_root(state, self._procfs)
+        if root is None:
+            self._finished[name] = mtime
+        else:
+            self.running[name] = Running(state, root)
+
+    def _check(self, name: str, job: Running) -> None:
+        """Takes a new pid when the supervisor wrote one: a restarted supervisor adopts its job."""
+        state = self._read(name)
+        if state is not None and state.pid != job.state.pid and (root := living_root(state, self._procfs)):
+            job.state, job.root = state, root
+
+    def _mtime(self, name: str) -> int:
+        try:
+            return os.stat(f"{self._root}/{name}/{STATE}").st_mtime_ns
+        except OSError:
+            return 0
+
+    def _read(self, name: str) -> JobState | None:
+        try:
+            with open(f"{self._root}/{name}/{STATE}", "rb") as file:
+                return parse_state(json.load(file))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+
+class Jobs:
+    """Measures the jobs that are alive under `root`."""
+
+    def __init__(self, root: Path, procfs: ProcFs | None = None, clock: Callable[[], float] = time.monotonic):
+        self._procfs, self._clock = procfs or ProcFs(), clock
+        self._folders = JobFolders(root, self._procfs)
+        self._forest = Forest(self._procfs)
+
+    def has_running(self) -> bool:
+        """Whether a job is alive. Cheap enough (two system calls) to ask every second."""
+        return bool(self._folders.look())
+
+    def look(self) -> list[JobReading]:
+        jobs = {job.state.key: job for job in self._folders.look()}
+        if not jobs:
+            return []
+        roots = [Root(key, job.root) for key, job in jobs.items() if self._is_alive(job.root)]
+        trees = self._forest.look(roots, jobs.keys())
+        trees = {key: tree for key, tree in trees.items() if not all(process.is_zombie for process in tree)}
+        for key in jobs.keys() - trees.keys():
+            self._folders.forget(jobs[key])
+        return [self._read(jobs[key], tree) for key, tree in trees.items()]
+
+    def _is_alive(self, process: Process) -> bool:
+        now = self._procfs.process(process.pid)
+        return now is not None and now.ident == process.ident and not now.is_zombie
+
+    def _read(self, job: Running, tree: list[Process]) -> JobReading:
+        living = [process for process in tree if not process.is_zombie]
+        samples = [
+            Sample("memory.used", sum(process.rss for process in living), "bytes"),
+            Sample("processes", len(living), "count"),
+            *self._usage(job, tree),
+        ]
+        return JobReading(job.state.key, frozenset(p.pid for p in living), job.state.gpus, samples)
+
+    def _usage(self, job: Running, tree: list[Process]) -> list[Sample]:
+        """Processor time and traffic since the last look at this job; nothing at the first."""
+        now, now_ticks = self._clock(), self._procfs.now_ticks()
+        ticks = {p.ident: (p.own_ticks, p.reaped_ticks) for p in tree}
+        read = {p.ident: t for p in tree if (t := self._procfs.traffic(p.pid))}
+        traffic = {ident: (t.read, t.written) for ident, t in read.items()}
+        samples = []
+        if job.looked is not None and now > job.looked:
+            elapsed = now - job.looked
+            samples.append(Sample("cpu.used", cpu_growth(job, ticks) / TICKS / elapsed, "cores"))
+            if traffic:
+                samples += io_samples(job, traffic, elapsed)
+        job.ticks, job.bytes, job.looked, job.looked_ticks = ticks, traffic, now, now_ticks
+        return samples
+
+
+def cpu_growth(job: Running, ticks: dict[tuple[int, int], tuple[int, int]]) -> int:
+    """Clock ticks that the job's processes used since its last look.
+
+    A process that ends hands its time to whoever waits for it, so the sum of own and reaped time over the living grows
+    exactly by what was used, short-lived children included. Where an outsider waited instead the sum falls, and what the
+    living used themselves is the best that can be known. A process that joins with a past brings none of it along.
+    """
+    before = sum(map(sum, job.ticks.values()))
+    joined = sum(sum(t) for ident, t in ticks.items() if ident not in job.ticks and ident[1] < job.looked_ticks)
+    by_sum = sum(map(sum, ticks.values())) - before - joined
+    own = sum(t[0] - (job.ticks[ident][0] if ident in job.ticks else 0)
+              for ident, t in ticks.items() if ident in job.ticks or ident[1] >= job.looked_ticks)
+    return max(by_sum, own, 0)
+
+
+def io_samples(job: Running, traffic: dict[tuple[int, int], tuple[int, int]], elapsed: float) -> list[Sample]:
+    """Bytes per second, by the same sum: Linux adds a child's traffic to the one who waits for it."""
+    samples = []
+    for column, name in enumerate(("io.read", "io.write")):
+        joined = sum(t[column] for ident, t in traffic.items() if ident not in job.bytes and ident[1] < job.looked_ticks)
+        growth = sum(t[column] for t in traffic.values()) - sum(t[column] for t in job.bytes.values()) - joined
+        samples.append(Sample(name, max(growth, 0) / elapsed, "bytes/s"))
+    return samples
+
+
+def living_root(state: JobState, procfs: ProcFs) -> Process | None:
+    """The process of `state`, or None when it has ended, also when its pid now names another."""
+    process = procfs.process(state.pid)
+    if process is None or process.is_zombie or not is_same_start(state.started, process.started, procfs):
+        return None
+    return process
+
+
+def is_same_start(told: float, ticks: int, procfs: ProcFs) -> bool:
+    """Whether a process that began `ticks` after boot is the one that began at `told`; 0 was not told, and believed."""
+    if told == 0 or told == ticks:
+        return True
+    began = procfs.boot_seconds() + ticks / TICKS
+    return abs(told - began) <= SAME_START
+
+
+def parse_state(raw: dict[str, Any]) -> JobState:
+    """state.json. `started`: clock ticks since boot, Unix seconds, Unix ms, or ISO 8601. Raises KeyError, ValueError."""
+    started = raw.get("started") or 0
+    if isinstance(started, str):
+        started = datetime.fromisoformat(started).timestamp()
+    if started > 1e11:
+        started /= 1000
+    return JobState(str(raw["key"]), int(raw["pid"]), float(started), tuple(str(gpu) for gpu in raw.get("gpus") or ()))

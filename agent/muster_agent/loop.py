@@ -1,0 +1,92 @@
+"""The agent at work: look, hand over, wait; more often while a job runs."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from muster_agent.collector import Collector
+from muster_agent.config import Config
+from muster_agent.courier import Courier
+from muster_agent.sample import Json
+from muster_agent.spool import MemorySpool, Queue, Spool
+
+log = logging.getLogger("muster.agent")
+MEMORY_SPOOL = 8 << 20     # bytes, compressed: a day and a half of an idle machine
+Sink = Callable[[Json], object]
+
+
+class Agent:
+    """Measures this machine until told to stop.
+
+    With a `sink` every batch is handed to it in this process (embedded mode); without one a courier brings it to
+    `config.url`. `run()` blocks; `start()` runs it in a thread. Raises SpoolBusy, OSError when the spool cannot be opened.
+    """
+
+    def __init__(self, config: Config, sink: Sink | None = None, *, stop: threading.Event | None = None,
+                 collector: Collector | None = None):
+        self.config, self.collector = config, collector or Collector(config)
+        self._halt = stop or threading.Event()
+        self._courier = None if sink else Courier(config, open_spool(config))
+        self._sink: Sink = sink or self._courier.offer   # type: ignore[union-attr]
+        self._thread: threading.Thread | None = None
+        self.last: Json | None = None                    # the newest batch, for the Prometheus endpoint
+        self.last_at = 0.0                               # monotonic
+
+    def facts(self) -> Json:
+        """What this machine is; see Collector.facts. GPUs are in it once a batch was collected."""
+        return self.collector.facts()
+
+    def start(self) -> None:
+        self._thread = threading.Thread(target=self.run, name="agent", daemon=True)
+        self._thread.start()
+
+    def stop(self, patience: float = 5.0) -> None:
+        self._halt.set()
+        if self._thread is not None:
+            self._thread.join(patience)
+
+    def run(self) -> None:
+        if self._courier is not None:
+            self._courier.start()
+        while not self._halt.is_set():
+            began = time.monotonic()
+            self.tick()
+            self._wait(began)
+        if self._courier is not None:
+            self._courier.halt()
+
+    def tick(self) -> None:
+        """One look, handed over. Never raises: a sink that fails costs its batch."""
+        body = self.collector.collect()
+        if self._courier is not None:
+            self._add_courier_facts(body, self._courier)
+        self.last, self.last_at = body, time.monotonic()
+        try:
+            self._sink(body)
+        except Exception:
+            log.exception("the batch could not be handed over")
+
+    @staticmethod
+    def _add_courier_facts(body: Json, courier: Courier) -> None:
+        facts = body["facts"]
+        facts["note"] = "; ".join(filter(None, (facts["note"], *courier.notes())))
+        facts["clock_skew"] = round(courier.skew, 1)
+
+    def _wait(self, began: float) -> None:
+        """Until the next look is due; a job that starts meanwhile makes it due at once."""
+        is_busy = self.collector.has_running()
+        due = began + (self.config.busy_interval if is_busy else self.config.idle_interval)
+        while (left := due - time.monotonic()) > 0:
+            if self._halt.wait(min(left, self.config.busy_interval)):
+                return
+            if not is_busy and self.collector.has_running():
+                return
+
+
+def open_spool(config: Config) -> Queue:
+    if config.spool_dir is None:
+        return MemorySpool(min(config.spool_bytes, MEMORY_SPOOL))
+    return Spool(config.spool_dir, config.spool_bytes)

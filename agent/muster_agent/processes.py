@@ -1,0 +1,199 @@
+"""The processes of this machine, read from /proc: one line per process and look, and only where it may matter.
+
+psutil would cost five times as much per process; on a node of 3,000 processes that is the difference between 0.3 % and 2 %.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from pathlib import Path
+
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One line of /proc/PID/stat. (pid, started) names a process for ever; the pid alone is used again."""
+
+    pid: int
+    parent: int
+    session: int
+    started: int                            # clock ticks since boot
+    own_ticks: int                          # user and system time of the process itself
+    reaped_ticks: int                       # the same of its children that ended and were waited for
+    rss: int                                # bytes
+    is_zombie: bool = False                 # ended, not yet waited for: its ticks still count, itself no more
+
+    @property
+    def ident(self) -> tuple[int, int]:
+        return (self.pid, self.started)
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Bytes that really went to or came from a disk, children that were waited for included."""
+
+    read: int
+    written: int
+
+
+class ProcFs:
+    """Reads one /proc. A process that is gone, or that we may not read, is None: never an error."""
+
+    def __init__(self, root: Path = Path("/proc")):
+        self._root = str(root)
+
+    @property
+    def is_there(self) -> bool:
+        return os.path.exists(f"{self._root}/self/stat")
+
+    def pids(self) -> set[int]:
+        return {int(name) for name in os.listdir(self._root) if name.isdigit()}
+
+    def process(self, pid: int) -> Process | None:
+        """The process, unless it is gone."""
+        line = self._read(f"{pid}/stat")
+        return parse_stat(pid, line) if line else None
+
+    def traffic(self, pid: int) -> Traffic | None:
+        text = self._read(f"{pid}/io")
+        return parse_io(text) if text else None
+
+    def environ(self, pid: int) -> bytes:
+        """NAME=value pairs, each ended by a zero byte; empty where it may not be read."""
+        return self._read(f"{pid}/environ") or b""
+
+    def now_ticks(self) -> int:
+        """Clock ticks since boot, on the clock of `Process.started`."""
+        return int(float((self._read("uptime") or b"0").split()[0]) * TICKS)
+
+    def boot_seconds(self) -> float:
+        """When the machine was started, in Unix seconds, good to about a second."""
+        for line in (self._read("stat") or b"").splitlines():
+            if line.startswith(b"btime "):
+                return float(line.split()[1])
+        return 0.0
+
+    def _read(self, name: str) -> bytes | None:
+        try:
+            handle = os.open(f"{self._root}/{name}", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            return self._read_all(handle)
+        except OSError:
+            return None
+        finally:
+            os.close(handle)
+
+    @staticmethod
+    def _read_all(handle: int) -> bytes:
+        found = []
+        while piece := os.read(handle, 1 << 16):
+            found.append(piece)
+            if len(piece) < 4096:
+                break
+        return b"".join(found)
+
+
+def parse_stat(pid: int, line: bytes) -> Process:
+    """/proc/PID/stat; the name in brackets may hold spaces and brackets itself. See proc(5)."""
+    fields = line[line.rindex(b")") + 2:].split()
+    return Process(
+        pid=pid, parent=int(fields[1]), session=int(fields[3]), started=int(fields[19]),
+        own_ticks=int(fields[11]) + int(fields[12]), reaped_ticks=int(fields[13]) + int(fields[14]),
+        rss=int(fields[21]) * PAGE, is_zombie=fields[0] in b"ZX",
+    )
+
+
+def parse_io(text: bytes) -> Traffic:
+    values = dict(line.split(b": ") for line in text.splitlines())
+    return Traffic(int(values[b"read_bytes"]), int(values[b"write_bytes"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """Where a job's tree begins: its key, and the process that the supervisor wrote down."""
+
+    key: str
+    process: Process
+
+
+class Forest:
+    """Which process belongs to which job.
+
+    A process is a job's when its parent is, when its session is (`setsid` apart, a daemon keeps it), or, for one that left
+    both behind, when the job's key is a value in its environment. The nearest root wins: a job started by a job is its own.
+    Processes once seen to be nobody's are not read again until `FRESH` looks later, so a look costs the jobs' processes
+    and the new ones, not the whole machine. (A pid would have to come round within those looks to be missed.)
+    """
+
+    FRESH = 30
+
+    def __init__(self, procfs: ProcFs):
+        self._procfs = procfs
+        self._members: dict[tuple[int, int], str] = {}
+        self._sessions: dict[int, str] = {}
+        self._strangers: set[int] = set()
+        self._keys: set[str] = set()
+        self._looks = 0
+
+    def look(self, roots: Sequence[Root], keys: Set[str] = frozenset()) -> dict[str, list[Process]]:
+        """The processes of each job: of `roots`, and of `keys` whose root has ended and left others behind."""
+        wanted = {root.key for root in roots} | keys
+        alive = self._alive(is_fresh=not wanted <= self._keys)
+        owners = {pid: key for pid, p in alive.items() if (key := self._members.get(p.ident, "")) in wanted}
+        owners.update({root.process.pid: root.key for root in roots if root.process.pid in alive})
+        self._adopt(alive, owners, wanted, min((root.process.started for root in roots), default=0))
+        self._remember(alive, owners, wanted)
+        trees: dict[str, list[Process]] = {}
+        for pid, key in owners.items():
+            trees.setdefault(key, []).append(alive[pid])
+        return trees
+
+    def _alive(self, is_fresh: bool) -> dict[int, Process]:
+        """All processes but the known strangers; them too when a job is new, whose processes may be among them."""
+        self._looks += 1
+        pids = self._procfs.pids()
+        self._strangers = set() if is_fresh or self._looks % self.FRESH == 0 else self._strangers & pids
+        found = (self._procfs.process(pid) for pid in pids - self._strangers)
+        return {process.pid: process for process in found if process is not None}
+
+    def _adopt(self, alive: dict[int, Process], owners: dict[int, str], wanted: set[str], oldest: int) -> None:
+        """Gives every process without an owner its parent's, its session's or its environment's."""
+        sessions = self._sessions | {pid: key for pid, key in owners.items() if alive[pid].session == pid}
+        for process in sorted(alive.values(), key=lambda p: p.started):
+            if process.pid in owners or self._inherits(process, alive, owners):
+                continue
+            key = sessions.get(process.session)
+            if key is None and process.started >= oldest:
+                key = self._key_in_environ(process.pid, wanted)
+            if key is not None:
+                owners[process.pid] = key
+
+    @staticmethod
+    def _inherits(process: Process, alive: dict[int, Process], owners: dict[int, str]) -> bool:
+        """Walks up to the nearest process with an owner, and gives that owner to all on the way."""
+        path, at = [], process
+        while at.pid not in owners:
+            path.append(at.pid)
+            if at.parent not in alive or at.parent in path:
+                return False
+            at = alive[at.parent]
+        owners.update(dict.fromkeys(path, owners[at.pid]))
+        return True
+
+    def _key_in_environ(self, pid: int, wanted: set[str]) -> str | None:
+        values = {pair.partition(b"=")[2].decode(errors="replace") for pair in self._procfs.environ(pid).split(b"\0")}
+        return next(iter(wanted & values), None)
+
+    def _remember(self, alive: dict[int, Process], owners: dict[int, str], wanted: set[str]) -> None:
+        in_use = {alive[pid].session for pid in owners}
+        led = {pid: key for pid, key in owners.items() if alive[pid].session == pid}
+        self._sessions = {sid: key for sid, key in (self._sessions | led).items() if sid in in_use and key in wanted}
+        self._members = {alive[pid].ident: key for pid, key in owners.items()}
+        self._strangers |= alive.keys() - owners.keys()
+        self._keys = wanted

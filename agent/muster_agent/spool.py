@@ -1,0 +1,217 @@
+"""Batches that wait to be sent: in order, bounded, and on disk so that neither a restart nor a kill loses them.
+
+Two files make the ring. Batches are appended to `new`; when it holds half of the limit it becomes `old`, and what `old` still
+held is dropped and counted. A record is its length, its CRC-32 and zlib-compressed bytes. A record torn by a kill is cut off
+when the spool is opened. The reader's place is kept in `place` with the inode it belongs to, so a place that outlived its
+file points at the beginning of the next one: a batch may then be sent twice (its batch id tells) but never lost.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import struct
+import threading
+import zlib
+from collections import deque
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+HEAD = struct.Struct("<II")
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """The oldest batch, and where the reader stands after it."""
+
+    data: bytes
+    place: tuple[int, int]
+
+
+class SpoolBusy(Exception):
+    """Another agent uses this folder."""
+
+
+class Queue(Protocol):
+    """What the courier needs of a spool. `dropped` counts the batches that no room was left for."""
+
+    dropped: int
+
+    def append(self, data: bytes) -> None: ...
+    def peek(self) -> Waiting | None: ...
+    def advance(self, waiting: Waiting) -> None: ...
+    def __len__(self) -> int: ...
+
+
+class MemorySpool:
+    """The same in memory, for an agent that was given no folder. `limit` in bytes."""
+
+    def __init__(self, limit: int):
+        self._limit, self._size, self._serial, self.dropped = limit, 0, 0, 0
+        self._waiting: deque[Waiting] = deque()
+        self._lock = threading.Lock()
+
+    def append(self, data: bytes) -> None:
+        with self._lock:
+            packed, self._serial = zlib.compress(data, 1), self._serial + 1
+            self._waiting.append(Waiting(packed, (self._serial, 0)))
+            self._size += len(packed)
+            while self._size > self._limit and len(self._waiting) > 1:
+                self._size -= len(self._waiting.popleft().data)
+                self.dropped += 1
+
+    def peek(self) -> Waiting | None:
+        with self._lock:
+            first = self._waiting[0] if self._waiting else None
+        return Waiting(zlib.decompress(first.data), first.place) if first else None
+
+    def advance(self, waiting: Waiting) -> None:
+        with self._lock:
+            if self._waiting and self._waiting[0].place == waiting.place:
+                self._size -= len(self._waiting.popleft().data)
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+
+class Spool:
+    """The ring on disk, under `folder`; `limit` in bytes. Raises OSError, and SpoolBusy when another agent has it."""
+
+    def __init__(self, folder: Path, limit: int):
+        folder.mkdir(parents=True, exist_ok=True)
+        self._old, self._new, self._place = folder / "old", folder / "new", folder / "place"
+        self._half, self._lock, self.dropped = limit // 2, threading.Lock(), 0
+        self._hold = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._hold, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(self._hold)
+            raise SpoolBusy(f"another agent uses the spool {folder}") from error
+        self._new.touch(mode=0o600)
+        self._at = self._read_place()
+        self._count = self._recover(self._old, self._at if self._old.exists() else 0)
+        self._count += self._recover(self._new, 0 if self._old.exists() else self._at)
+
+    def close(self) -> None:
+        os.close(self._hold)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def append(self, data: bytes) -> None:
+        """Puts a batch at the end. Raises OSError (a full disk), and then leaves nothing half-written."""
+        packed = zlib.compress(data, 1)
+        with self._lock:
+            if self._new.stat().st_size + len(packed) > self._half:
+                self._rotate()
+            with self._new.open("ab") as file:
+                size = file.tell()
+                try:
+                    file.write(HEAD.pack(len(packed), zlib.crc32(packed)) + packed)
+                    file.flush()
+                except OSError:
+                    os.ftruncate(file.fileno(), size)
+                    raise
+            self._count += 1
+
+    def peek(self) -> Waiting | None:
+        """The oldest batch that has not been advanced past, or None."""
+        with self._lock:
+            while self._count:
+                path = self._oldest()
+                found = read_record(path, self._at)
+                if found is not None:
+                    return Waiting(zlib.decompress(found[0]), (path.stat().st_ino, found[1]))
+                self._give_up(path)
+            return None
+
+    def advance(self, waiting: Waiting) -> None:
+        """This batch is done with. One that the ring dropped meanwhile moves nothing."""
+        with self._lock:
+            path, (inode, after) = self._oldest(), waiting.place
+            if path.stat().st_ino != inode or after <= self._at:
+                return
+            self._count -= 1
+            self._move_to(path, after)
+
+    def _oldest(self) -> Path:
+        return self._old if self._old.exists() else self._new
+
+    def _move_to(self, path: Path, at: int) -> None:
+        is_at_end = at >= path.stat().st_size
+        self._at = 0 if is_at_end else at
+        self._write_place(path)
+        if is_at_end and path == self._old:
+            path.unlink()
+        elif is_at_end:
+            os.truncate(path, 0)
+
+    def _rotate(self) -> None:
+        if self._old.exists():
+            lost = count_records(self._old, self._at)
+            self.dropped, self._count, self._at = self.dropped + lost, self._count - lost, 0
+        os.replace(self._new, self._old)
+        self._new.touch(mode=0o600)
+        self._write_place(self._old)
+
+    def _give_up(self, path: Path) -> None:
+        """A record whose CRC is wrong: the disk lied, and what follows in this file cannot be found any more."""
+        lost = max(1, count_records(path, self._at))
+        self.dropped, self._count = self.dropped + lost, max(0, self._count - lost)
+        self._move_to(path, path.stat().st_size)
+
+    def _recover(self, path: Path, at: int) -> int:
+        if not path.exists():
+            return 0
+        end = at
+        while (after := next_record(path, end)) is not None:
+            end = after
+        if end < path.stat().st_size:
+            os.truncate(path, end)
+        return count_records(path, at)
+
+    def _read_place(self) -> int:
+        try:
+            place = json.loads(self._place.read_text())
+            path = self._oldest()
+            is_here = place["inode"] == path.stat().st_ino and 0 <= place["at"] <= path.stat().st_size
+            return int(place["at"]) if is_here else 0
+        except (OSError, ValueError, KeyError, TypeError):
+            return 0
+
+    def _write_place(self, path: Path) -> None:
+        draft = self._place.with_suffix(".draft")
+        draft.write_text(json.dumps({"inode": path.stat().st_ino, "at": self._at}))
+        os.replace(draft, self._place)
+
+
+def read_record(path: Path, at: int) -> tuple[bytes, int] | None:
+    """The packed record at this offset and the offset after it; None when there is none or its CRC is wrong."""
+    with path.open("rb") as file:
+        file.seek(at)
+        head = file.read(HEAD.size)
+        if len(head) < HEAD.size:
+            return None
+        length, crc = HEAD.unpack(head)
+        packed = file.read(length)
+    return (packed, at + HEAD.size + length) if zlib.crc32(packed) == crc and len(packed) == length else None
+
+
+def next_record(path: Path, at: int) -> int | None:
+    """The offset after the record at this one, or None when no whole record is there. Reads its head only."""
+    with path.open("rb") as file:
+        file.seek(at)
+        head = file.read(HEAD.size)
+    if len(head) < HEAD.size:
+        return None
+    after = at + HEAD.size + int(HEAD.unpack(head)[0])
+    return after if after <= path.stat().st_size else None
+
+
+def count_records(path: Path, at: int) -> int:
+    count = 0
+    while (after := next_record(path, at)) is not None:
+        at, count = after, count + 1
+    return count
