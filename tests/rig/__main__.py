@@ -1,4 +1,4 @@
-"""`python -m tests.rig suite [pytest arguments]`: the whole suite in both modes. `python -m tests.rig check`: everything but tests.
+"""`python -m tests.rig suite [pytest arguments]`: the whole suite in both modes. `… check`: everything but tests.
 
 The suite's last lines are one summary for each mode; a component that is missing is a failure.
 """
@@ -48,8 +48,15 @@ def _pytest(mode: str, options: list[str]) -> tuple[int, str]:
     environment = {**os.environ, "MUSTER_TEST_MODE": mode}
     print(f"== {mode}: pytest {' '.join(options)}", flush=True)
     tail = ""
-    with subprocess.Popen([*PYTEST, *options], cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace") as process:
+    with subprocess.Popen(
+        [*PYTEST, *options],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
         assert process.stdout is not None
         for line in process.stdout:
             print(line, end="", flush=True)
@@ -59,15 +66,22 @@ def _pytest(mode: str, options: list[str]) -> tuple[int, str]:
 
 
 def check() -> int:
-    """Lint, types, import contracts, Django's own checks for a deployment, missing migrations, templates, browser scripts."""
+    """Lint, types, import contracts, Django's own checks for a deployment, missing migrations, templates."""
     failed = []
     with tempfile.TemporaryDirectory(prefix="muster-check-") as home:
-        environment = {**os.environ, "MUSTER_HOME": home, "MUSTER_BASE_URL": "https://muster.example.com",
-                       "MUSTER_SECRET_KEY": "abcdefghijklmnopqrstuvwxyz-0123456789-ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+        environment = {
+            **os.environ,
+            "MUSTER_HOME": home,
+            "MUSTER_BASE_URL": "https://muster.example.com",
+            "MUSTER_SECRET_KEY": "abcdefghijklmnopqrstuvwxyz-0123456789-ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+        }
         for name, argv in _checks():
             began = time.monotonic()
             done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-            print(f"{'ok    ' if done.returncode == 0 else 'FAILED'}  {name:<18} {time.monotonic() - began:5.1f} s", flush=True)
+            print(
+                f"{'ok    ' if done.returncode == 0 else 'FAILED'}  {name:<18} {time.monotonic() - began:5.1f} s",
+                flush=True,
+            )
             if done.returncode:
                 failed.append(name)
                 print((done.stdout + done.stderr)[-12_000:])

@@ -1,7 +1,7 @@
 """The environment of a test process: a home of its own, and in server mode a PostgreSQL and a Redis.
 
-Imported before Django reads its settings. The process that starts the servers ends them; parallel workers (xdist) inherit
-their addresses, and each takes its own Redis database and its own home.
+Imported before Django reads its settings. The process that starts the servers ends them; parallel workers (xdist)
+inherit their addresses, and each takes its own Redis database and its own home.
 """
 
 from __future__ import annotations
@@ -23,12 +23,16 @@ _OURS = "MUSTER_TEST_RIG"
 
 
 def prepare() -> None:
-    """Sets the variables. What the caller's shell says about another portal is dropped, so that no test can touch it."""
+    """Sets the variables. What the caller's shell says about another portal is dropped: no test can touch it."""
     if MODE not in MODES:
         raise SystemExit(f"MUSTER_TEST_MODE is {MODE!r}; it may be one of {', '.join(MODES)}")
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     if _OURS not in os.environ:
-        for name in [name for name in os.environ if name.startswith("MUSTER_") and not name.startswith(("MUSTER_TEST_", "MUSTER_CI"))]:
+        for name in [
+            name
+            for name in os.environ
+            if name.startswith("MUSTER_") and not name.startswith(("MUSTER_TEST_", "MUSTER_CI"))
+        ]:
             del os.environ[name]
         if MODE == "server":
             _start_servers()

@@ -34,9 +34,24 @@ def start_postgres(folder: Folder, *, durable: bool = True, name: str = "postgre
     if user:
         shutil.chown(data, user, user)
     _init(data, user)
-    argv = [_binary("postgres"), "-D", str(data), "-p", str(port), "-c", "listen_addresses=127.0.0.1",
-            "-c", f"unix_socket_directories={data}", "-c", "max_connections=200", "-c", "shared_buffers=32MB",
-            "-c", "jit=off", *([] if durable else _FAST)]
+    argv = [
+        _binary("postgres"),
+        "-D",
+        str(data),
+        "-p",
+        str(port),
+        "-c",
+        "listen_addresses=127.0.0.1",
+        "-c",
+        f"unix_socket_directories={data}",
+        "-c",
+        "max_connections=200",
+        "-c",
+        "shared_buffers=32MB",
+        "-c",
+        "jit=off",
+        *([] if durable else _FAST),
+    ]
     process = folder.start(name, argv, user=user, stop_by=signal.SIGINT)
     ready = [_binary("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
 
@@ -67,7 +82,19 @@ def _binary(name: str) -> str:
 
 
 def _init(data: Path, user: str | None) -> None:
-    argv = [_binary("initdb"), "-D", str(data), "-U", "muster", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"]
-    done = subprocess.run(argv, user=user, group=user, extra_groups=[] if user else None, cwd=data, capture_output=True, check=False)
+    argv = [
+        _binary("initdb"),
+        "-D",
+        str(data),
+        "-U",
+        "muster",
+        "--auth=trust",
+        "--encoding=UTF8",
+        "--locale=C",
+        "--no-sync",
+    ]
+    done = subprocess.run(
+        argv, user=user, group=user, extra_groups=[] if user else None, cwd=data, capture_output=True, check=False
+    )
     if done.returncode:
         raise RigFailure(f"initdb failed: {done.stderr.decode(errors='replace')}")

@@ -73,13 +73,28 @@ class Folder:
     def __post_init__(self) -> None:
         self.path.chmod(0o755)
 
-    def start(self, name: str, argv: Sequence[str], *, user: str | None = None, stop_by: int = signal.SIGTERM,
-              env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
+    def start(
+        self,
+        name: str,
+        argv: Sequence[str],
+        *,
+        user: str | None = None,
+        stop_by: int = signal.SIGTERM,
+        env: Mapping[str, str] | None = None,
+    ) -> subprocess.Popen[bytes]:
         """Starts `argv` with its output in `<name>.log`; it gets `stop_by` when we end, however we end."""
         with (self.path / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(
-                list(argv), cwd=self.path, user=user, group=user, extra_groups=[] if user else None, stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log, env=dict(env) if env is not None else None, preexec_fn=_die_with_parent(stop_by),
+                list(argv),
+                cwd=self.path,
+                user=user,
+                group=user,
+                extra_groups=[] if user else None,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=dict(env) if env is not None else None,
+                preexec_fn=_die_with_parent(stop_by),  # noqa: PLW1509  (one prctl call, nothing that a thread may hold)
             )
         self.started.append((process, stop_by))
         with (self.path / "pids").open("a") as pids:

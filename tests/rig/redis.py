@@ -22,8 +22,23 @@ class Redis:
 def start_redis(folder: Folder, *, port: int = 0, name: str = "redis") -> Redis:
     """Starts one, in about 20 ms; `port` brings it back where a killed one was."""
     port = port or free_port()
-    argv = [program("redis-server"), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
-            "--databases", "64", "--dir", str(folder.path), "--daemonize", "no"]
+    argv = [
+        program("redis-server"),
+        "--port",
+        str(port),
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--appendonly",
+        "no",
+        "--databases",
+        "64",
+        "--dir",
+        str(folder.path),
+        "--daemonize",
+        "no",
+    ]
     process = folder.start(name, argv)
 
     def is_ready() -> bool:

@@ -1,4 +1,4 @@
-"""portal.settings as the suite sees them: the same, with a cheap password hash and a database that each process may lock."""
+"""portal.settings as the suite sees them: with a cheap password hash, and a database file for each process."""
 
 from __future__ import annotations
 

@@ -31,10 +31,18 @@ def test_closing_the_folder_ends_its_processes_and_removes_it():
 
 
 def test_a_process_of_the_rig_dies_when_its_starter_is_killed(wait_for, tmp_path):
-    code = ("import os, signal; from tests.rig.processes import Folder; from tests.rig.redis import start_redis\n"
-            "print(start_redis(Folder()).port, flush=True); os.kill(os.getpid(), signal.SIGKILL)")
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False,
-                          env={**os.environ, "TMPDIR": str(tmp_path)})
+    code = (
+        "import os, signal; from tests.rig.processes import Folder; from tests.rig.redis import start_redis\n"
+        "print(start_redis(Folder()).port, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
     port = int(done.stdout)
     assert wait_for(lambda: not is_listening(port))
 

@@ -1,0 +1,56 @@
+"""The one door of an ASGI server: websockets to the live hub, everything else to Django by WSGI in a pool of threads.
+
+Django answers many times more requests as WSGI than as ASGI (DESIGN §6), so HTTP never runs on the event loop.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+ASGIApp = Callable[[Message, Receive, Send], Awaitable[None]]
+HTTP_THREADS = 8
+
+
+class Door:
+    """Sends each connection to the application for its kind."""
+
+    def __init__(self, http: ASGIApp, websocket: ASGIApp) -> None:
+        self._apps = {"http": http, "websocket": websocket}
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        await self._apps[scope["type"]](scope, receive, send)
+
+
+def threaded_http() -> ASGIApp:
+    """Django's WSGI application in a pool of threads."""
+    from a2wsgi import WSGIMiddleware
+
+    from portal.wsgi import application as django
+
+    wsgi: Any = WSGIMiddleware(django, workers=HTTP_THREADS)
+
+    async def http(scope: Message, receive: Receive, send: Send) -> None:
+        # WSGI wants it escaped, and a raw byte must not be a server error
+        if not scope["query_string"].isascii():
+            scope["query_string"] = "".join(f"%{c:02X}" if c > 126 else chr(c) for c in scope["query_string"]).encode()
+        await wsgi(scope, receive, send)
+
+    return http
+
+
+def __getattr__(name: str) -> Any:
+    """`application` is built at its first use: the server stack imports this module for a door of its own."""
+    if name != "application":
+        raise AttributeError(name)
+    http = threaded_http()
+    from monitoring.live import asgi_app
+
+    globals()["application"] = Door(http, asgi_app())
+    return globals()["application"]

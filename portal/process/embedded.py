@@ -1,0 +1,100 @@
+"""Embedded mode: one process. uvicorn on the event loop, Django in a pool of threads, background loops beside them."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import gc
+import os
+import signal
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from portal.process.lock import HomeLock
+from portal.process.words import Welcome, say
+
+if TYPE_CHECKING:
+    from portal.asgi import ASGIApp
+
+_M_ARENA_MAX = -8
+_GRACE = 5  # seconds that open requests and sockets get at the end
+
+
+def run_embedded(host: str, home: Path) -> int:
+    """Runs until SIGTERM or SIGINT; returns the exit status."""
+    lock = HomeLock(home)
+    lock.take()
+    _few_arenas()
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+    django.setup()
+    from django.conf import settings
+
+    from portal.background import Background
+    from portal.process.prepare import listen, prepare
+
+    sock = listen(host, settings.MUSTER_PORT)
+    first = prepare()
+    from portal.asgi import application
+
+    background = Background()
+    welcome = Welcome(settings.MUSTER_BASE_URL, first.email, first.password, home, first.is_new)
+
+    def started() -> None:
+        background.start()
+        say(welcome.text())
+        gc.collect()
+        gc.freeze()
+
+    serve(application, sock, started)
+    left = background.stop()
+    say(
+        "Stopped. Jobs keep running; the next start finds them again."
+        + (f" (still busy: {', '.join(left)})" if left else "")
+    )
+    lock.give_back()
+    return 0
+
+
+def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> None:
+    """Serves `app` on `sock` until SIGTERM or SIGINT, by uvicorn; calls `started` once it answers."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                started()
+
+    config = uvicorn.Config(
+        app,
+        http="httptools",
+        ws="websockets-sansio",
+        loop="asyncio",
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        date_header=True,
+        timeout_graceful_shutdown=_GRACE,
+        timeout_keep_alive=30,
+        ws_max_size=1 << 20,
+        proxy_headers=False,
+        ws_ping_interval=20,
+        ws_ping_timeout=20,
+    )
+    # uvicorn raises the signal again after its own shutdown; it must find a handler that lets us finish ours.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    asyncio.run(Server(config).serve([sock]))
+
+
+def _few_arenas() -> None:
+    """glibc gives each thread an arena of its own, which a pool of threads pays for in memory; two are enough."""
+    try:
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
+    except (OSError, AttributeError):
+        return  # another C library

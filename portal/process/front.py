@@ -1,0 +1,285 @@
+"""The front door of a stack without nginx: one port for websockets and HTTP.
+
+The live process accepts every connection; websockets it serves itself, HTTP it relays to granian over a Unix socket on
+kept-open connections. Requests are written anew from what the server parsed, so nothing ambiguous passes through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import httptools
+
+from portal.asgi import Message, Receive, Send
+
+_HOP_BY_HOP = frozenset(
+    {
+        b"connection",
+        b"keep-alive",
+        b"proxy-authenticate",
+        b"proxy-authorization",
+        b"te",
+        b"trailer",
+        b"transfer-encoding",
+        b"upgrade",
+        b"proxy-connection",
+        b"x-muster-client",
+        b"expect",
+    }
+)
+_KEPT = 64  # idle connections to granian
+_PATIENCE = 5.0  # seconds to wait for a web process that is being restarted
+_HIGH, _LOW = 1 << 18, 1 << 16
+
+
+class WebGone(Exception):
+    """The web process went away before it had answered."""
+
+
+class Upstream(asyncio.Protocol):
+    """One connection to granian: writes requests, parses answers into a queue, and stops reading while that is full."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.transport: asyncio.Transport
+        self.is_open = True
+        self.keep = False
+        self._begin(b"GET")
+
+    def _begin(self, method: bytes) -> None:
+        self._parser = httptools.HttpResponseParser(self)
+        self._events: deque[tuple[str, Any]] = deque()
+        self._waiter: asyncio.Future[None] | None = None
+        self._headers: list[tuple[bytes, bytes]] = []
+        self._held, self._is_paused, self._head = 0, False, method == b"HEAD"
+
+    # asyncio
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        self._can_write = asyncio.Event()
+        self._can_write.set()
+
+    def pause_writing(self) -> None:
+        self._can_write.clear()
+
+    def resume_writing(self) -> None:
+        self._can_write.set()
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError:
+            self.transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.is_open = False
+        self._can_write.set()
+        self._put("lost", None)
+
+    # httptools
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if status >= 200:
+            self._put("head", (status, [pair for pair in self._headers if pair[0] not in _HOP_BY_HOP]))
+            if self._head:  # an answer to HEAD has the length of a body that does not come
+                self.keep = self._parser.should_keep_alive()
+                self._put("end", None)
+        self._headers = []
+
+    def on_body(self, body: bytes) -> None:
+        self._held += len(body)
+        if self._held > _HIGH and not self._is_paused:
+            self._is_paused = True
+            self.transport.pause_reading()
+        self._put("body", body)
+
+    def on_message_complete(self) -> None:
+        if self._parser.get_status_code() >= 200 and not self._head:
+            self.keep = self._parser.should_keep_alive()
+            self._put("end", None)
+
+    # ours
+    async def send(self, data: bytes) -> None:
+        self.transport.write(data)
+        if not self._can_write.is_set():
+            await self._can_write.wait()
+
+    def request(self, method: bytes, head: bytes) -> None:
+        self._begin(method)
+        self.keep = False
+        self.transport.write(head)
+
+    async def event(self) -> tuple[str, Any]:
+        """The next of: ("head", (status, headers)), ("body", bytes), ("end", None). Raises WebGone."""
+        while not self._events:
+            if not self.is_open:
+                raise WebGone
+            self._waiter = self._loop.create_future()
+            await self._waiter
+        kind, value = self._events.popleft()
+        if kind == "lost":
+            raise WebGone
+        if kind == "body":
+            self._held -= len(value)
+            if self._is_paused and self._held < _LOW:
+                self._is_paused = False
+                self.transport.resume_reading()
+        return kind, value
+
+    def _put(self, kind: str, value: Any) -> None:
+        self._events.append((kind, value))
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+
+class Relay:
+    """An ASGI application that asks granian."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = str(path)
+        self._idle: deque[Upstream] = deque(maxlen=_KEPT)
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        exchange = _Exchange(scope, receive, send)
+        try:
+            while not await self._try(exchange):
+                continue
+        except (WebGone, OSError):
+            if exchange.is_answered:
+                raise
+            await _say(send, 502, "The portal is restarting. Try again in a moment.")
+
+    async def _try(self, exchange: _Exchange) -> bool:
+        """One go. False when a kept connection turned out to be closed and asking again cannot do anything twice."""
+        upstream, is_kept = await self._connection()
+        try:
+            await exchange.run(upstream)
+        except WebGone:
+            if is_kept and exchange.may_repeat:
+                return False
+            raise
+        finally:
+            self._release(upstream)
+        return True
+
+    async def _connection(self) -> tuple[Upstream, bool]:
+        """An open connection, and whether it was a kept one."""
+        while self._idle:
+            upstream = self._idle.pop()
+            if upstream.is_open:
+                return upstream, True
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _PATIENCE
+        while True:
+            try:
+                return (await loop.create_unix_connection(Upstream, self._path))[1], False
+            except (FileNotFoundError, ConnectionRefusedError, BlockingIOError):
+                if loop.time() > deadline:
+                    raise
+                await asyncio.sleep(0.05)
+
+    def _release(self, upstream: Upstream) -> None:
+        if upstream.keep and upstream.is_open and len(self._idle) < _KEPT:
+            self._idle.append(upstream)
+        else:
+            upstream.transport.abort()
+
+
+async def refuse_http(scope: Message, receive: Receive, send: Send) -> None:
+    """For a live process behind nginx: HTTP is not for it."""
+    await _say(send, 404, "This port speaks websocket only.")
+
+
+def _head(scope: Message) -> tuple[str | None, bytes]:
+    """How the body is framed ("chunked", "length" or None), and the request's head as bytes."""
+    target = scope.get("raw_path") or scope["path"].encode()
+    if scope["query_string"]:
+        target += b"?" + scope["query_string"]
+    names = {name for name, _ in scope["headers"]}
+    lines = [b"%s %s HTTP/1.1" % (scope["method"].encode(), target)]
+    lines += [name + b": " + value for name, value in scope["headers"] if name not in _HOP_BY_HOP]
+    client = scope.get("client")
+    lines.append(b"x-muster-client: " + (client[0].encode() if client else b""))
+    framing = None
+    if b"transfer-encoding" in names:
+        lines.append(b"transfer-encoding: chunked")
+        framing = "chunked"
+    elif b"content-length" in names:
+        framing = "length"
+    return framing, b"\r\n".join([*lines, b"", b""])
+
+
+class _Exchange:
+    """One request and its answer."""
+
+    def __init__(self, scope: Message, receive: Receive, send: Send) -> None:
+        self._receive, self._send = receive, send
+        self._body, self._head = _head(scope)
+        self._method = scope["method"].encode()
+        self._is_sent = self._is_left = self.is_answered = False
+
+    @property
+    def may_repeat(self) -> bool:
+        return not self.is_answered and self._body is None and self._method in {b"GET", b"HEAD", b"OPTIONS"}
+
+    async def run(self, upstream: Upstream) -> None:
+        """Asks and answers. Raises WebGone; returns early when the client has left."""
+        upstream.request(self._method, self._head)
+        self._is_sent = self._body is None
+        listener = asyncio.ensure_future(self._listen(upstream))
+        try:
+            await self._answer(upstream)
+        except WebGone:
+            if not self._is_left:
+                raise
+        finally:
+            upstream.keep &= self._is_sent
+            listener.cancel()
+
+    async def _listen(self, upstream: Upstream) -> None:
+        """Passes the body on, then waits for the client to leave, which ends the exchange."""
+        while True:
+            message = await self._receive()
+            if message["type"] == "http.disconnect":
+                self._is_left = True
+                upstream.transport.abort()
+                return
+            if self._is_sent:
+                continue
+            if body := message.get("body", b""):
+                await upstream.send(b"%x\r\n%s\r\n" % (len(body), body) if self._body == "chunked" else body)
+            if not message.get("more_body", False):
+                if self._body == "chunked":
+                    await upstream.send(b"0\r\n\r\n")
+                self._is_sent = True
+
+    async def _answer(self, upstream: Upstream) -> None:
+        while True:
+            kind, value = await upstream.event()
+            if kind == "head":
+                self.is_answered = True
+                await self._send({"type": "http.response.start", "status": value[0], "headers": value[1]})
+            elif kind == "body":
+                await self._send({"type": "http.response.body", "body": value, "more_body": True})
+            else:
+                await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+                return
+
+
+async def _say(send: Send, status: int, text: str) -> None:
+    body = text.encode() + b"\n"
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"retry-after", b"1"),
+        (b"cache-control", b"no-store"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -1,0 +1,158 @@
+"""The parts of the server stack, each a function that runs until SIGTERM. They are forked, or run alone by `--only`."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+Environ = dict[str, Any]
+WSGIApp = Callable[[Environ, Any], Iterable[bytes]]
+_PR_SET_PDEATHSIG = 1
+CLIENT_HEADER = "x-muster-client"  # front door -> web, over a socket that only this user may open
+WEB_THREADS = 8
+
+
+def web(*, path: Path | None = None, host: str = "", port: int = 0) -> None:
+    """Pages and REST: granian, WSGI. On a Unix socket behind our own front door, else on host and port behind nginx."""
+    from granian.constants import Interfaces
+    from granian.server import Server
+
+    where: dict[str, Any] = {"address": host, "port": port}
+    if path is not None:
+        path.unlink(missing_ok=True)
+        where = {"uds": path, "uds_permissions": 0o600}
+    Server(
+        "portal.wsgi:application",
+        **where,
+        interface=Interfaces.WSGI,
+        workers=1,
+        blocking_threads=WEB_THREADS,
+        runtime_threads=1,
+        respawn_failed_workers=True,
+        workers_kill_timeout=10,
+        log_enabled=False,
+        websockets=False,
+        backlog=2048,
+    ).serve(target_loader=lambda *_: _loaded_wsgi(path is not None))
+
+
+def _loaded_wsgi(behind_front: bool) -> WSGIApp:
+    """Runs in granian's own worker, which must not outlive its parent."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    from portal.wsgi import application
+
+    return _with_client(application) if behind_front else application
+
+
+def _with_client(application: WSGIApp) -> WSGIApp:
+    """The front door's word for who asks becomes REMOTE_ADDR."""
+    key = "HTTP_" + CLIENT_HEADER.upper().replace("-", "_")
+
+    def app(environ: Environ, start_response: Any) -> Iterable[bytes]:
+        environ["REMOTE_ADDR"] = environ.pop(key, "")
+        return application(environ, start_response)
+
+    return app
+
+
+def live(sock: socket.socket, web_socket: Path | None = None) -> None:
+    """Websockets: uvicorn, ASGI. With `web_socket` it is the front door too, and relays HTTP there."""
+    from monitoring.live import asgi_app
+    from portal.asgi import Door
+    from portal.process.embedded import serve
+    from portal.process.front import Relay, refuse_http
+
+    serve(Door(Relay(web_socket) if web_socket else refuse_http, asgi_app()), sock, lambda: None)
+
+
+def worker() -> None:
+    """Celery's hand. Threads, since its tasks wait for the database and for clusters."""
+    from portal.celery import app
+
+    app.worker_main(
+        [
+            "worker",
+            "--pool=threads",
+            "--concurrency=4",
+            "--without-gossip",
+            "--without-mingle",
+            "--without-heartbeat",
+            "--loglevel=WARNING",
+            f"--hostname=muster-{os.getpid()}@%h",
+        ]
+    )
+
+
+def beat() -> None:
+    """Celery's clock. It remembers nothing: every task on it may run too often or late."""
+    from portal.celery import app
+
+    app.Beat(scheduler_cls="celery.beat:Scheduler", loglevel="WARNING", quiet=True, redirect_stdouts=False).run()
+
+
+def watcher() -> None:
+    """Observes the clusters; the leader among many by lease."""
+    from django.core.management import call_command
+
+    call_command("watch", skip_checks=True)
+
+
+def agent() -> None:
+    """The node agent of this machine."""
+    from portal.background import run
+
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    run("monitoring.background.agent", stop)
+
+
+def warm_up() -> None:
+    """In the parent, before it forks: all that more than one part needs, then frozen, so that its pages stay shared."""
+    import gc
+    from importlib import import_module
+
+    import django
+    from django.template.loader import get_template
+    from django.urls import get_resolver
+
+    django.setup()
+    for name in (
+        "portal.celery",
+        "portal.wsgi",
+        "portal.asgi",
+        "monitoring.live",
+        "uvicorn",
+        "granian.server",
+        "celery.apps.worker",
+        "celery.beat",
+        "celery.concurrency.thread",
+        "celery.worker.consumer",
+        "kombu.transport.redis",
+        "django.contrib.auth.hashers",
+        "portal.process.front",
+    ):
+        import_module(name)
+    from portal.celery import app
+
+    app.loader.import_default_modules()
+    app.finalize()
+    _ = get_resolver().url_patterns
+    get_template("base.html")
+    gc.collect()
+    gc.freeze()
+
+
+def run_until_stopped(entry: Callable[[], None]) -> int:
+    """A part alone, in the foreground. Returns the exit status."""
+    try:
+        entry()
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return 130
+    return 0

@@ -1,0 +1,76 @@
+"""Before the first request: the database as the code expects it, the first administrator, the socket."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import TYPE_CHECKING
+
+from portal.process.words import Refusal
+
+if TYPE_CHECKING:
+    from workspaces.services.bootstrap import FirstStart
+
+_DATABASE_PATIENCE = 30.0  # seconds; a database of the same compose file may still be starting
+_MIGRATION_LOCK = 0x4D757374  # an advisory lock, so that two servers do not migrate at once
+
+
+def prepare() -> FirstStart:
+    """Waits for the database, migrates it, and makes what a fresh installation needs. Raises Refusal in words."""
+    from django.db import connection
+
+    from workspaces.services.bootstrap import bootstrap
+
+    _await_database()
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_lock(%s)", [_MIGRATION_LOCK])
+    try:
+        _migrate()
+        return bootstrap()
+    finally:
+        connection.close()  # which also lets the lock go
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The listening socket. Raises Refusal when the port is taken or may not be used."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((host, port))
+    except OSError as error:
+        sock.close()
+        raise Refusal(
+            f"Port {port} on {host} cannot be used: {(error.strerror or str(error)).lower()}.\n"
+            f"Choose another: MUSTER_PORT={port + 1 if port < 65535 else 8000} make run"
+        ) from None
+    sock.listen(2048)
+    return sock
+
+
+def _await_database() -> None:
+    from django.db import OperationalError, connection
+
+    deadline = time.monotonic() + _DATABASE_PATIENCE
+    while True:
+        try:
+            connection.ensure_connection()
+            return
+        except OperationalError as error:
+            if connection.vendor == "sqlite" or time.monotonic() > deadline:
+                raise Refusal(
+                    f"The database does not answer: {str(error).strip()}\nIt is the one in MUSTER_DATABASE_URL, "
+                    "or the file muster.sqlite3 in MUSTER_HOME."
+                ) from None
+            time.sleep(0.2)
+
+
+def _migrate() -> None:
+    from django.core.management import call_command
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        call_command("migrate", interactive=False, verbosity=0, skip_checks=True)

@@ -1,0 +1,132 @@
+"""Server mode: the stack as a whole (`serve --server`), or one part of it (`serve --only PART`)."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from portal.process import parts
+from portal.process.lock import HomeLock
+from portal.process.supervisor import Supervisor
+from portal.process.words import Refusal, Welcome, say
+
+PARTS = ("web", "live", "worker", "beat", "watcher", "agent")
+_UNIX_PATH_LIMIT = 100  # bytes; the kernel's is 108
+_FIRST_ANSWER = 30.0  # seconds
+
+
+def run_stack(host: str, home: Path) -> int:
+    """Prepares, forks all parts, and keeps them alive until SIGTERM or SIGINT; returns the exit status."""
+    _require_servers()
+    lock = HomeLock(home)
+    lock.take()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+    import django
+
+    django.setup()
+    from django.conf import settings
+
+    from portal.process.prepare import listen, prepare
+
+    sock = listen(host, settings.MUSTER_PORT)
+    first = prepare()
+    parts.warm_up()
+    run_folder = home / "run"
+    run_folder.mkdir(mode=0o700, exist_ok=True)
+    web_socket, scratch = _web_socket(run_folder)
+
+    def in_child(entry: Callable[[], None]) -> Callable[[], None]:
+        def enter() -> None:
+            lock.forget()
+            entry()
+
+        return enter
+
+    entries = {name: in_child(getattr(parts, name)) for name in ("worker", "beat", "watcher", "agent")}
+    entries = {
+        "web": in_child(partial(parts.web, path=web_socket)),
+        "live": in_child(partial(parts.live, sock, web_socket)),
+        **entries,
+    }
+    supervisor = Supervisor(entries, run_folder)
+    supervisor.start()
+    welcome = Welcome(settings.MUSTER_BASE_URL, first.email, first.password, home, first.is_new, ", ".join(entries))
+    if _first_answer(supervisor, host, settings.MUSTER_PORT):
+        say(welcome.text())
+        while supervisor.tick():
+            pass
+    supervisor.stop()
+    if scratch:
+        shutil.rmtree(scratch, ignore_errors=True)
+    lock.give_back()
+    say("Stopped. Jobs keep running; the next start finds them again.")
+    return 0
+
+
+def run_part(name: str, host: str) -> int:
+    """One part in the foreground: for a process file or a container. Raises Refusal for a name that is none."""
+    if name not in (*PARTS, "prepare"):
+        raise Refusal(f"There is no part called {name!r}. The parts are: {', '.join((*PARTS, 'prepare'))}.")
+    _require_servers()
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+    import django
+
+    django.setup()
+    from django.conf import settings
+
+    from portal.process.prepare import listen, prepare
+
+    if name == "prepare":
+        first = prepare()
+        if first.is_new:
+            say(f"First administrator: {first.email}  {first.password or '(the password in MUSTER_ADMIN_PASSWORD)'}")
+        return 0
+    if name == "web":
+        return parts.run_until_stopped(partial(parts.web, host=host, port=settings.MUSTER_PORT))
+    if name == "live":
+        return parts.run_until_stopped(partial(parts.live, listen(host, settings.MUSTER_PORT)))
+    return parts.run_until_stopped(getattr(parts, name))
+
+
+def _require_servers() -> None:
+    missing = [name for name in ("MUSTER_DATABASE_URL", "MUSTER_REDIS_URL") if not os.environ.get(name, "").strip()]
+    if missing:
+        raise Refusal(
+            f"Server mode needs {' and '.join(missing)}, for example\n"
+            "  MUSTER_DATABASE_URL=postgres://muster:secret@127.0.0.1/muster\n"
+            "  MUSTER_REDIS_URL=redis://127.0.0.1:6379/0\n"
+            "Without servers, `make run` starts the embedded portal; docker-compose.yml brings both servers along."
+        )
+
+
+def _web_socket(run_folder: Path) -> tuple[Path, Path | None]:
+    """Where granian listens: in the home, or in a private temporary folder when that path is too long for a socket."""
+    path = run_folder / "web.sock"
+    if len(os.fsencode(path)) <= _UNIX_PATH_LIMIT:
+        return path, None
+    scratch = Path(tempfile.mkdtemp(prefix="muster-"))
+    return scratch / "web.sock", scratch
+
+
+def _first_answer(supervisor: Supervisor, host: str, port: int) -> bool:
+    """Keeps the parts alive until the portal answers. False when it was asked to stop meanwhile."""
+    deadline = time.monotonic() + _FIRST_ANSWER
+    address = "127.0.0.1" if host in {"0.0.0.0", "::", ""} else host
+    while time.monotonic() < deadline:
+        if not supervisor.tick(0.05):
+            return False
+        try:
+            connection = http.client.HTTPConnection(address, port, timeout=0.5)
+            connection.request("GET", "/healthz")
+            if connection.getresponse().status == http.client.OK:
+                return True
+        except OSError:
+            continue
+    say("The portal does not answer yet; the log above says why. It keeps trying.")
+    return True

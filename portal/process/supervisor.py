@@ -1,0 +1,141 @@
+"""The parent of the server stack: it loads everything once, forks each part from that image, and brings back what dies.
+
+Forking from one loaded and frozen parent shares most of the code's pages between the parts (docs/design/run.md has the
+figures) and makes a restart a matter of milliseconds. The parent itself serves nothing and stays single-threaded.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+logger = logging.getLogger(__name__)
+_PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15
+_SIGNALS = {signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
+_FIRST_PAUSE, _LONGEST_PAUSE, _STEADY = 0.05, 10.0, 20.0  # seconds; a part that lived _STEADY starts again at once
+_GRACE = 15.0  # seconds between the polite signal and SIGKILL
+
+
+@dataclass
+class Part:
+    """One part of the stack and how its last life went. `due` is when it may start again (monotonic)."""
+
+    name: str
+    entry: Callable[[], None]
+    pid: int = 0
+    born: float = 0.0
+    pause: float = _FIRST_PAUSE
+    due: float = 0.0
+
+
+class Supervisor:
+    """Runs parts until SIGTERM or SIGINT. `run_folder/<part>.pid` says who is who."""
+
+    def __init__(self, entries: Mapping[str, Callable[[], None]], run_folder: Path) -> None:
+        self._parts = [Part(name, entry) for name, entry in entries.items()]
+        self._folder = run_folder
+        self._stopping = False
+
+    def start(self) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        for part in self._parts:
+            self._spawn(part)
+
+    def tick(self, longest: float = 3600.0) -> bool:
+        """Waits for the next thing to do and does it; at most `longest` seconds. False once all was asked to stop."""
+        now = time.monotonic()
+        waiting = [part.due - now for part in self._parts if not part.pid]
+        got = signal.sigtimedwait(_SIGNALS, max(0.0, min([longest, *waiting])))
+        if got and got.si_signo != signal.SIGCHLD:
+            return False
+        self._reap()
+        for part in self._parts:
+            if not part.pid and part.due <= time.monotonic():
+                self._spawn(part)
+        return True
+
+    def stop(self) -> None:
+        """Ends all parts: SIGTERM, then SIGKILL for those that are not gone in time."""
+        self._stopping = True
+        self._signal_all(signal.SIGTERM)
+        deadline = time.monotonic() + _GRACE
+        while any(part.pid for part in self._parts) and time.monotonic() < deadline:
+            signal.sigtimedwait({signal.SIGCHLD}, 0.2)
+            self._reap()
+        self._signal_all(signal.SIGKILL)
+        for part in self._parts:
+            if part.pid:
+                os.waitpid(part.pid, 0)
+            (self._folder / f"{part.name}.pid").unlink(missing_ok=True)
+
+    def _spawn(self, part: Part) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        parent, pid = os.getpid(), os.fork()
+        if pid == 0:
+            become(part.name, part.entry, parent)
+        part.pid, part.born = pid, time.monotonic()
+        (self._folder / f"{part.name}.pid").write_text(f"{pid}\n")
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            for part in self._parts:
+                if part.pid == pid:
+                    self._bury(part, status)
+
+    def _bury(self, part: Part, status: int) -> None:
+        lived = time.monotonic() - part.born
+        part.pid = 0
+        if self._stopping:
+            return
+        part.pause = _FIRST_PAUSE if lived >= _STEADY else min(part.pause * 2, _LONGEST_PAUSE)
+        part.due = time.monotonic() + part.pause
+        logger.warning("%s ended (%s) after %.1f s; again in %.2f s", part.name, _how(status), lived, part.pause)
+
+    def _signal_all(self, number: int) -> None:
+        for part in self._parts:
+            if part.pid:
+                os.kill(part.pid, number)
+
+
+def become(name: str, entry: Callable[[], None], parent: int) -> None:
+    """In the forked child: plain signals, a name of its own, a life no longer than the parent's; never returns."""
+    code = 1
+    try:
+        libc = ctypes.CDLL(None)
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        libc.prctl(_PR_SET_NAME, f"muster-{name}".encode()[:15])
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+        if os.getppid() == parent:
+            entry()
+        code = 0
+    except SystemExit as stop:
+        code = stop.code if isinstance(stop.code, int) else 1
+    except BaseException:
+        logger.exception("%s failed", name)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _how(status: int) -> str:
+    code = os.waitstatus_to_exitcode(status)
+    return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit {code}"
