@@ -34,13 +34,12 @@ def gpu_samples(job: JobReading, reading: GpuReading) -> list[Sample]:
     return found
 
 
-def shares(mine: list[GpuProcess], labels: dict[str, str]) -> Iterable[Sample]:
+def shares(mine: list[GpuProcess], labels: dict[str, str]) -> list[Sample]:
+    """What the driver says of these processes by themselves."""
     memory = [p.memory for p in mine if p.memory is not None]
     busy = [p.busy for p in mine if p.busy is not None]
-    if memory:
-        yield Sample("gpu.memory.used", sum(memory), "bytes", labels)
-    if busy:
-        yield Sample("gpu.utilization", min(1.0, sum(busy)), "ratio", labels)
+    found = [Sample("gpu.memory.used", sum(memory), "bytes", labels)] if memory else []
+    return [*found, Sample("gpu.utilization", min(1.0, sum(busy)), "ratio", labels)] if busy else found
 
 
 def places_of(job: JobReading, reading: GpuReading) -> set[Place]:

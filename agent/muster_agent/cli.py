@@ -37,15 +37,15 @@ def parser() -> argparse.ArgumentParser:
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--url", help="the portal, like https://muster.example.org (MUSTER_URL)")
     shared.add_argument("--token-file", type=Path,
-                        help="file with an access token of scope agent:write (MUSTER_AGENT_TOKEN_FILE, MUSTER_AGENT_TOKEN)")
+                        help="file with a token of scope agent:write (MUSTER_AGENT_TOKEN_FILE, MUSTER_AGENT_TOKEN)")
     shared.add_argument("--node", help="this node's name; default: its host name")
     shared.add_argument("--jobs-dir", type=Path, help="the local backend's jobs folder (MUSTER_JOBS_DIR)")
-    shared.add_argument("--disk", type=Path, action="append", help="a path whose file system is watched; repeat it; default /")
+    shared.add_argument("--disk", type=Path, action="append", help="a path whose file system to watch (/); may repeat")
     shared.add_argument("--spool", type=Path, help="folder for what cannot be sent yet; default: memory only")
     shared.add_argument("--listen", default="", help="serve Prometheus metrics on HOST:PORT")
     shared.add_argument("-v", "--verbose", action="store_true")
-    top = argparse.ArgumentParser(prog="muster-agent", description="What this machine, its GPUs and its jobs are doing.",
-                                  parents=[shared])
+    about = "What this machine, its GPUs and its jobs are doing."
+    top = argparse.ArgumentParser(prog="muster-agent", description=about, parents=[shared])
     top.add_argument("--version", action="version", version=VERSION)
     commands = top.add_subparsers(dest="command", metavar="run|once|check")
     commands.add_parser("run", parents=[shared], help="measure and send until stopped (the default)")
@@ -70,7 +70,7 @@ def run(config: Config) -> int:
     try:
         agent = Agent(config, None if config.url else discard, stop=stop)
         if config.listen:
-            from muster_agent.exposition import serve  # noqa: PLC0415 - http.server costs memory that few need
+            from muster_agent.exposition import serve  # http.server costs memory that few need
 
             serve(agent, config.listen)
     except (SpoolBusy, OSError, ValueError) as error:
@@ -110,10 +110,9 @@ def check(config: Config) -> int:
 def findings(config: Config, body: Json) -> Iterator[str]:
     """What was found, in words."""
     facts = body["facts"]
-    yield f"node {body['node']}: {facts['cpus']} processors, {facts['memory'] / GIB:.1f} GiB memory, agent {facts['agent']}"
-    for gpu in facts["gpus"]:
-        slices = f", {len(gpu['mig'])} MIG instances ({', '.join(p['profile'] for p in gpu['mig'])})" if gpu["mig"] else ""
-        yield f"GPU {gpu['index']}: {gpu['model'] or 'unknown'}, {gpu['memory'] / GIB:.0f} GiB{slices}, driver {facts['driver']}"
+    memory = f"{facts['memory'] / GIB:.1f} GiB memory"
+    yield f"node {body['node']}: {facts['cpus']} processors, {memory}, agent {facts['agent']}"
+    yield from (f"{describe(gpu)}, driver {facts['driver']}" for gpu in facts["gpus"])
     if facts["note"]:
         yield facts["note"]
     yield f"{len(body['samples'])} numbers measured: {', '.join(sorted({s['name'] for s in body['samples']}))}"
@@ -124,6 +123,12 @@ def findings(config: Config, body: Json) -> Iterator[str]:
     yield f"portal: {config.url}" if config.url else "portal: none given (--url)"
     if config.url and not (config.token or config.token_file):
         yield "token: none given; the portal will refuse (--token-file, or MUSTER_AGENT_TOKEN)"
+
+
+def describe(gpu: Json) -> str:
+    profiles = ", ".join(part["profile"] for part in gpu["mig"])
+    slices = f", {len(gpu['mig'])} MIG instances ({profiles})" if gpu["mig"] else ""
+    return f"GPU {gpu['index']}: {gpu['model'] or 'does not answer'}, {gpu['memory'] / GIB:.0f} GiB{slices}"
 
 
 def two_looks(config: Config, over: float = 1.0) -> Json:

@@ -24,11 +24,13 @@ from muster_agent.version import VERSION
 log = logging.getLogger("muster.agent")
 GPU_PATIENCE = 5.0     # seconds; a healthy look at eight GPUs takes some 20 ms
 NO_PROC = "jobs are not measured: this system has no /proc"
+NO_JOBS: list[JobReading] = []
+NOTHING: list[Sample] = []
 T = TypeVar("T")
 
 
 class Collector:
-    """Looks at the machine, its GPUs and its jobs. Whatever fails is left out and named in `facts.note`; nothing raises."""
+    """Looks at the machine, its GPUs and its jobs. What fails is left out and named in `facts.note`; nothing raises."""
 
     def __init__(self, config: Config, *, gpus: Gpus | None = None, host: Host | None = None, jobs: Jobs | None = None):
         procfs = ProcFs(config.proc)
@@ -42,14 +44,14 @@ class Collector:
 
     def has_running(self) -> bool:
         """Whether a job is alive here; cheap enough to ask every second."""
-        return bool(self._jobs) and bool(self._guard("jobs", self._jobs.has_running, False))
+        return self._jobs is not None and self._guard("jobs", self._jobs.has_running, False)
 
     def collect(self) -> Json:
         """The body of POST /api/v1/agent/samples. Rates are since the last call, and missing from the first."""
         at = int(time.time() * 1000)
         reading = self._guard("gpus", self._look_at_gpus, GpuReading(gpus=self._reading.gpus))
         self._reading = reading
-        jobs = self._guard("jobs", self._jobs.look, []) if self._jobs else []
+        jobs = self._guard("jobs", self._jobs.look, NO_JOBS) if self._jobs else NO_JOBS
         claims, self._claims = self._claims, claims_on(jobs, reading)
         return {
             "batch": str(uuid.uuid4()),
@@ -62,7 +64,7 @@ class Collector:
         }
 
     def facts(self) -> Json:
-        """What this machine is: {cpus, memory (bytes), gpus: [{index, uuid, model, memory, mig}], driver, agent, note}."""
+        """What this machine is: {cpus, memory, gpus: [{index, uuid, model, memory, mig}], driver, agent, note}."""
         return {
             "cpus": cpu_count(),
             "memory": self._guard("memory", lambda: psutil.virtual_memory().total, 0),
@@ -79,19 +81,20 @@ class Collector:
             yield NO_PROC
 
     def _host_samples(self) -> list[Sample]:
-        return [s for name, measure in self._host.parts() for s in self._guard(name, lambda m=measure: list(m()), [])]
+        found = (self._guard(name, all_of(measure), NOTHING) for name, measure in self._host.parts())
+        return [sample for samples in found for sample in samples]
 
     def _job(self, job: JobReading, reading: GpuReading) -> Json:
-        samples = job.samples + self._guard("gpu use of jobs", lambda: gpu_samples(job, reading), [])
+        samples = job.samples + self._guard("gpu use of jobs", lambda: gpu_samples(job, reading), NOTHING)
         return {"key": job.key, "samples": [sample.as_json() for sample in samples]}
 
     def _guard(self, part: str, work: Callable[[], T], otherwise: T) -> T:
-        """Does one part of the work. What fails is told once, when it starts to fail, and named in the note until it works."""
+        """Does one part of the work. A failure is logged once, when it begins, and stays in the note until it ends."""
         try:
             found = work()
         except Stalled as error:
             self._fail(part, str(error))
-        except Exception as error:  # noqa: BLE001 - no metric may take the others along
+        except Exception as error:  # no metric may take the others along
             self._fail(part, f"{part} cannot be measured: {type(error).__name__}: {error}")
         else:
             self._failing.pop(part, None)
@@ -102,6 +105,11 @@ class Collector:
         if part not in self._failing:
             log.warning("%s", message, exc_info=log.isEnabledFor(logging.DEBUG))
         self._failing[part] = message
+
+
+def all_of(measure: Callable[[], Iterable[Sample]]) -> Callable[[], list[Sample]]:
+    """The measurement done to its end, so that it fails inside the guard and not while its numbers are read."""
+    return lambda: list(measure())
 
 
 def claims_on(jobs: list[JobReading], reading: GpuReading) -> dict[str, set[str]]:
@@ -116,7 +124,7 @@ def with_jobs(event: Event, now: dict[str, set[str]], before: dict[str, set[str]
 
 
 def collect(jobs_dir: Path | None = None, over: float = 1.0) -> Json:
-    """One batch of this machine with its rates, measured over `over` seconds. For a look by hand; the loop keeps a Collector."""
+    """One batch of this machine with its rates, measured over `over` seconds. For a look by hand."""
     collector = Collector(Config(jobs_dir=jobs_dir))
     collector.collect()
     time.sleep(over)

@@ -1,4 +1,4 @@
-"""Brings the batches to the portal, in order, however long it is away. A thread of its own: measuring never waits for it."""
+"""Brings the batches to the portal, in order, however long it is away; in a thread, so that measuring never waits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NEEDS_HAND = {
     302: "the portal redirects: correct the agent's url",
     307: "the portal redirects: correct the agent's url",
     308: "the portal has moved: correct the agent's url",
-    401: "the portal does not know this agent's token (401): make one with the scope agent:write and give it to the agent",
+    401: "the portal does not know this agent's token (401): give it a new one, of scope agent:write",
     403: "the portal does not let this token write samples (403): it needs the scope agent:write",
     404: "no portal at this address (404): correct the agent's url",
 }
@@ -49,6 +49,7 @@ class Courier(threading.Thread):
         super().__init__(name="agent-courier", daemon=True)
         self._config, self._spool, self._target = config, spool, Target(config)
         self._bell, self._halt = threading.Event(), threading.Event()
+        self._bell.set()                                 # batches of an earlier life may wait
         self.note, self.skew, self.refused = "", 0.0, 0
 
     def offer(self, body: Json) -> None:
@@ -62,7 +63,8 @@ class Courier(threading.Thread):
     def notes(self) -> list[str]:
         found = [self.note] if self.note else []
         if abs(self.skew) > CLOCK_TOLERANCE:
-            found.append(f"this machine's clock is {abs(self.skew):.0f} s {'behind' if self.skew > 0 else 'ahead of'} the portal's")
+            side = "behind" if self.skew > 0 else "ahead of"
+            found.append(f"this machine's clock is {abs(self.skew):.0f} s {side} the portal's")
         if self._spool.dropped:
             found.append(f"{self._spool.dropped} batches were dropped: the spool is full")
         return found
@@ -96,7 +98,7 @@ class Courier(threading.Thread):
             status, headers, text = self._target.post(data)
             self._compare_clocks(began, time.time(), headers)
             answer = self._judge(status, headers, text)
-        except Exception as error:  # noqa: BLE001 - no network, no name, no token file, nonsense for an answer: try again
+        except Exception as error:                       # no network, no token file, nonsense for an answer: try again
             answer = Answer(False, f"the portal does not answer: {type(error).__name__}: {error}".rstrip(": "))
         self._tell(answer.note)
         return answer
@@ -108,7 +110,8 @@ class Courier(threading.Thread):
             return Answer(False, NEEDS_HAND[status], LONGEST_WAIT * random.uniform(0.5, 1.0))
         if status == 429 or status >= 500:
             after = headers.get("Retry-After", "")
-            return Answer(False, f"the portal answers {status}: {text[:200]}", float(after) if after.isdigit() else None)
+            wait = float(after) if after.isdigit() else None
+            return Answer(False, f"the portal answers {status}: {text[:200]}", wait)
         self.refused += 1                                # would be refused for ever, and block all that follow
         return Answer(True, f"the portal refused a batch ({status}): {text[:200]}")
 

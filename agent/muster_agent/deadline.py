@@ -21,7 +21,7 @@ class Stalled(Exception):
 class Deadline(Generic[T]):
     """Runs `work` in a thread of its own, so that a call that hangs costs its own numbers and nothing else.
 
-    At most one call is in flight: while one hangs no other is started, and its result, when it comes, is old and dropped.
+    At most one call is in flight: while one hangs no other is started, and what it says too late is dropped.
     """
 
     def __init__(self, what: str, work: Callable[[], T], seconds: float):
@@ -53,5 +53,5 @@ class Deadline(Generic[T]):
     def _run(self, answers: list[T | BaseException]) -> None:
         try:
             answers.append(self._work())
-        except BaseException as error:  # noqa: BLE001 - handed to the caller, who decides
+        except BaseException as error:  # handed to the caller, who decides
             answers.append(error)

@@ -45,7 +45,7 @@ def serve(agent: Agent, listen: str) -> ThreadingHTTPServer:
     host, _, port = listen.rpartition(":")
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # noqa: N802 - the name that http.server calls
+        def do_GET(self) -> None:
             is_found = self.path.partition("?")[0] in ("/metrics", "/")
             answer = current(agent).encode() if is_found else b"see /metrics\n"
             self.send_response(200 if is_found else 404)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from muster_agent.nvml import Driver, DriverLost, Gpu, GpuLost, Slice
@@ -77,17 +77,21 @@ class Gpus:
 
     def _look_at(self, gpu: Gpu, reading: GpuReading) -> None:
         try:
-            for metric, ask in METRICS:
-                found = self._driver.ask(gpu, metric, lambda ask=ask: list(ask(self._driver.nvml, gpu.handle)))
-                reading.samples += [Sample(name, value, unit, labels_of(gpu)) for name, value, unit in found or ()]
+            for metric, read in METRICS:
+                reading.samples += self._measure(gpu, None, metric, read)
             self._ecc_and_throttle(gpu, reading)
             for part in gpu.slices:
-                found = self._driver.ask(gpu, f"slice {part.index}", lambda p=part: list(memory(self._driver.nvml, p.handle)))
-                reading.samples += [Sample(name, value, unit, labels_of(gpu, part)) for name, value, unit in found or ()]
+                reading.samples += self._measure(gpu, part, f"slice {part.index}", memory)
             reading.processes += self._processes(gpu)
         except GpuLost as error:
             self._driver.lose(gpu)
-            self._events.append(Event("gpu_lost", self._now_ms(), gpu.index, {"meaning": str(error), "action": "drain"}))
+            detail = {"meaning": str(error), "action": "drain"}
+            self._events.append(Event("gpu_lost", self._now_ms(), gpu.index, detail))
+
+    def _measure(self, gpu: Gpu, part: Slice | None, metric: str, read: Callable[[Any, Any], Found]) -> list[Sample]:
+        handle, labels = (part or gpu).handle, labels_of(gpu, part)
+        found = self._driver.ask(gpu, metric, lambda: list(read(self._driver.nvml, handle))) or ()
+        return [Sample(name, value, unit, labels) for name, value, unit in found]
 
     def _ecc_and_throttle(self, gpu: Gpu, reading: GpuReading) -> None:
         nvml, ask = self._driver.nvml, self._driver.ask
@@ -105,8 +109,9 @@ class Gpus:
             reading.samples += [Sample("gpu.throttle", 1.0, "ratio", {**labels_of(gpu), "reason": r}) for r in active]
 
     def _processes(self, gpu: Gpu) -> list[GpuProcess]:
-        """The processes on a GPU, or on its slices where it is partitioned. Compute and graphics may name the same one."""
-        nvml, places = self._driver.nvml, gpu.slices or [None]
+        """The processes on a GPU, or on its slices where it has any. Compute and graphics may name the same one."""
+        nvml = self._driver.nvml
+        places: list[Slice | None] = [*gpu.slices] or [None]
         found: dict[tuple[int, int | None], GpuProcess] = {}
         for part in places:
             handle, name = (part.handle, f" {part.index}") if part else (gpu.handle, "")
@@ -115,12 +120,13 @@ class Gpus:
                 for p in self._driver.ask(gpu, f"{kind} processes{name}", question, handle) or ():
                     key = (p.pid, part.index if part else None)
                     found.setdefault(key, GpuProcess(p.pid, gpu.index, labels_of(gpu, part), p.usedGpuMemory))
-        shared = not gpu.slices and len(found) > 1
-        busy = self._busy(gpu) if shared else {}
-        return [GpuProcess(p.pid, p.gpu, p.labels, p.memory, busy.get(p.pid, 0.0 if busy else None)) for p in found.values()]
+        if gpu.slices or len(found) < 2:
+            return list(found.values())
+        busy = self._busy(gpu)
+        return [replace(process, busy=busy.get(process.pid, 0.0 if busy else None)) for process in found.values()]
 
     def _busy(self, gpu: Gpu) -> dict[int, float]:
-        """Each process's mean share of a shared GPU since the last look. The driver leaves out those that did nothing."""
+        """Each process's mean share of a shared GPU since the last look. Those that did nothing are not in it."""
         since = self._utilized.get(gpu.index, 0)
         samples = self._driver.ask(gpu, "process utilization", self._driver.nvml.nvmlDeviceGetProcessUtilization,
                                    gpu.handle, since) or ()

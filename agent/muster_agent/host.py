@@ -96,8 +96,10 @@ class Host:
 class Disk:
     """How full the file system of one path is. Looked at rarely, and in a thread: a dead NFS server answers never."""
 
-    def __init__(self, path: Path, clock: Callable[[], float], statvfs: Callable[[Path], os.statvfs_result] = os.statvfs,
-                 patience: float = 2.0):
+    def __init__(
+        self, path: Path, clock: Callable[[], float], statvfs: Callable[[Path], os.statvfs_result] = os.statvfs,
+        patience: float = 2.0,
+    ):
         self.path, self.note = path, ""
         self._clock, self._looked = clock, float("-inf")
         self._look = Deadline(f"file system {path}", lambda: statvfs(path), patience)
@@ -124,7 +126,7 @@ def has_hardware(kind: str, name: str) -> bool:
     """Whether Linux knows a device behind this disk ("block") or interface ("net"); elsewhere all but loopback have."""
     if not sys.platform.startswith("linux"):
         return not is_virtual_nic(name)
-    return os.path.exists(f"/sys/class/{kind}/{name}/device")
+    return Path(f"/sys/class/{kind}/{name}/device").exists()
 
 
 def is_virtual_nic(name: str) -> bool:

@@ -52,13 +52,13 @@ class JobReading:
 
 
 class JobFolders:
-    """Which folders under `root` hold a job that is alive. A finished job's folder costs nothing: it is not even stat'ed.
+    """Which folders under `root` hold a job that is alive. A finished job's folder costs nothing, not even a stat.
 
     The list is read again only when the mtime of `root` says that a folder came or went.
     """
 
     def __init__(self, root: Path, procfs: ProcFs, clock: Callable[[], float] = time.time):
-        self._root, self._procfs, self._clock = str(root), procfs, clock
+        self._root, self._procfs, self._clock = root, procfs, clock
         self._seen_mtime, self._full_scan_at = -1, 0.0
         self._finished: dict[str, int] = {}               # folder -> mtime of its state file
         self._waiting: dict[str, float] = {}              # folder without a state file yet -> first seen
@@ -81,7 +81,7 @@ class JobFolders:
     def _list(self) -> None:
         now = self._clock()
         try:
-            mtime = os.stat(self._root).st_mtime_ns
+            mtime = self._root.stat().st_mtime_ns
         except OSError:
             self.running, self._waiting, self._finished, self._seen_mtime = {}, {}, {}, -1
             return
@@ -120,14 +120,13 @@ class JobFolders:
 
     def _mtime(self, name: str) -> int:
         try:
-            return os.stat(f"{self._root}/{name}/{STATE}").st_mtime_ns
+            return (self._root / name / STATE).stat().st_mtime_ns
         except OSError:
             return 0
 
     def _read(self, name: str) -> JobState | None:
         try:
-            with open(f"{self._root}/{name}/{STATE}", "rb") as file:
-                return parse_state(json.load(file))
+            return parse_state(json.loads((self._root / name / STATE).read_bytes()))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -187,9 +186,9 @@ class Jobs:
 def cpu_growth(job: Running, ticks: dict[tuple[int, int], tuple[int, int]]) -> int:
     """Clock ticks that the job's processes used since its last look.
 
-    A process that ends hands its time to whoever waits for it, so the sum of own and reaped time over the living grows
-    exactly by what was used, short-lived children included. Where an outsider waited instead the sum falls, and what the
-    living used themselves is the best that can be known. A process that joins with a past brings none of it along.
+    A process that ends hands its time to whoever waits for it, so the sum of own and reaped time over the living
+    grows exactly by what was used, short-lived children included. Where an outsider waited instead the sum falls, and
+    what the living used themselves is the best that can be known. A process that joins with a past brings none along.
     """
     before = sum(map(sum, job.ticks.values()))
     joined = sum(sum(t) for ident, t in ticks.items() if ident not in job.ticks and ident[1] < job.looked_ticks)
@@ -202,8 +201,9 @@ def cpu_growth(job: Running, ticks: dict[tuple[int, int], tuple[int, int]]) -> i
 def io_samples(job: Running, traffic: dict[tuple[int, int], tuple[int, int]], elapsed: float) -> list[Sample]:
     """Bytes per second, by the same sum: Linux adds a child's traffic to the one who waits for it."""
     samples = []
+    late = [t for ident, t in traffic.items() if ident not in job.bytes and ident[1] < job.looked_ticks]
     for column, name in enumerate(("io.read", "io.write")):
-        joined = sum(t[column] for ident, t in traffic.items() if ident not in job.bytes and ident[1] < job.looked_ticks)
+        joined = sum(t[column] for t in late)
         growth = sum(t[column] for t in traffic.values()) - sum(t[column] for t in job.bytes.values()) - joined
         samples.append(Sample(name, max(growth, 0) / elapsed, "bytes/s"))
     return samples
@@ -226,7 +226,7 @@ def is_same_start(told: float, ticks: int, procfs: ProcFs) -> bool:
 
 
 def parse_state(raw: dict[str, Any]) -> JobState:
-    """state.json. `started`: clock ticks since boot, Unix seconds, Unix ms, or ISO 8601. Raises KeyError, ValueError."""
+    """state.json; `started` in clock ticks since boot, Unix seconds or ms, or ISO 8601. Raises KeyError, ValueError."""
     started = raw.get("started") or 0
     if isinstance(started, str):
         started = datetime.fromisoformat(started).timestamp()

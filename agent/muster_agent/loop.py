@@ -22,7 +22,7 @@ class Agent:
     """Measures this machine until told to stop.
 
     With a `sink` every batch is handed to it in this process (embedded mode); without one a courier brings it to
-    `config.url`. `run()` blocks; `start()` runs it in a thread. Raises SpoolBusy, OSError when the spool cannot be opened.
+    `config.url`. `run()` blocks; `start()` runs it in a thread. Raises SpoolBusy, OSError if the spool won't open.
     """
 
     def __init__(self, config: Config, sink: Sink | None = None, *, stop: threading.Event | None = None,

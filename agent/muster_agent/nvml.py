@@ -42,7 +42,7 @@ class Slice:
 
 @dataclass
 class Gpu:
-    """A physical GPU. `unsupported` holds the metrics that it said it has not, so that it is not asked at every look."""
+    """A physical GPU. `unsupported` are the metrics that it said it has not: it is not asked at every look."""
 
     index: int
     handle: Any
@@ -103,7 +103,7 @@ class Driver:
     def ask(self, gpu: Gpu, metric: str, question: Callable[..., Any], *args: Any) -> Any:
         """The driver's answer, or None where this GPU has none. Raises GpuLost, DriverLost.
 
-        "Not supported" is remembered under `metric`; any other failure (no permission, a momentary timeout) is asked again.
+        "Not supported" is remembered under `metric`; what else fails (no permission, a timeout) is asked again.
         """
         if metric in gpu.unsupported:
             return None
@@ -133,7 +133,7 @@ class Driver:
         try:
             nvml.nvmlInit()
         except nvml.NVMLError as error:
-            self.note = NO_LIBRARY if error.value == nvml.NVML_ERROR_LIBRARY_NOT_FOUND else f"no GPU: {why(nvml, error)}"
+            self.note = f"no GPU: {why(nvml, error)}"
             return
         self.nvml, self.note, self._relist_at = nvml, "", 0.0
         self.openings += 1
@@ -151,7 +151,7 @@ class Driver:
             self.note = "no GPU: the NVIDIA driver is loaded and lists none"
 
     def _gpu(self, index: int) -> Gpu:
-        """The GPU at this index; one that cannot even be opened is listed as lost, so that it does not silently vanish."""
+        """The GPU at this index; one that cannot even be opened is listed as lost: it must not vanish in silence."""
         nvml = self.nvml
         try:
             handle = nvml.nvmlDeviceGetHandleByIndex(index)

@@ -1,9 +1,9 @@
 """Batches that wait to be sent: in order, bounded, and on disk so that neither a restart nor a kill loses them.
 
-Two files make the ring. Batches are appended to `new`; when it holds half of the limit it becomes `old`, and what `old` still
-held is dropped and counted. A record is its length, its CRC-32 and zlib-compressed bytes. A record torn by a kill is cut off
-when the spool is opened. The reader's place is kept in `place` with the inode it belongs to, so a place that outlived its
-file points at the beginning of the next one: a batch may then be sent twice (its batch id tells) but never lost.
+Two files make the ring. Batches are appended to `new`; when it holds half of the limit it becomes `old`, and what was
+left in `old` is dropped and counted. A record is its length, its CRC-32 and zlib-compressed bytes; one torn by a kill
+is cut off when the spool is opened. The reader's place is kept in `place` with the inode it belongs to, so that one
+that outlived its file points at the beginning of the next: a batch may be sent twice (its id tells) but never lost.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ class Spool:
         if self._old.exists():
             lost = count_records(self._old, self._at)
             self.dropped, self._count, self._at = self.dropped + lost, self._count - lost, 0
-        os.replace(self._new, self._old)
+        self._new.replace(self._old)
         self._new.touch(mode=0o600)
         self._write_place(self._old)
 
@@ -184,7 +184,7 @@ class Spool:
     def _write_place(self, path: Path) -> None:
         draft = self._place.with_suffix(".draft")
         draft.write_text(json.dumps({"inode": path.stat().st_ino, "at": self._at}))
-        os.replace(draft, self._place)
+        draft.replace(self._place)
 
 
 def read_record(path: Path, at: int) -> tuple[bytes, int] | None:

@@ -1,0 +1,165 @@
+"""A double of NVML: no GPU is on the machines that run this suite, so this stands in for nvidia-ml-py's `pynvml` module.
+
+Constants and error classes are the real module's; the numbers are made by hand after an H100's. A metric set to an
+NVML error code raises that error, as the real library does.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pynvml
+
+GIB = 1 << 30
+H100 = {
+    "utilization": SimpleNamespace(gpu=93, memory=41), "used": 40 * GIB, "power": 512_345, "temperature": 61,
+    "sm": 1980, "mem": 2619, "ecc": {(0, 0): 3, (1, 0): 0, (0, 1): 17, (1, 1): 1}, "reasons": 0x1,
+}
+
+
+@dataclass
+class Device:
+    """One GPU, or one MIG instance. `events` are the XIDs that wait to be read."""
+
+    uuid: str
+    name: str = "NVIDIA H100 80GB HBM3"
+    memory: int = 80 * GIB
+    metrics: dict[str, Any] = field(default_factory=lambda: dict(H100))
+    processes: list[tuple[int, int | None]] = field(default_factory=list)
+    shares: list[tuple[int, int, int]] = field(default_factory=list)      # pid, timestamp µs, percent
+    slices: list[Device | None] = field(default_factory=list)
+    instance: int = 0
+    failure: int = 0
+
+    def get(self, metric: str) -> Any:
+        value = self.metrics.get(metric, pynvml.NVML_ERROR_NOT_SUPPORTED)
+        if self.failure or metric not in self.metrics:
+            raise pynvml.NVMLError(self.failure or value)
+        return value
+
+
+class Nvml:
+    """The module. `driver` is an error code that every call answers, 0 for a healthy driver."""
+
+    def __init__(self, *devices: Device):
+        self.devices, self.driver = list(devices), 0
+        self.events: deque[SimpleNamespace] = deque()
+        self.asked: list[str] = []
+        self.is_open = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(pynvml, name)        # NVML_ERROR_*, NVMLError, NVML_CLOCK_SM: the real ones
+
+    def _check(self, name: str = "") -> None:
+        self.asked.append(name)
+        if self.driver:
+            raise pynvml.NVMLError(self.driver)
+
+    def raise_xid(self, index: int, code: int, instance: int = 0xFFFFFFFF) -> None:
+        self.events.append(SimpleNamespace(device=self.devices[index], eventData=code, gpuInstanceId=instance,
+                                           eventType=pynvml.nvmlEventTypeXidCriticalError))
+
+    def nvmlInit(self) -> None:
+        self._check("init")
+        self.is_open = True
+
+    def nvmlShutdown(self) -> None:
+        self.is_open = False
+
+    def nvmlSystemGetDriverVersion(self) -> str:
+        return "570.86.15"
+
+    def nvmlDeviceGetCount(self) -> int:
+        self._check()
+        return len(self.devices)
+
+    def nvmlDeviceGetHandleByIndex(self, index: int) -> Device:
+        if self.devices[index].failure:
+            raise pynvml.NVMLError(self.devices[index].failure)
+        return self.devices[index]
+
+    def nvmlDeviceGetIndex(self, handle: Device) -> int:
+        return self.devices.index(handle)
+
+    def nvmlDeviceGetUUID(self, handle: Device) -> str:
+        return handle.uuid
+
+    def nvmlDeviceGetName(self, handle: Device) -> str:
+        return handle.name
+
+    def nvmlDeviceGetMemoryInfo(self, handle: Device, version: int | None = None) -> SimpleNamespace:
+        self._check("memory")
+        reserved = 0 if version else GIB
+        return SimpleNamespace(total=handle.memory, used=handle.get("used") + reserved)
+
+    def nvmlDeviceGetUtilizationRates(self, handle: Device) -> Any:
+        self._check("utilization")
+        return handle.get("utilization")
+
+    def nvmlDeviceGetPowerUsage(self, handle: Device) -> Any:
+        self._check("power")
+        return handle.get("power")
+
+    def nvmlDeviceGetTemperature(self, handle: Device, sensor: int) -> Any:
+        return handle.get("temperature")
+
+    def nvmlDeviceGetClockInfo(self, handle: Device, kind: int) -> Any:
+        return handle.get("sm" if kind == pynvml.NVML_CLOCK_SM else "mem")
+
+    def nvmlDeviceGetTotalEccErrors(self, handle: Device, kind: int, counter: int) -> int:
+        return int(handle.get("ecc")[kind, counter])
+
+    def nvmlDeviceGetCurrentClocksThrottleReasons(self, handle: Device) -> Any:
+        return handle.get("reasons")
+
+    def nvmlDeviceGetComputeRunningProcesses(self, handle: Device) -> list[SimpleNamespace]:
+        return [SimpleNamespace(pid=pid, usedGpuMemory=used) for pid, used in handle.processes]
+
+    def nvmlDeviceGetGraphicsRunningProcesses(self, handle: Device) -> list[SimpleNamespace]:
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+
+    def nvmlDeviceGetProcessUtilization(self, handle: Device, since: int) -> list[SimpleNamespace]:
+        found = [SimpleNamespace(pid=p, timeStamp=t, smUtil=u) for p, t, u in handle.shares if t > since]
+        if not found:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_FOUND)
+        return found
+
+    def nvmlDeviceGetMigMode(self, handle: Device) -> list[int]:
+        return [int(bool(handle.slices)), 0]
+
+    def nvmlDeviceGetMaxMigDeviceCount(self, handle: Device) -> int:
+        return 7
+
+    def nvmlDeviceGetMigDeviceHandleByIndex(self, handle: Device, index: int) -> Device:
+        found = handle.slices[index] if index < len(handle.slices) else None
+        if found is None:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_FOUND)
+        return found
+
+    def nvmlDeviceGetGpuInstanceId(self, handle: Device) -> int:
+        return handle.instance
+
+    def nvmlEventSetCreate(self) -> object:
+        return object()
+
+    def nvmlDeviceRegisterEvents(self, handle: Device, kinds: int, event_set: object) -> None:
+        self._check("register")
+
+    def nvmlEventSetWait(self, event_set: object, timeout_ms: int) -> SimpleNamespace:
+        assert timeout_ms == 0, "the loop must never wait here"
+        if self.driver or not self.events:
+            raise pynvml.NVMLError(self.driver or pynvml.NVML_ERROR_TIMEOUT)
+        return self.events.popleft()
+
+
+class Clock:
+    """A monotonic clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now

@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import threading
+from types import SimpleNamespace
+
+import pynvml
+import pytest
+
+from muster_agent.attribution import gpu_samples
+from muster_agent.collector import Collector
+from muster_agent.config import Config
+from muster_agent.deadline import Deadline
+from muster_agent.gpus import GpuReading, Gpus
+from muster_agent.jobs import JobReading
+from muster_agent.nvml import NO_LIBRARY, Driver
+from muster_agent.sample import Sample
+from tests.agent.nvml_double import GIB, Clock, Device, Nvml
+
+Table = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+
+def gpus_of(nvml: Nvml, clock: Clock | None = None) -> Gpus:
+    return Gpus(Driver(lambda: nvml, clock or Clock()), now_ms=lambda: 1_700_000_000_000)
+
+
+def table(samples: list[Sample]) -> Table:
+    return {(s.name, tuple(sorted(s.labels.items()))): s.value for s in samples}
+
+
+def on(gpu: int, **labels: str) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted({"gpu": str(gpu), **labels}.items()))
+
+
+def job(key: str, *pids: int, gpus: tuple[str, ...] = ()) -> JobReading:
+    return JobReading(key, frozenset(pids), gpus, [])
+
+
+def test_every_number_of_a_gpu_comes_in_si_units():
+    numbers = table(gpus_of(Nvml(Device("GPU-a"))).look().samples)
+    assert numbers["gpu.utilization", on(0)] == 0.93
+    assert numbers["gpu.memory.used", on(0)] == 40 * GIB, "without the driver's reserve"
+    assert numbers["gpu.memory.total", on(0)] == 80 * GIB
+    assert numbers["gpu.power", on(0)] == 512.345
+    assert numbers["gpu.temperature", on(0)] == 61
+    assert numbers["gpu.clock.sm", on(0)] == 1_980_000_000
+    assert numbers["gpu.clock.memory", on(0)] == 2_619_000_000
+    assert numbers["gpu.ecc.corrected", on(0, counter="volatile")] == 3
+    assert numbers["gpu.ecc.corrected", on(0, counter="aggregate")] == 17
+    assert numbers["gpu.ecc.uncorrected", on(0, counter="aggregate")] == 1
+    assert numbers["gpu.throttled", on(0)] == 0, "an idle GPU's low clock is no throttling"
+
+
+def test_several_gpus_are_told_apart_by_their_index():
+    idle = Device("GPU-b", metrics={"used": 0, "utilization": SimpleNamespace(gpu=0, memory=0)})
+    reading = gpus_of(Nvml(Device("GPU-a"), idle)).look()
+    numbers = table(reading.samples)
+    assert (numbers["gpu.utilization", on(0)], numbers["gpu.utilization", on(1)]) == (0.93, 0.0)
+    assert [gpu.uuid for gpu in reading.gpus] == ["GPU-a", "GPU-b"]
+
+
+def test_a_metric_that_is_not_supported_is_left_out_and_not_asked_again():
+    device = Device("GPU-a")
+    del device.metrics["power"], device.metrics["ecc"]
+    nvml = Nvml(device)
+    gpus = gpus_of(nvml)
+    gpus.look()
+    names = {sample.name for sample in gpus.look().samples}
+    assert "gpu.power" not in names and "gpu.ecc.corrected" not in names
+    assert "gpu.temperature" in names
+    assert nvml.asked.count("power") == 1
+
+
+def test_an_active_thermal_slowdown_is_named():
+    numbers = table(gpus_of(Nvml(Device("GPU-a", metrics={"used": 1, "reasons": 0x40 | 0x4}))).look().samples)
+    assert numbers["gpu.throttled", on(0)] == 1
+    assert numbers["gpu.throttle", on(0, reason="hw_thermal")] == 1
+    assert numbers["gpu.throttle", on(0, reason="power_cap")] == 1
+
+
+def partitioned() -> Device:
+    slices = [Device(f"MIG-{i}", "NVIDIA H100 80GB HBM3 MIG 1g.10gb", 10 * GIB, {"used": i * GIB}, instance=7 + i)
+              for i in (1, 2)]
+    return Device("GPU-a", slices=[slices[0], None, slices[1]],
+                  metrics={"used": 3 * GIB, "temperature": 50})
+
+
+def test_mig_instances_are_listed_with_their_profile_and_own_memory():
+    reading = gpus_of(Nvml(partitioned())).look()
+    assert [part["profile"] for part in reading.gpus[0].as_json()["mig"]] == ["1g.10gb", "1g.10gb"]
+    numbers = table(reading.samples)
+    assert numbers["gpu.memory.used", on(0, mig="0")] == GIB
+    assert numbers["gpu.memory.used", on(0, mig="2")] == 2 * GIB
+    assert ("gpu.utilization", on(0)) not in numbers, "a partitioned GPU has none as a whole"
+
+
+def test_instances_made_later_are_found_within_a_minute():
+    device, clock = Device("GPU-a"), Clock()
+    gpus = gpus_of(Nvml(device), clock)
+    assert gpus.look().gpus[0].slices == []
+    device.slices, clock.now = partitioned().slices, clock.now + 61
+    assert len(gpus.look().gpus[0].slices) == 2
+
+
+def test_an_xid_becomes_an_event_with_meaning_and_action():
+    nvml = Nvml(Device("GPU-a"), Device("GPU-b"))
+    gpus = gpus_of(nvml)
+    gpus.look()
+    nvml.raise_xid(1, 79)
+    nvml.raise_xid(0, 31)
+    samples = table(gpus.look().samples)
+    events = [event.as_json() for event in gpus.take_events()]
+    assert [(e["kind"], e["gpu"], e["code"], e["action"]) for e in events] == [
+        ("xid", 1, 79, "drain"), ("xid", 0, 31, "program")]
+    assert events[0]["meaning"] == "the GPU has fallen off the bus"
+    assert samples["gpu.xid", on(1)] == 79
+    assert gpus.take_events() == []
+
+
+def test_an_xid_of_a_mig_instance_names_the_instance():
+    nvml = Nvml(partitioned())
+    gpus = gpus_of(nvml)
+    gpus.look()
+    nvml.raise_xid(0, 43, instance=9)
+    gpus.look()
+    assert gpus.take_events()[0].as_json()["mig"] == 2
+
+
+def test_a_machine_without_the_driver_says_so_in_words():
+    reading = Gpus().look()
+    assert reading.note == NO_LIBRARY == "no GPU: the NVIDIA driver is not installed (libnvidia-ml.so.1 not found)"
+    assert (reading.samples, reading.gpus) == ([], [])
+
+
+def test_a_driver_that_comes_later_is_found_by_the_retry_and_not_before():
+    nvml, clock = Nvml(Device("GPU-a")), Clock()
+    nvml.driver = pynvml.NVML_ERROR_DRIVER_NOT_LOADED
+    gpus = gpus_of(nvml, clock)
+    assert "kernel module is not loaded" in gpus.look().note
+    nvml.driver = 0
+    clock.now += 59
+    assert gpus.look().samples == []
+    clock.now += 2
+    assert gpus.look().samples and gpus.look().note == ""
+
+
+@pytest.mark.parametrize("failure", ["UNINITIALIZED", "DRIVER_NOT_LOADED", "LIB_RM_VERSION_MISMATCH"])
+def test_a_driver_lost_mid_run_leaves_a_gap_says_so_and_comes_back(failure):
+    nvml, clock = Nvml(Device("GPU-a")), Clock()
+    gpus = gpus_of(nvml, clock)
+    assert gpus.look().samples
+    nvml.driver = getattr(pynvml, f"NVML_ERROR_{failure}")
+    lost = gpus.look()
+    assert lost.samples == [] and "went away" in lost.note and not nvml.is_open
+    assert [event.kind for event in gpus.take_events()] == ["driver_lost"]
+    nvml.driver, clock.now = 0, clock.now + 61
+    nvml.raise_xid(0, 48)
+    assert ("gpu.xid", on(0)) in table(gpus.look().samples), "the event set was made again"
+
+
+def test_one_lost_gpu_does_not_take_the_others_along():
+    bad, nvml_clock = Device("GPU-a"), Clock()
+    gpus = gpus_of(Nvml(bad, Device("GPU-b")), nvml_clock)
+    gpus.look()
+    bad.failure = pynvml.NVML_ERROR_GPU_IS_LOST
+    reading = gpus.look()
+    assert {labels[0][1] for name, labels in table(reading.samples) if name == "gpu.power"} == {"1"}
+    assert [(e.kind, e.gpu) for e in gpus.take_events()] == [("gpu_lost", 0)]
+    assert "GPU 0" in reading.note
+    gpus.look()
+    assert gpus.take_events() == [], "told once"
+    nvml_clock.now += 61
+    assert len(gpus.look().gpus) == 2, "still listed after the driver was opened again"
+    bad.failure, nvml_clock.now = 0, nvml_clock.now + 61
+    assert ("gpu.power", on(0)) in table(gpus.look().samples)
+
+
+def test_a_gpu_that_a_job_has_for_itself_gives_it_all_its_numbers():
+    reading = gpus_of(Nvml(Device("GPU-a", processes=[(10, 5 * GIB)]))).look()
+    numbers = table(gpu_samples(job("muster-a", 10, 11), reading))
+    assert (numbers["gpu.utilization", on(0)], numbers["gpu.power", on(0)]) == (0.93, 512.345)
+
+
+def test_a_shared_gpu_is_divided_by_process_and_its_power_is_nobodys():
+    device = Device("GPU-a", processes=[(10, 5 * GIB), (20, 7 * GIB)], shares=[(10, 1, 20), (10, 2, 40), (20, 2, 60)])
+    reading = gpus_of(Nvml(device)).look()
+    numbers = table(gpu_samples(job("muster-a", 10), reading))
+    assert numbers["gpu.memory.used", on(0)] == 5 * GIB
+    assert numbers["gpu.utilization", on(0)] == pytest.approx(0.3)
+    assert ("gpu.power", on(0)) not in numbers
+    assert table(gpu_samples(job("muster-b", 20), reading))["gpu.utilization", on(0)] == pytest.approx(0.6)
+
+
+def test_a_gpu_given_to_a_job_and_left_idle_is_still_its_own():
+    idle = Device("GPU-a", metrics={"used": 0, "utilization": SimpleNamespace(gpu=0, memory=0)})
+    reading = gpus_of(Nvml(idle, Device("GPU-b"))).look()
+    for name in ("0", "GPU-a"):
+        numbers = table(gpu_samples(job("muster-a", 10, gpus=(name,)), reading))
+        assert numbers["gpu.utilization", on(0)] == 0
+        assert ("gpu.power", on(1)) not in numbers
+    assert gpu_samples(job("muster-b", 11), reading) == []
+
+
+def test_a_process_on_a_slice_gives_its_job_that_slice_only():
+    device = partitioned()
+    device.slices[2].processes = [(10, GIB)]
+    reading = gpus_of(Nvml(device)).look()
+    assert set(table(gpu_samples(job("muster-a", 10), reading))) == {
+        ("gpu.memory.used", on(0, mig="2")), ("gpu.memory.total", on(0, mig="2"))}
+
+
+def test_an_xid_names_the_jobs_that_were_on_the_gpu_when_it_ended_them():
+    nvml = Nvml(Device("GPU-a", processes=[(10, GIB)]))
+    running = [job("muster-a", 10)]
+    jobs = SimpleNamespace(look=lambda: list(running), has_running=lambda: bool(running))
+    collector = Collector(Config(), gpus=gpus_of(nvml), jobs=jobs)
+    collector.collect()
+    nvml.raise_xid(0, 94)
+    nvml.devices[0].processes = []
+    running.clear()
+    assert collector.collect()["events"][0]["jobs"] == ["muster-a"]
+    nvml.raise_xid(0, 94)
+    assert collector.collect()["events"][0]["jobs"] == []
+
+
+def test_a_driver_that_hangs_costs_its_own_numbers_only():
+    freed = threading.Event()
+    gpus = SimpleNamespace(look=lambda: freed.wait() and GpuReading(), take_events=list)
+    collector = Collector(Config(), gpus=gpus)
+    collector._look_at_gpus = Deadline("the NVIDIA driver", gpus.look, 0.01)
+    body = collector.collect()
+    assert "the NVIDIA driver has not answered" in body["facts"]["note"]
+    assert any(sample["name"] == "memory.used" for sample in body["samples"])
+    freed.set()
+    collector._look_at_gpus._thread.join()
+    assert collector.collect()["facts"]["note"] == ""
