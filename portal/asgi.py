@@ -9,6 +9,8 @@ import os
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from portal.settings import env
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
 Message = MutableMapping[str, Any]
@@ -19,12 +21,21 @@ HTTP_THREADS = 8
 
 
 class Door:
-    """Sends each connection to the application for its kind."""
+    """Sends each connection to the application for its kind.
+
+    Behind a front server (MUSTER_BEHIND_PROXY) the client is the last address of X-Forwarded-For, which that server
+    wrote; earlier ones are what the client claimed.
+    """
 
     def __init__(self, http: ASGIApp, websocket: ASGIApp) -> None:
         self._apps = {"http": http, "websocket": websocket}
+        self._is_behind_proxy = env.flag("MUSTER_BEHIND_PROXY")
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if self._is_behind_proxy:
+            said = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+            if said:
+                scope["client"] = (said[-1].rpartition(b",")[2].strip().decode("latin1"), 0)
         await self._apps[scope["type"]](scope, receive, send)
 
 

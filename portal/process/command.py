@@ -42,31 +42,28 @@ def add_options(to: argparse.ArgumentParser) -> None:
         "a container: web, live, worker, beat, watcher, agent, or prepare (migrate and leave)",
     )
     to.add_argument("--port", type=int, help="instead of MUSTER_PORT (8000)")
-    to.add_argument(
-        "--host",
-        default=os.environ.get("MUSTER_BIND", "127.0.0.1"),
-        help="instead of MUSTER_BIND (127.0.0.1: this machine only)",
-    )
+    to.add_argument("--host", help="instead of MUSTER_BIND (127.0.0.1: this machine only)")
 
 
 def _serve(options: argparse.Namespace) -> int:
     home = _home()
+    host = options.host or os.environ.get("MUSTER_BIND", "").strip() or "127.0.0.1"
     if options.only:
         from portal.process.stack import run_part
 
-        return run_part(options.only, options.host)
+        return run_part(options.only, host, home, is_tcp=bool(options.host))
     if options.server:
         from portal.process.stack import run_stack
 
-        return run_stack(options.host, home)
+        return run_stack(host, home)
     if os.environ.get("MUSTER_REDIS_URL"):
         say("MUSTER_REDIS_URL is set: starting the server stack (as --server does).")
         from portal.process.stack import run_stack
 
-        return run_stack(options.host, home)
+        return run_stack(host, home)
     from portal.process.embedded import run_embedded
 
-    return run_embedded(options.host, home)
+    return run_embedded(host, home)
 
 
 def _home() -> Path:

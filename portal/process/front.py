@@ -192,11 +192,6 @@ class Relay:
             upstream.transport.abort()
 
 
-async def refuse_http(scope: Message, receive: Receive, send: Send) -> None:
-    """For a live process behind nginx: HTTP is not for it."""
-    await _say(send, 404, "This port speaks websocket only.")
-
-
 def _head(scope: Message) -> tuple[str | None, bytes]:
     """How the body is framed ("chunked", "length" or None), and the request's head as bytes."""
     target = scope.get("raw_path") or scope["path"].encode()

@@ -40,36 +40,38 @@ def web(*, path: Path | None = None, host: str = "", port: int = 0) -> None:
         log_enabled=False,
         websockets=False,
         backlog=2048,
-    ).serve(target_loader=lambda *_: _loaded_wsgi(path is not None))
+    ).serve(target_loader=lambda *_: _loaded_wsgi(CLIENT_HEADER if path else ""))
 
 
-def _loaded_wsgi(behind_front: bool) -> WSGIApp:
+def _loaded_wsgi(client_header: str) -> WSGIApp:
     """Runs in granian's own worker, which must not outlive its parent."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    from portal.settings import env
     from portal.wsgi import application
 
-    return _with_client(application) if behind_front else application
+    header = client_header or ("x-forwarded-for" if env.flag("MUSTER_BEHIND_PROXY") else "")
+    return _with_client(application, header) if header else application
 
 
-def _with_client(application: WSGIApp) -> WSGIApp:
-    """The front door's word for who asks becomes REMOTE_ADDR."""
-    key = "HTTP_" + CLIENT_HEADER.upper().replace("-", "_")
+def _with_client(application: WSGIApp, header: str) -> WSGIApp:
+    """What the front server says about who asks becomes REMOTE_ADDR: the last address, which it wrote itself."""
+    key = "HTTP_" + header.upper().replace("-", "_")
 
     def app(environ: Environ, start_response: Any) -> Iterable[bytes]:
-        environ["REMOTE_ADDR"] = environ.pop(key, "")
+        environ["REMOTE_ADDR"] = environ.pop(key, "").rpartition(",")[2].strip()
         return application(environ, start_response)
 
     return app
 
 
-def live(sock: socket.socket, web_socket: Path | None = None) -> None:
-    """Websockets: uvicorn, ASGI. With `web_socket` it is the front door too, and relays HTTP there."""
+def live(sock: socket.socket, web_socket: Path) -> None:
+    """The front door and the websockets: uvicorn, ASGI. HTTP is relayed to `web_socket`."""
     from monitoring.live import asgi_app
     from portal.asgi import Door
     from portal.process.embedded import serve
-    from portal.process.front import Relay, refuse_http
+    from portal.process.front import Relay
 
-    serve(Door(Relay(web_socket) if web_socket else refuse_http, asgi_app()), sock, lambda: None)
+    serve(Door(Relay(web_socket), asgi_app()), sock, lambda: None)
 
 
 def worker() -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from workspaces.services.bootstrap import FirstStart
 
 _DATABASE_PATIENCE = 30.0  # seconds; a database of the same compose file may still be starting
+_SCHEMA_PATIENCE = 60.0  # seconds
 _MIGRATION_LOCK = 0x4D757374  # an advisory lock, so that two servers do not migrate at once
 
 
@@ -30,6 +31,16 @@ def prepare() -> FirstStart:
         return bootstrap()
     finally:
         connection.close()  # which also lets the lock go
+
+
+def await_schema() -> None:
+    """Waits until somebody has migrated the database (`serve --only prepare`). Raises Refusal when nobody does."""
+    _await_database()
+    deadline = time.monotonic() + _SCHEMA_PATIENCE
+    while _is_behind():
+        if time.monotonic() > deadline:
+            raise Refusal("The database is not migrated. Run it once: manage.py serve --only prepare")
+        time.sleep(0.5)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -68,9 +79,14 @@ def _await_database() -> None:
 
 def _migrate() -> None:
     from django.core.management import call_command
+
+    if _is_behind():
+        call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
+
+
+def _is_behind() -> bool:
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
 
     executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))

@@ -69,8 +69,11 @@ def run_stack(host: str, home: Path) -> int:
     return 0
 
 
-def run_part(name: str, host: str) -> int:
-    """One part in the foreground: for a process file or a container. Raises Refusal for a name that is none."""
+def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
+    """One part in the foreground: for a process file or a container. Raises Refusal for a name that is none.
+
+    `web` listens on a Unix socket for the front door (`live`), or on a port (`is_tcp`) for nginx.
+    """
     if name not in (*PARTS, "prepare"):
         raise Refusal(f"There is no part called {name!r}. The parts are: {', '.join((*PARTS, 'prepare'))}.")
     _require_servers()
@@ -80,17 +83,22 @@ def run_part(name: str, host: str) -> int:
     django.setup()
     from django.conf import settings
 
-    from portal.process.prepare import listen, prepare
+    from portal.process.prepare import await_schema, listen, prepare
 
     if name == "prepare":
         first = prepare()
         if first.is_new:
             say(f"First administrator: {first.email}  {first.password or '(the password in MUSTER_ADMIN_PASSWORD)'}")
         return 0
+    await_schema()
+    run_folder = home / "run"
+    run_folder.mkdir(mode=0o700, exist_ok=True)
+    web_socket = run_folder / "web.sock"
     if name == "web":
-        return parts.run_until_stopped(partial(parts.web, host=host, port=settings.MUSTER_PORT))
+        where = {"host": host, "port": settings.MUSTER_PORT} if is_tcp else {"path": web_socket}
+        return parts.run_until_stopped(partial(parts.web, **where))
     if name == "live":
-        return parts.run_until_stopped(partial(parts.live, listen(host, settings.MUSTER_PORT)))
+        return parts.run_until_stopped(partial(parts.live, listen(host, settings.MUSTER_PORT), web_socket))
     return parts.run_until_stopped(getattr(parts, name))
 
 
