@@ -127,8 +127,8 @@ class JobFolders:
     def _read(self, name: str) -> JobState | None:
         try:
             return parse_state(json.loads((self._root / name / STATE).read_bytes()))
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None      # not there yet, or not a state file
 
 
 class Jobs:

@@ -138,13 +138,12 @@ class Forest:
         self._members: dict[tuple[int, int], str] = {}
         self._sessions: dict[int, str] = {}
         self._strangers: set[int] = set()
-        self._keys: set[str] = set()
         self._looks = 0
 
     def look(self, roots: Sequence[Root], keys: Set[str] = frozenset()) -> dict[str, list[Process]]:
         """The processes of each job: of `roots`, and of `keys` whose root has ended and left others behind."""
         wanted = {root.key for root in roots} | keys
-        alive = self._alive(is_fresh=not wanted <= self._keys)
+        alive = self._alive(is_fresh=any(root.process.ident not in self._members for root in roots))
         owners = {pid: key for pid, p in alive.items() if (key := self._members.get(p.ident, "")) in wanted}
         owners.update({root.process.pid: root.key for root in roots if root.process.pid in alive})
         self._adopt(alive, owners, wanted, min((root.process.started for root in roots), default=0))
@@ -155,7 +154,7 @@ class Forest:
         return trees
 
     def _alive(self, is_fresh: bool) -> dict[int, Process]:
-        """All processes but the known strangers; them too when a job is new, whose processes may be among them."""
+        """All processes but the known strangers; them too when a root is new: it and its children may be among them."""
         self._looks += 1
         pids = self._procfs.pids()
         self._strangers = set() if is_fresh or self._looks % self.FRESH == 0 else self._strangers & pids
@@ -196,4 +195,3 @@ class Forest:
         self._sessions = {sid: key for sid, key in (self._sessions | led).items() if sid in in_use and key in wanted}
         self._members = {alive[pid].ident: key for pid, key in owners.items()}
         self._strangers |= alive.keys() - owners.keys()
-        self._keys = wanted

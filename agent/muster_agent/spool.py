@@ -2,8 +2,9 @@
 
 Two files make the ring. Batches are appended to `new`; when it holds half of the limit it becomes `old`, and what was
 left in `old` is dropped and counted. A record is its length, its CRC-32 and zlib-compressed bytes; one torn by a kill
-is cut off when the spool is opened. The reader's place is kept in `place` with the inode it belongs to, so that one
-that outlived its file points at the beginning of the next: a batch may be sent twice (its id tells) but never lost.
+is cut off when the spool is opened. A file begins with a random name (inodes are used again too soon), and the reader's
+place is kept in `place` with that name: a place that outlived its file counts for nothing, so that a batch may be sent
+twice (its batch id tells) but is never skipped.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Protocol
 
 HEAD = struct.Struct("<II")
+NAME = 8                                   # bytes at the beginning of a file
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Waiting:
     """The oldest batch, and where the reader stands after it."""
 
     data: bytes
-    place: tuple[int, int]
+    place: tuple[bytes, int]
 
 
 class SpoolBusy(Exception):
@@ -56,7 +58,7 @@ class MemorySpool:
     def append(self, data: bytes) -> None:
         with self._lock:
             packed, self._serial = zlib.compress(data, 1), self._serial + 1
-            self._waiting.append(Waiting(packed, (self._serial, 0)))
+            self._waiting.append(Waiting(packed, (b"", self._serial)))
             self._size += len(packed)
             while self._size > self._limit and len(self._waiting) > 1:
                 self._size -= len(self._waiting.popleft().data)
@@ -89,10 +91,11 @@ class Spool:
         except OSError as error:
             os.close(self._hold)
             raise SpoolBusy(f"another agent uses the spool {folder}") from error
-        self._new.touch(mode=0o600)
+        if not self._new.exists() or self._new.stat().st_size < NAME:
+            start_file(self._new)
         self._at = self._read_place()
-        self._count = self._recover(self._old, self._at if self._old.exists() else 0)
-        self._count += self._recover(self._new, 0 if self._old.exists() else self._at)
+        self._count = self._recover(self._old, self._at) if self._old.exists() else 0
+        self._count += self._recover(self._new, NAME if self._old.exists() else self._at)
 
     def close(self) -> None:
         os.close(self._hold)
@@ -123,15 +126,15 @@ class Spool:
                 path = self._oldest()
                 found = read_record(path, self._at)
                 if found is not None:
-                    return Waiting(zlib.decompress(found[0]), (path.stat().st_ino, found[1]))
+                    return Waiting(zlib.decompress(found[0]), (name_of(path), found[1]))
                 self._give_up(path)
             return None
 
     def advance(self, waiting: Waiting) -> None:
         """This batch is done with. One that the ring dropped meanwhile moves nothing."""
         with self._lock:
-            path, (inode, after) = self._oldest(), waiting.place
-            if path.stat().st_ino != inode or after <= self._at:
+            path, (name, after) = self._oldest(), waiting.place
+            if name_of(path) != name or after <= self._at:
                 return
             self._count -= 1
             self._move_to(path, after)
@@ -140,21 +143,20 @@ class Spool:
         return self._old if self._old.exists() else self._new
 
     def _move_to(self, path: Path, at: int) -> None:
-        is_at_end = at >= path.stat().st_size
-        self._at = 0 if is_at_end else at
-        self._write_place(path)
-        if is_at_end and path == self._old:
-            path.unlink()
-        elif is_at_end:
-            os.truncate(path, 0)
+        if at < path.stat().st_size:
+            self._at = at
+        else:
+            self._at = NAME
+            path.unlink() if path == self._old else start_file(path)
+        self._write_place()
 
     def _rotate(self) -> None:
         if self._old.exists():
             lost = count_records(self._old, self._at)
-            self.dropped, self._count, self._at = self.dropped + lost, self._count - lost, 0
+            self.dropped, self._count, self._at = self.dropped + lost, self._count - lost, NAME
         self._new.replace(self._old)
-        self._new.touch(mode=0o600)
-        self._write_place(self._old)
+        start_file(self._new)
+        self._write_place()
 
     def _give_up(self, path: Path) -> None:
         """A record whose CRC is wrong: the disk lied, and what follows in this file cannot be found any more."""
@@ -163,8 +165,7 @@ class Spool:
         self._move_to(path, path.stat().st_size)
 
     def _recover(self, path: Path, at: int) -> int:
-        if not path.exists():
-            return 0
+        """Cuts off what is torn. Returns how many whole records lie after `at`."""
         end = at
         while (after := next_record(path, end)) is not None:
             end = after
@@ -174,17 +175,27 @@ class Spool:
 
     def _read_place(self) -> int:
         try:
-            place = json.loads(self._place.read_text())
-            path = self._oldest()
-            is_here = place["inode"] == path.stat().st_ino and 0 <= place["at"] <= path.stat().st_size
-            return int(place["at"]) if is_here else 0
+            place, path = json.loads(self._place.read_text()), self._oldest()
+            is_here = place["file"] == name_of(path).hex() and NAME <= place["at"] <= path.stat().st_size
+            return int(place["at"]) if is_here else NAME
         except (OSError, ValueError, KeyError, TypeError):
-            return 0
+            return NAME
 
-    def _write_place(self, path: Path) -> None:
+    def _write_place(self) -> None:
         draft = self._place.with_suffix(".draft")
-        draft.write_text(json.dumps({"inode": path.stat().st_ino, "at": self._at}))
+        draft.write_text(json.dumps({"file": name_of(self._oldest()).hex(), "at": self._at}))
         draft.replace(self._place)
+
+
+def start_file(path: Path) -> None:
+    """Empties a file and gives it a new name of its own."""
+    path.write_bytes(os.urandom(NAME))
+    path.chmod(0o600)
+
+
+def name_of(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(NAME)
 
 
 def read_record(path: Path, at: int) -> tuple[bytes, int] | None:

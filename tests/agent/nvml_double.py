@@ -1,9 +1,10 @@
-"""A double of NVML: no GPU is on the machines that run this suite, so this stands in for nvidia-ml-py's `pynvml` module.
+"""A double of NVML: the machines that run this suite have no GPU, so it stands in for nvidia-ml-py's `pynvml` module.
 
 Constants and error classes are the real module's; the numbers are made by hand after an H100's. A metric set to an
 NVML error code raises that error, as the real library does.
 """
 
+# ruff: noqa: N802 - the names are NVML's
 from __future__ import annotations
 
 from collections import deque

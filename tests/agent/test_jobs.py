@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from muster_agent.jobs import JobFolders, Jobs, JobState, Running, cpu_growth, living_root, parse_state
+from muster_agent.processes import TICKS, Process, ProcFs
+
+SLEEP = "import time; time.sleep(600)"
+BUSY = "while True: pass"
+READY = "print('ready', flush=True); "
+
+
+def numbers(jobs: Jobs) -> dict[str, dict[str, float]]:
+    return {reading.key: {s.name: s.value for s in reading.samples} for reading in jobs.look()}
+
+
+def measured(jobs: Jobs, wait_for, seconds: float = 1.0) -> dict[str, dict[str, float]]:
+    """Two looks `seconds` apart."""
+    jobs.look()
+    until = time.monotonic() + seconds
+    wait_for(lambda: time.monotonic() > until)
+    return numbers(jobs)
+
+
+@pytest.mark.serial
+def test_a_busy_child_uses_as_many_cores_as_the_kernel_counted(spawn, state_of, jobs_dir, wait_for):
+    child = spawn(BUSY)
+    state_of("muster-a", child.pid)
+    jobs, clock = Jobs(jobs_dir), time.monotonic
+    jobs.look()
+    ticks, began = ProcFs().process(child.pid).own_ticks, clock()
+    wait_for(lambda: clock() > began + 1.5)
+    used = numbers(jobs)["muster-a"]["cpu.used"]
+    counted = (ProcFs().process(child.pid).own_ticks - ticks) / TICKS / (clock() - began)
+    assert used == pytest.approx(counted, abs=0.05)
+    assert 0.3 < used <= 1.05
+
+
+def test_a_sleeping_job_uses_no_core_and_the_memory_the_kernel_says(spawn, state_of, jobs_dir, wait_for):
+    child = spawn(f"x = bytearray(50_000_000); {READY} {SLEEP}")
+    child.stdout.readline()
+    state_of("muster-a", child.pid)
+    found = measured(Jobs(jobs_dir), wait_for, 0.2)["muster-a"]
+    status = Path(f"/proc/{child.pid}/status").read_text().splitlines()
+    rss = int(next(line for line in status if line.startswith("VmRSS")).split()[1]) * 1024
+    assert found["cpu.used"] == 0
+    assert found["memory.used"] == pytest.approx(rss, rel=0.02)
+    assert found["processes"] == 1
+
+
+def test_written_bytes_that_reach_the_disk_are_counted(spawn, state_of, jobs_dir, tmp_path, wait_for):
+    child = spawn("import os, sys, time\n"
+                  f"f = os.open({str(tmp_path / 'out')!r}, os.O_CREAT | os.O_WRONLY)\n"
+                  "print('ready', flush=True); time.sleep(0.3)\n"
+                  "os.write(f, bytes(8 << 20)); os.fsync(f); print('written', flush=True); time.sleep(600)")
+    child.stdout.readline()
+    state_of("muster-a", child.pid)
+    jobs = Jobs(jobs_dir)
+    jobs.look()
+    began = time.monotonic()
+    child.stdout.readline()
+    found = numbers(jobs)["muster-a"]
+    assert found["io.write"] * (time.monotonic() - began) == pytest.approx(8 << 20, rel=0.25)
+
+
+def test_children_and_grandchildren_belong_to_the_job(spawn, state_of, jobs_dir):
+    child = spawn(f"import subprocess, sys; c = [sys.executable, '-c', {SLEEP!r}]\n"
+                  "ps = [subprocess.Popen(c) for _ in range(3)]; print('ready', flush=True); ps[0].wait()")
+    child.stdout.readline()
+    state_of("muster-a", child.pid)
+    assert numbers(Jobs(jobs_dir))["muster-a"]["processes"] == 4
+
+
+DAEMON = f"""
+import os, sys, time
+if os.fork() == 0:
+    if {{setsid}}: os.setsid()
+    if os.fork() == 0:
+        print(os.getpid(), flush=True); {SLEEP}
+    os._exit(0)
+os.wait(); time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize(("setsid", "env"), [(False, {}), (True, {"MUSTER_ATTEMPT": "muster-a"})])
+def test_a_process_whose_parent_ended_is_found_by_session_or_environment(spawn, state_of, jobs_dir, setsid, env):
+    child = spawn(DAEMON.format(setsid=setsid), env=env)
+    orphan = int(child.stdout.readline())
+    try:
+        state_of("muster-a", child.pid)
+        assert orphan in next(iter(Jobs(jobs_dir).look())).pids
+    finally:
+        os.kill(orphan, signal.SIGKILL)
+
+
+def test_a_stranger_in_another_session_is_not_counted(spawn, state_of, jobs_dir):
+    child, other = spawn(SLEEP), spawn(SLEEP)
+    state_of("muster-a", child.pid)
+    jobs = Jobs(jobs_dir)
+    jobs.look()
+    assert next(iter(jobs.look())).pids == {child.pid}
+    assert other.pid not in next(iter(jobs.look())).pids
+
+
+def test_a_process_seen_before_its_state_was_written_is_found_once_it_is(spawn, state_of, jobs_dir):
+    first, second = spawn(SLEEP), spawn(SLEEP)
+    state_of("muster-a", first.pid)
+    jobs = Jobs(jobs_dir)
+    assert set(numbers(jobs)) == {"muster-a"}
+    state_of("muster-b", second.pid)
+    assert set(numbers(jobs)) == {"muster-a", "muster-b"}
+
+
+def test_what_the_root_left_behind_is_still_the_job_until_the_last_one_ends(spawn, state_of, jobs_dir, wait_for):
+    child = spawn(f"import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', {SLEEP!r}])\n"
+                  "print(p.pid, flush=True); p.wait()")
+    left = int(child.stdout.readline())
+    state_of("muster-a", child.pid)
+    jobs = Jobs(jobs_dir)
+    assert jobs.look()[0].pids == {child.pid, left}
+    child.kill()
+    child.wait()
+    assert jobs.look()[0].pids == {left}
+    os.kill(left, signal.SIGKILL)
+    wait_for(lambda: jobs.look() == [])
+    assert not jobs.has_running()
+
+
+@pytest.mark.parametrize("told", ["ticks", "seconds", "milliseconds", "iso"])
+def test_a_pid_that_was_used_again_is_not_taken_for_the_job(spawn, state_of, jobs_dir, told):
+    child = spawn(SLEEP)
+    began = time.time()
+    forms = {"ticks": (0, -500), "seconds": (began, -60), "milliseconds": (began * 1000, -60_000)}
+    if told == "iso":
+        right, wrong = (time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(t)) for t in (began, began - 60))
+    else:
+        start = ProcFs().process(child.pid).started if told == "ticks" else forms[told][0]
+        right, wrong = start, start + forms[told][1]
+    state_of("muster-right", child.pid, right)
+    state_of("muster-wrong", child.pid, wrong)
+    assert set(numbers(Jobs(jobs_dir))) == {"muster-right"}
+
+
+def test_a_supervisor_that_adopts_its_job_with_a_new_pid_is_followed(spawn, state_of, jobs_dir):
+    first, second = spawn(SLEEP), spawn(SLEEP)
+    state_of("muster-a", first.pid)
+    jobs = Jobs(jobs_dir)
+    jobs.look()
+    state_of("muster-a", second.pid)
+    assert second.pid in jobs.look()[0].pids
+
+
+class CountingProcFs(ProcFs):
+    """Counts how often the agent looks at processes."""
+
+    asked = 0
+
+    def process(self, pid: int) -> Process | None:
+        self.asked += 1
+        return super().process(pid)
+
+
+def test_finished_jobs_cost_nothing_however_many_there_are(state_of, jobs_dir, monkeypatch):
+    for number in range(500):
+        state_of(f"muster-{number}", 4_000_000, 1)
+    old = time.time() - 100
+    os.utime(jobs_dir, (old, old))
+    procfs = CountingProcFs()
+    folders = JobFolders(jobs_dir, procfs)
+    assert folders.look() == []
+    assert procfs.asked == 500
+    monkeypatch.setattr(folders, "_read", lambda name: pytest.fail(f"{name} was read again"))
+    monkeypatch.setattr(folders, "_mtime", lambda name: pytest.fail(f"{name} was looked at again"))
+    assert folders.look() == []
+    assert procfs.asked == 500
+
+
+def test_a_new_folder_is_seen_at_the_next_look_even_before_its_state_is_written(spawn, state_of, jobs_dir):
+    folders = JobFolders(jobs_dir, ProcFs())
+    assert folders.look() == []
+    (jobs_dir / "muster-a").mkdir()
+    assert folders.look() == []
+    state_of("muster-a", spawn(SLEEP).pid)
+    assert [job.state.key for job in folders.look()] == ["muster-a"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"key": "a"}', '{"key": "a", "pid": "x"}', "\x00"])
+def test_a_broken_state_file_is_passed_over(jobs_dir, text):
+    (jobs_dir / "muster-a").mkdir()
+    (jobs_dir / "muster-a" / "state.json").write_text(text)
+    assert Jobs(jobs_dir).look() == []
+
+
+def test_a_jobs_folder_that_is_not_there_means_no_jobs(tmp_path):
+    assert Jobs(tmp_path / "none").look() == []
+
+
+def running(ticks: dict[tuple[int, int], tuple[int, int]], looked_ticks: int = 100) -> Running:
+    process = ProcFs().process(os.getpid())
+    assert process is not None
+    return Running(JobState("k", process.pid, 0), process, ticks=ticks, looked=1.0, looked_ticks=looked_ticks)
+
+
+@pytest.mark.parametrize(("before", "after", "grew"), [
+    ({(1, 1): (10, 0)}, {(1, 1): (25, 0)}, 15),
+    ({(1, 1): (10, 0)}, {(1, 1): (10, 0), (2, 150): (7, 0)}, 7),                 # a child born since
+    ({(1, 1): (10, 0)}, {(1, 1): (10, 9)}, 9),                                   # a child born and reaped since
+    ({(1, 1): (10, 0), (2, 50): (30, 0)}, {(1, 1): (10, 34)}, 4),                # a known child reaped
+    ({(1, 1): (10, 0), (2, 50): (30, 0)}, {(1, 1): (12, 0)}, 2),                 # reaped by an outsider
+    ({(1, 1): (10, 0)}, {(1, 1): (10, 0), (2, 50): (500, 20)}, 0),               # one with a past joins: none of it
+])
+def test_processor_time_is_counted_once_whoever_reaps_the_child(before, after, grew):
+    assert cpu_growth(running(before), after) == grew
+
+
+def test_short_lived_children_are_counted_by_what_their_parent_reaped(spawn, state_of, jobs_dir, wait_for):
+    child = spawn("import subprocess, sys\nwhile True: subprocess.run([sys.executable, '-c', 'sum(range(2_000_000))'])")
+    state_of("muster-a", child.pid)
+    assert measured(Jobs(jobs_dir), wait_for, 1.0)["muster-a"]["cpu.used"] > 0.25
+
+
+def test_the_own_process_is_its_own_living_root():
+    me = ProcFs().process(os.getpid())
+    assert living_root(JobState("k", me.pid, me.started), ProcFs()) == me
+    assert living_root(JobState("k", me.pid, me.started + 1000), ProcFs()) is None
+
+
+def test_a_state_may_name_the_gpus_that_the_job_was_given():
+    assert parse_state({"key": "k", "pid": 1, "started": 0, "gpus": [0, "GPU-a"]}).gpus == ("0", "GPU-a")
