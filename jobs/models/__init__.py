@@ -1,4 +1,4 @@
 from jobs.models.attempt import Attempt, PendingSpell
-from jobs.models.job import Job
+from jobs.models.job import Dependency, Job
 
-__all__ = ["Attempt", "Job", "PendingSpell"]
+__all__ = ["Attempt", "Dependency", "Job", "PendingSpell"]

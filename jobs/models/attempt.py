@@ -25,7 +25,7 @@ class Attempt(TenantModel):
     state = models.PositiveSmallIntegerField(default=State.QUEUED)
     state_at = models.DateTimeField(default=clock.now)
     queued_at = models.DateTimeField(default=clock.now)
-    due_at = models.DateTimeField(default=clock.now)    # not before: back-off of a retry
+    due_at = models.DateTimeField(null=True, default=clock.now)  # not before; null: held, or waiting for another job
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     is_held = models.BooleanField(default=False)        # resources are held for it now

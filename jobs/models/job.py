@@ -28,7 +28,7 @@ class Job(TenantModel):
     priority = models.SmallIntegerField(default=0)
     resources = models.JSONField(default=dict)          # of one task: {"cpu": milli, "memory": bytes, "gpu": n, "gpu.<type>": n}
     array_size = models.PositiveIntegerField(null=True)
-    after = models.JSONField(default=list)              # [[job id, "ok" | "any"], …]
+    max_parallel = models.PositiveIntegerField(null=True)
     is_held = models.BooleanField(default=False)        # by its owner, until released
     created_at = models.DateTimeField(default=clock.now)
     cancel_asked_at = models.DateTimeField(null=True)
@@ -56,3 +56,17 @@ class Job(TenantModel):
 
     def __str__(self) -> str:
         return f"#{self.number} {self.name}"
+
+
+class Dependency(TenantModel):
+    """`job` waits for `needs` to end: in success, in failure, or in whatever way (`condition`). Written once, at submission."""
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="+")
+    needs = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="+")
+    condition = models.CharField(max_length=8, default="ok")    # "ok", "any" or "failed"
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["job", "needs"], name="dependency_once")]
+
+    def __str__(self) -> str:
+        return f"{self.job_id} after {self.needs_id}"

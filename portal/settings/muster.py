@@ -15,3 +15,4 @@ MUSTER_EXAMPLES = env.ROOT / "examples"
 MUSTER_VERSION = "0.1.0"
 # Loops of the embedded process: the stand-ins for worker, beat and watcher, and the node agent (portal/background.py).
 MUSTER_BACKGROUND = ["jobs.background.ticker", "jobs.background.watcher", "monitoring.background.agent"]
+MUSTER_FIRST_BACKEND = env.text("MUSTER_FIRST_BACKEND", "local")  # the cluster that a fresh installation has; empty: none

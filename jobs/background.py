@@ -1,0 +1,95 @@
+"""The loops of the embedded process: the ticker stands in for Celery's worker and beat, the watcher is the same as in server
+mode. Each takes an event that tells it to stop."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from celery import current_app
+from django.conf import settings
+from django.db import close_old_connections
+
+from clusters.models import Cluster
+from jobs.watch import Watcher
+from portal.core import hints
+
+log = logging.getLogger(__name__)
+_watchers: list[Watcher] = []
+
+
+class Ticker:
+    """Runs Celery tasks by name in this thread: on a hint at once, by the beat schedule otherwise."""
+
+    def __init__(self) -> None:
+        self._asked: set[str] = set()
+        self._wake = threading.Condition()
+        self._next = {entry["task"]: time.monotonic() + float(entry["schedule"])
+                      for entry in settings.CELERY_BEAT_SCHEDULE.values()}
+        self._every = {entry["task"]: float(entry["schedule"]) for entry in settings.CELERY_BEAT_SCHEDULE.values()}
+
+    def tap(self, task: str) -> None:
+        """From any thread. Several taps before the task runs are one."""
+        if task == "jobs.watch":
+            wake_watchers()
+            return
+        with self._wake:
+            self._asked.add(task)
+            self._wake.notify()
+
+    def run(self, stop: threading.Event) -> None:
+        """Until told to stop."""
+        hints.deliver_by(self.tap)
+        while not stop.is_set():
+            for task in self._due():
+                _run(task)
+        hints.deliver_by(None)
+
+    def _due(self) -> list[str]:
+        with self._wake:
+            if not self._asked:
+                rest = min(self._next.values(), default=time.monotonic() + 1) - time.monotonic()
+                self._wake.wait(min(max(rest, 0.0), 1.0))
+            at = time.monotonic()
+            due = self._asked | {task for task, when in self._next.items() if when <= at}
+            self._asked = set()
+            for task in due & self._next.keys():
+                self._next[task] = at + self._every[task]
+            return sorted(due)
+
+
+def ticker(stop: threading.Event) -> None:
+    """Worker and beat in one thread."""
+    Ticker().run(stop)
+
+
+def watcher(stop: threading.Event) -> None:
+    """A watcher per cluster; new clusters are noticed within seconds."""
+    threads: dict[object, threading.Thread] = {}
+    while True:
+        for cluster_id in Cluster.objects.filter(is_enabled=True).values_list("id", flat=True):
+            if cluster_id not in threads:
+                made = Watcher(cluster_id)
+                _watchers.append(made)
+                threads[cluster_id] = threading.Thread(target=made.run, args=(stop,), name=f"watch-{cluster_id}", daemon=True)
+                threads[cluster_id].start()
+        if stop.wait(10.0):
+            break
+    wake_watchers()
+    for thread in threads.values():
+        thread.join(5.0)
+
+
+def wake_watchers() -> None:
+    """Look now rather than at the next turn."""
+    for made in _watchers:
+        made.wake.set()
+
+
+def _run(task: str) -> None:
+    try:
+        current_app.tasks[task].run()
+    except Exception:
+        log.exception("task %s failed", task)
+        close_old_connections()

@@ -1,0 +1,116 @@
+"""A job's own state follows from its attempts; so does the fate of the jobs that wait for it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from uuid import UUID
+
+from django.db.models import Count, Max, Min, Q
+
+from jobs import announce
+from jobs.models import Attempt, Dependency, Job
+from jobs.rows import write_rows
+from jobs.states import State
+from portal.core import clock
+from portal.core.events import Fact, record_all
+from portal.core.hints import hint
+
+_FIELDS = ("state", "state_at", "reason", "evidence", "exit_code", "node", "wait", "attempt_count", "started_at", "finished_at")
+Doomed = list[tuple[UUID, str]]
+
+
+def refresh_jobs(jobs: Mapping[UUID, Job]) -> Doomed:
+    """Bring the derived columns of these jobs up to date; the attempts to cancel because what they waited for failed."""
+    rows = list(Job.objects.select_for_update().filter(id__in=list(jobs)).order_by("id"))
+    before = {job.id: State(job.state) for job in rows}
+    single = [job for job in rows if job.array_size is None]
+    current = {a.job_id: a for a in Attempt.objects.filter(job__in=single, is_current=True)} if single else {}
+    for job in single:
+        _from_attempt(job, current[job.id])
+    for job in rows:
+        if job.array_size is not None:
+            _from_tasks(job)
+    write_rows(rows, _FIELDS)
+    announce.jobs_changed(rows)
+    ended = [job for job in rows if State(job.state).is_final and not before[job.id].is_final]
+    record_all(Fact(f"job.{State(job.state).word}", job.org_id, "job", job.id, "muster",
+                    {"number": job.number, "reason": job.reason}) for job in ended)
+    return _free_dependents(ended) if ended else []
+
+
+def _from_attempt(job: Job, attempt: Attempt) -> None:
+    job.state, job.state_at, job.reason, job.evidence = attempt.state, attempt.state_at, attempt.reason, attempt.evidence
+    job.exit_code, job.node, job.wait, job.attempt_count = attempt.exit_code, attempt.node, attempt.wait, attempt.ordinal
+    job.started_at, job.finished_at = attempt.started_at or job.started_at, attempt.finished_at
+
+
+def _from_tasks(job: Job) -> None:
+    """An array runs while any task runs, fails if any failed, succeeds if all did."""
+    tasks = Attempt.objects.filter(job=job, is_current=True)
+    counts = {State(row["state"]): row["n"] for row in tasks.values("state").annotate(n=Count("id"))}
+    state = array_state(counts)
+    times = Attempt.objects.filter(job=job).aggregate(first=Min("started_at"), last=Max("finished_at"), n=Count("id"))
+    if state != job.state:
+        job.state_at = clock.now()
+    job.state, job.started_at, job.attempt_count = state, times["first"], times["n"]
+    job.finished_at = times["last"] if state.is_final else None
+    worst = tasks.filter(state=state).exclude(reason="").order_by("index").first() if state.is_final else None
+    job.reason, job.evidence = (worst.reason, worst.evidence) if worst else ("", "")
+    job.exit_code = worst.exit_code if worst else None
+    waiting = tasks.filter(state=State.QUEUED).exclude(wait="").order_by("index").first()
+    job.wait = waiting.wait if waiting and state == State.QUEUED else ""
+
+
+def array_state(counts: Mapping[State, int]) -> State:
+    """One word for many tasks: the furthest live state while any lives, else the worst end."""
+    live = [state for state, n in counts.items() if n and not state.is_final]
+    if live:
+        moving = [state for state in live if state != State.QUEUED]
+        return max(moving, key=lambda s: (s != State.STOPPING, s)) if moving else State.QUEUED
+    for state in (State.FAILED, State.CANCELED):
+        if counts.get(state):
+            return state
+    return State.SUCCEEDED
+
+
+def _free_dependents(ended: Sequence[Job]) -> Doomed:
+    """Attempts become due when all that their job needs has ended well; those whose need failed are doomed."""
+    waiting = set(Dependency.objects.filter(needs__in=ended).values_list("job_id", flat=True))
+    if not waiting:
+        return []
+    doomed: Doomed = []
+    verdicts = verdict_of(Job.objects.filter(id__in=waiting, state=State.QUEUED))
+    for job, (is_ready, failed) in verdicts.items():
+        if failed:
+            why = f"#{failed.number} {failed.name} ended {State(failed.state).word}."
+            doomed += [(pk, why) for pk in _queued(job).values_list("id", flat=True)]
+        elif is_ready and not job.is_held:
+            _queued(job).filter(due_at=None).update(due_at=clock.now(), queued_at=clock.now())
+            hint("jobs.dispatch")
+    return doomed
+
+
+def verdict_of(jobs: Iterable[Job]) -> dict[Job, tuple[bool, Job | None]]:
+    """For each job: whether everything it needs has ended as needed, and the first need that can no longer be met."""
+    waiting = list(jobs)
+    needs: dict[UUID, list[Dependency]] = defaultdict(list)
+    for row in Dependency.objects.filter(job__in=waiting).select_related("needs"):
+        needs[row.job_id].append(row)
+    return {job: _judge(needs[job.id]) for job in waiting}
+
+
+def _judge(needs: Sequence[Dependency]) -> tuple[bool, Job | None]:
+    for need in needs:
+        if State(need.needs.state).is_final and not is_met(need.condition, State(need.needs.state)):
+            return False, need.needs
+    return all(State(need.needs.state).is_final for need in needs), None
+
+
+def is_met(condition: str, state: State) -> bool:
+    """Whether an end is the one that was waited for."""
+    return {"any": True, "failed": state == State.FAILED}.get(condition, state == State.SUCCEEDED)
+
+
+def _queued(job: Job):  # type: ignore[no-untyped-def]  # a queryset
+    return Attempt.objects.filter(Q(job=job), state=State.QUEUED)

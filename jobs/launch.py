@@ -1,0 +1,56 @@
+"""From an attempt to what a backend starts: names resolved, variables set, its own token made."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.conf import settings
+
+from clusters.models import Cluster
+from jobs.backends.base import Launch, Placement
+from jobs.models import Attempt
+from jobs.spec import JobSpec, Task, environment, script
+from jobs.specs import spec_of
+from workspaces.actors import Actor
+from workspaces.models import Team
+from workspaces.services import issue_attempt_token
+
+NIL = UUID(int=0)
+
+
+def build_launch(attempt: Attempt) -> Launch:
+    """What is handed over. Makes the attempt's token, so it is called once per hand-over."""
+    job = attempt.job
+    spec = spec_of(job)
+    token = issue_attempt_token(org_id=job.org_id, team_id=job.team_id, user_id=job.owner_id, attempt_id=attempt.id,
+                                name=f"job #{job.number}")
+    placement = placement_of(attempt)
+    task = Task(
+        job_id=job.id, number=job.number, attempt_id=attempt.id, attempt=attempt.ordinal, index=attempt.index,
+        org=job.org.slug, team=job.team.slug, url=settings.MUSTER_BASE_URL, token=token, placement=placement,
+        examples_dir=str(settings.MUSTER_EXAMPLES))
+    return _launch(spec, task, attempt.key, placement)
+
+
+def rehearsal_launch(cluster: Cluster, team: Team, actor: Actor, spec: JobSpec) -> Launch:
+    """What would be handed over, with ids and token left out."""
+    task = Task(job_id=NIL, number=0, attempt_id=NIL, org=actor.org_slug, team=team.slug, url=settings.MUSTER_BASE_URL,
+                token="(made when it starts)", examples_dir=str(settings.MUSTER_EXAMPLES))  # noqa: S106  no secret
+    return _launch(spec, task, "muster-rehearsal", None)
+
+
+def placement_of(attempt: Attempt) -> Placement | None:
+    """Where the portal put it; None where the cluster's own scheduler chooses."""
+    place = attempt.placement
+    if not place:
+        return None
+    return Placement(node=place["node"], cpus=place["cpus"] / 1000, memory=place["memory"], gpus=tuple(place["gpus"]),
+                     gpu_uuids=tuple(place["uuids"]))
+
+
+def _launch(spec: JobSpec, task: Task, key: str, placement: Placement | None) -> Launch:
+    ask = spec.resources
+    return Launch(
+        key=key, name=spec.name, script=script(spec), env=environment(spec, task), image=spec.image, cpus=ask.cpus,
+        memory=ask.memory, gpus=ask.gpus, gpu_type=ask.gpu_type, num_nodes=spec.num_nodes, shm_size=ask.shm_size,
+        time_limit=spec.policy.max_runtime, grace=spec.policy.grace, placement=placement)

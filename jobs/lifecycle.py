@@ -1,0 +1,177 @@
+"""The one place where an attempt's state changes.
+
+`transition` takes what was decided or observed and applies what is still true: an attempt's state never goes down and a final
+one never changes, so of two racing changes the one that comes later in rank wins and the other is dropped, silently and
+rightly. In the same transaction it writes the events, gives back what was held, plans the retry, derives the job's own state
+and sets free (or cancels) the jobs that waited for it.
+
+    QUEUED → DISPATCHING → SUBMITTED → STARTING → RUNNING → STOPPING → SUCCEEDED | FAILED | CANCELED
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+
+from jobs import derive
+from jobs.models import Attempt, PendingSpell
+from jobs.rows import write_rows
+from jobs.specs import spec_of
+from jobs.states import Reason, State
+from portal.core import clock
+from portal.core.events import Fact, record_all
+from portal.core.hints import hint
+from workspaces.services import revoke_attempt_tokens
+from workspaces.services.quota import Meter, meters, settle
+
+log = logging.getLogger(__name__)
+_FIELDS = ("state", "state_at", "reason", "evidence", "exit_code", "signal", "peak_memory", "started_at", "finished_at", "node",
+           "native_id", "is_held", "is_current", "lease", "lease_until", "wait", "missing_since")
+MAX_BACKOFF = 3600.0
+
+
+@dataclass(frozen=True)
+class Change:
+    """One step of one attempt. `lease`: apply only while this lease holds. `source`: who says so. None leaves a field as it is."""
+
+    attempt_id: UUID
+    to: State
+    source: str
+    reason: Reason | None = None
+    evidence: str = ""
+    exit_code: int | None = None
+    signal: int | None = None
+    peak_memory: int | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    node: str = ""
+    native_id: str = ""
+    lease: UUID | None = None
+
+
+@transaction.atomic
+def transition(changes: Iterable[Change]) -> list[Attempt]:
+    """Apply each change that still moves its attempt up; the attempts that moved. Runs in the scope one is in."""
+    wanted = {change.attempt_id: change for change in changes}
+    rows = (Attempt.objects.select_for_update(of=("self",)).select_related("job")
+            .filter(id__in=list(wanted)).order_by("id"))
+    moved = [attempt for attempt in rows if _apply(attempt, wanted[attempt.id])]
+    if moved:
+        _settle_all(moved)
+        write_rows(moved, _FIELDS)
+        _tell(moved, wanted)
+        _close_spells(moved)
+        _after(moved)
+    return moved
+
+
+def _apply(attempt: Attempt, change: Change) -> bool:
+    """Set the fields on the object; False when the change is stale."""
+    state = State(attempt.state)
+    if state.is_final or change.to <= state or (change.lease is not None and change.lease != attempt.lease):
+        return False
+    at = clock.now()
+    attempt.state, attempt.state_at, attempt.wait, attempt.missing_since = change.to, at, "", None
+    attempt.node = change.node or attempt.node
+    attempt.native_id = change.native_id or attempt.native_id
+    attempt.peak_memory = change.peak_memory or attempt.peak_memory
+    if change.to >= State.RUNNING and change.started_at:
+        attempt.started_at = change.started_at
+    elif change.to == State.RUNNING:
+        attempt.started_at = attempt.started_at or at
+    if change.to > State.DISPATCHING:
+        attempt.lease = attempt.lease_until = None
+    if change.to.is_final:
+        _end(attempt, change, at)
+    return True
+
+
+def _end(attempt: Attempt, change: Change, at: datetime) -> None:
+    reason = change.reason or Reason.PLATFORM_ERROR
+    if reason.final_state != change.to:
+        log.error("attempt %s: reason %s does not end in %s", attempt.id, reason, change.to.word)
+    attempt.reason = reason
+    attempt.evidence = change.evidence.replace("\x00", "\N{REPLACEMENT CHARACTER}")[:4000]
+    attempt.exit_code, attempt.signal = change.exit_code, change.signal
+    attempt.finished_at = max(change.finished_at or at, attempt.started_at or change.finished_at or at)
+
+
+def _settle_all(moved: Sequence[Attempt]) -> None:
+    """Give back what ended attempts held: `is_held` flips here and only here, so it is given back once."""
+    total: Counter[Meter] = Counter()
+    for attempt in moved:
+        if attempt.is_held and State(attempt.state).is_final:
+            attempt.is_held = False
+            job = attempt.job
+            total.update(meters(attempt.org_id, job.team_id, job.owner_id, job.resources))
+    if total:
+        settle(total)
+
+
+def _tell(moved: Sequence[Attempt], wanted: dict[UUID, Change]) -> None:
+    record_all(Fact(
+        kind=f"attempt.{State(a.state).word}", org_id=a.org_id, subject_type="job", subject_id=a.job_id,
+        actor=wanted[a.id].source,
+        data={"attempt": str(a.id), "index": a.index, "ordinal": a.ordinal}
+        | ({"reason": str(a.reason), "evidence": a.evidence[:500], "exit_code": a.exit_code} if a.reason else {})
+        | ({"node": a.node} if a.node else {}),
+    ) for a in moved)
+
+
+def _close_spells(moved: Sequence[Attempt]) -> None:
+    PendingSpell.objects.filter(attempt__in=moved, until=None).update(until=clock.now())
+
+
+def _after(moved: Sequence[Attempt]) -> None:
+    """What follows from it: retries, the jobs' own states, those who waited."""
+    ended = [a for a in moved if State(a.state).is_final]
+    retried = [a for a in ended if _may_retry(a)]
+    _retry(retried)
+    if ended:
+        revoke_attempt_tokens(a.id for a in ended)
+        hint("jobs.dispatch")
+    canceled = derive.refresh_jobs({a.job_id: a.job for a in moved})
+    if canceled:
+        transition(Change(attempt_id, State.CANCELED, "muster", Reason.DEPENDENCY_FAILED, why) for attempt_id, why in canceled)
+
+
+def _may_retry(attempt: Attempt) -> bool:
+    job = attempt.job
+    if attempt.state != State.FAILED or job.cancel_asked_at:
+        return False
+    policy = spec_of(job).policy
+    if attempt.ordinal > policy.retries:
+        return False
+    return attempt.reason in policy.retry_on if policy.retry_on else Reason(attempt.reason).is_retryable
+
+
+def _retry(ended: Sequence[Attempt]) -> None:
+    if not ended:
+        return
+    for attempt in ended:
+        attempt.is_current = False
+    write_rows(ended, ("is_current",))
+    Attempt.objects.bulk_create(_next_of(attempt) for attempt in ended)
+    record_all(Fact("attempt.retry_planned", a.org_id, "job", a.job_id, "muster",
+                    {"index": a.index, "ordinal": a.ordinal + 1, "after": str(a.reason), "in_seconds": _backoff(a)})
+               for a in ended)
+
+
+def _next_of(attempt: Attempt) -> Attempt:
+    at = clock.now()
+    return Attempt(org_id=attempt.org_id, job_id=attempt.job_id, cluster_id=attempt.cluster_id, index=attempt.index,
+                   ordinal=attempt.ordinal + 1, priority=attempt.priority, queued_at=at, state_at=at,
+                   due_at=at + timedelta(seconds=_backoff(attempt)))
+
+
+def _backoff(attempt: Attempt) -> float:
+    """Seconds before the next try: the policy's back-off, doubled each time, at most an hour."""
+    return min(spec_of(attempt.job).policy.backoff * 2 ** (attempt.ordinal - 1), MAX_BACKOFF)
+
+

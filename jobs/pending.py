@@ -1,0 +1,162 @@
+"""The pending answer in words: one dominant reason, the numbers behind it, who holds them, the smallest change, the history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from jobs.admission import Change
+from jobs.derive import verdict_of
+from jobs.dispatch import ask_of
+from jobs.models import Attempt, Dependency, Job, PendingSpell
+from jobs.rooms import room_of
+from jobs.states import State, Wait
+from jobs.words import amount_text, span_text
+from portal.core import clock
+from workspaces.actors import Actor
+from workspaces.permissions import Permission
+
+_FIELDS = {"gpu": "resources.accelerators", "cpu": "resources.cpus", "memory": "resources.memory"}
+HOLDERS = 5
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`text` is one sentence; `numbers` its facts; `holders` who has what is missing, as far as the viewer may know;
+    `change` the smallest that would start it now; `history` the reasons so far, oldest first."""
+
+    code: str
+    text: str
+    since: datetime
+    numbers: Mapping[str, Any]
+    holders: list[dict[str, Any]] = field(default_factory=list)
+    change: dict[str, Any] | None = None
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+
+def brief(job: Job) -> dict[str, Any] | None:
+    """For rows of a list: the reason without asking anything anew. None for a job that does not wait."""
+    if job.state != State.QUEUED:
+        return None
+    wait = Wait(job.wait or Wait.EVALUATING)
+    return {"code": str(wait), "text": wait_text(wait, {}), "since": job.state_at, "numbers": {}, "holders": [], "change": None}
+
+
+def answer(job: Job, viewer: Actor) -> Answer | None:
+    """The whole answer, computed now. None for a job that does not wait."""
+    attempt = (Attempt.objects.select_related("job", "cluster").filter(job=job, is_current=True, state=State.QUEUED)
+               .order_by("index").first())
+    if attempt is None or job.state != State.QUEUED:
+        return None
+    wait, facts, change = _judge(job, attempt)
+    return Answer(
+        code=str(wait), text=wait_text(wait, facts), since=attempt.wait_since or attempt.queued_at, numbers=facts,
+        holders=_holders(job, wait, facts, viewer), change=_offer(change),
+        history=[{"code": s.wait, "text": wait_text(Wait(s.wait), s.facts), "since": s.since, "until": s.until}
+                 for s in PendingSpell.objects.filter(attempt=attempt).order_by("since")[:200]])
+
+
+def _judge(job: Job, attempt: Attempt) -> tuple[Wait, Mapping[str, Any], Change | None]:
+    if job.is_held:
+        return Wait.HELD, {}, None
+    is_ready, _ = verdict_of([job])[job]
+    if not is_ready:
+        open_needs = [n.needs for n in Dependency.objects.filter(job=job).select_related("needs")
+                      if not State(n.needs.state).is_final]
+        return Wait.DEPENDENCY, {"jobs": [n.number for n in open_needs]}, None
+    if attempt.cluster.trouble:
+        silent = span_text(clock.now() - (attempt.cluster.trouble_since or clock.now()))
+        return Wait.CLUSTER_DOWN, {"said": attempt.cluster.trouble, "for": silent, "cluster": attempt.cluster.name}, None
+    if attempt.due_at and attempt.due_at > clock.now():
+        return Wait.BACKOFF, {"seconds": int((attempt.due_at - clock.now()).total_seconds()) + 1, "try": attempt.ordinal}, None
+    ask = ask_of(attempt)
+    room = room_of(attempt.cluster, [ask])
+    verdict = room.judge(ask)
+    if verdict.wait is None:
+        return Wait.EVALUATING, {}, None
+    return verdict.wait, verdict.facts, room.smallest_change(ask)
+
+
+def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
+    """One sentence. With empty facts, the reason alone."""
+    if not facts:
+        return _BARE[wait]
+    match wait:
+        case Wait.DEPENDENCY:
+            return "Waits for " + ", ".join(f"#{n}" for n in facts["jobs"]) + " to end."
+        case Wait.IMPOSSIBLE:
+            return (f"No node can ever hold it: it asks {amount_text(facts['resource'], facts['ask'])}, the largest node has "
+                    f"{amount_text(facts['resource'], facts['largest'])}.")
+        case Wait.CLUSTER_DOWN:
+            return f"The cluster does not answer: {facts['said']}" + (f" (for {facts['for']})" if "for" in facts else "")
+        case Wait.BACKOFF:
+            return f"Try {facts['try']} begins in {facts['seconds']} s, after the last one failed."
+        case Wait.ARRAY_LIMIT:
+            return f"{facts['running']} of at most {facts['limit']} tasks of this array run at once."
+        case Wait.QUOTA_ORG | Wait.QUOTA_TEAM | Wait.QUOTA_USER:
+            whose = {"org": "The organization", "team": "The team", "user": "You"}[facts["scope"]]
+            verb = "hold" if facts["scope"] == "user" else "holds"
+            return (f"{whose} {verb} {amount_text(facts['resource'], facts['used'])} of {amount_text(facts['resource'], facts['limit'])}; "
+                    f"this asks {amount_text(facts['resource'], facts['ask'])}.")
+        case Wait.SCATTERED:
+            return (f"{amount_text(facts['resource'], facts['free'])} are free, but not on one node: the most on one is "
+                    f"{amount_text(facts['resource'], facts.get('most_on_one_node', 0))}, this asks "
+                    f"{amount_text(facts['resource'], facts['ask'])}.")
+        case Wait.CAPACITY:
+            return (f"{amount_text(facts['resource'], facts['free'])} of {amount_text(facts['resource'], facts['total'])} free; "
+                    f"this asks {amount_text(facts['resource'], facts['ask'])}.")
+    return _BARE[wait]
+
+
+_BARE = {
+    Wait.HELD: "Held: it starts when somebody releases it.",
+    Wait.DEPENDENCY: "Waits for another job to end.",
+    Wait.NO_CLUSTER: "No cluster is connected.",
+    Wait.IMPOSSIBLE: "No node of the cluster can ever hold it.",
+    Wait.CLUSTER_DOWN: "The cluster does not answer.",
+    Wait.BACKOFF: "Waits a little before the next try.",
+    Wait.ARRAY_LIMIT: "As many tasks of this array run as may at once.",
+    Wait.QUOTA_USER: "Your own limit is reached.",
+    Wait.QUOTA_TEAM: "The team's limit is reached.",
+    Wait.QUOTA_ORG: "The organization's limit is reached.",
+    Wait.CAPACITY: "The cluster is full.",
+    Wait.SCATTERED: "Enough is free, but not on one node.",
+    Wait.EVALUATING: "About to start.",
+}
+
+
+def change_text(change: Change) -> str:
+    """"It would start now with 2 GPUs instead of 4."."""
+    return f"It would start now with {amount_text(change.resource, change.after)} instead of {amount_text(change.resource, change.before)}."
+
+
+def _offer(change: Change | None) -> dict[str, Any] | None:
+    if change is None:
+        return None
+    unit = {"cpu": 1000}.get(change.resource, 1)
+    return {"field": _FIELDS[change.resource], "from": change.before / unit if unit > 1 else change.before,
+            "to": change.after / unit if unit > 1 else change.after, "text": change_text(change)}
+
+
+def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> list[dict[str, Any]]:
+    """The jobs that hold most of what is missing. Those that the viewer may not see are one line without names."""
+    resource = facts.get("resource")
+    if wait == Wait.DEPENDENCY:
+        return [{"number": n, "text": f"#{n}"} for n in facts["jobs"]]
+    if not isinstance(resource, str):
+        return []
+    rows = Attempt.objects.filter(is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED, cluster=job.cluster_id)
+    if wait == Wait.QUOTA_TEAM:
+        rows = rows.filter(job__team=job.team_id)
+    elif wait == Wait.QUOTA_USER:
+        rows = rows.filter(job__owner=job.owner_id)
+    held = [(a.job.resources.get(resource, 0), a.job) for a in rows.select_related("job__owner", "job__team")[:500]]
+    held = sorted(((n, j) for n, j in held if n), key=lambda pair: -pair[0])
+    seen = [(n, j) for n, j in held if viewer.may(Permission.JOBS_READ, j.team_id)]
+    lines = [{"number": j.number, "text": f"#{j.number} {j.name} of {j.owner.display_name} holds {amount_text(resource, n)}"}
+             for n, j in seen[:HOLDERS]]
+    taken = facts["total"] - facts["free"] if "total" in facts else sum(n for n, _ in held)
+    rest = max(taken - sum(n for n, _ in seen[:HOLDERS]), 0)
+    return lines + ([{"number": None, "text": f"other jobs hold {amount_text(resource, rest)}"}] if rest else [])

@@ -1,0 +1,62 @@
+"""The snapshot that `admission` judges by, read from the database."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from django.db.models import Count
+
+from clusters.models import Cluster, Node
+from jobs.admission import Ask, NodeRoom, Room
+from jobs.backends import capabilities_of
+from jobs.backends.base import Capability
+from jobs.models import Attempt
+from jobs.states import State
+from workspaces.models import Quota
+from workspaces.services.quota import Meter
+from workspaces.tenancy.scope import platform_scope
+
+
+def room_of(cluster: Cluster, asks: Sequence[Ask]) -> Room:
+    """Limits that could refuse these asks, what is free on the cluster's nodes, and how many tasks of these jobs run."""
+    places = Capability.PLACES in capabilities_of(cluster.backend)
+    return Room(limits=_limits(asks), nodes=_nodes(cluster) if places else (), places=places,
+                trouble="" if cluster.is_enabled else "An operator has switched this cluster off.",
+                running=_running(ask.job_id for ask in asks if ask.max_parallel and ask.job_id))
+
+
+def _limits(asks: Iterable[Ask]) -> dict[Meter, tuple[int, int]]:
+    subjects = {subject for ask in asks for subject in (ask.org_id, ask.team_id, ask.user_id)}
+    rows = Quota.objects.filter(subject_id__in=subjects).exclude(limit=None)
+    return {Meter(q.org_id, q.scope, q.subject_id, q.resource): (q.used, q.limit) for q in rows}
+
+
+def _nodes(cluster: Cluster) -> list[NodeRoom]:
+    rooms = {node.name: _empty(node) for node in
+             Node.objects.filter(cluster=cluster, is_ready=True).order_by("name").prefetch_related("gpus")}
+    with platform_scope("what is taken on a node is taken for every organization"):
+        held = Attempt.objects.filter(cluster=cluster, is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED)
+        places = list(held.values_list("placement", flat=True))
+    for place in places:
+        if place and place["node"] in rooms:
+            room = rooms[place["node"]]
+            room.cpus -= place["cpus"]
+            room.memory -= place["memory"]
+            room.gpus = [g for g in room.gpus if g[1] not in place["uuids"]]
+    return list(rooms.values())
+
+
+def _empty(node: Node) -> NodeRoom:
+    gpus = sorted((g.index, g.uuid, g.type) for g in node.gpus.all())
+    return NodeRoom(node.name, node.cpus, node.memory, list(gpus), node.cpus, node.memory, gpus)
+
+
+def _running(job_ids: Iterable[UUID]) -> dict[UUID, int]:
+    wanted = set(job_ids)
+    running: dict[UUID, int] = defaultdict(int)
+    if wanted:
+        rows = Attempt.objects.filter(job__in=wanted, is_held=True).values("job_id").annotate(n=Count("id"))
+        running.update({row["job_id"]: row["n"] for row in rows})
+    return running

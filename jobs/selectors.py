@@ -1,0 +1,136 @@
+"""Reading jobs: whatever a person asks for, within what they may see."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+
+from jobs.models import Attempt, Job
+from jobs.present import listed
+from jobs.states import State
+from portal.core.errors import InvalidInput, NotFound
+from workspaces.actors import Actor
+from workspaces.permissions import Permission
+
+MAX_PAGE = 200
+_SORTS = {"created": "number", "number": "number", "": "number"}
+
+
+@dataclass(frozen=True)
+class Page:
+    """A keyset page, newest first: cursors are job numbers in words that only we read."""
+
+    items: list[Job]
+    next: str | None
+    previous: str | None
+
+
+def visible_jobs(actor: Actor) -> QuerySet[Job]:
+    """The jobs of the organization entered that the actor may read."""
+    teams = actor.teams_where(Permission.JOBS_READ)
+    rows = Job.objects.all()
+    return rows if teams is None else rows.filter(team_id__in=teams)
+
+
+def find_job(actor: Actor, name: str) -> Job:
+    """By number ("12", "#12") or id. Raises NotFound, also for what the actor may not see."""
+    by: dict[str, object] | None = None
+    if re.fullmatch(r"#?[0-9]{1,18}", name):
+        by = {"number": int(name.removeprefix("#"))}
+    elif re.fullmatch(r"[0-9a-fA-F-]{32,36}", name):
+        try:
+            by = {"id": UUID(name)}
+        except ValueError:
+            by = None
+    job = listed(visible_jobs(actor)).filter(**by).first() if by else None
+    if job is None:
+        raise NotFound(f"There is no job {name[:40]} that you can see.")
+    return job
+
+
+def find_attempt(job: Job, index: int = 0, ordinal: int | None = None) -> Attempt:
+    """One try of one task; the current one unless an ordinal is given. Raises NotFound."""
+    rows = Attempt.objects.select_related("job").filter(job=job, index=index)
+    attempt = (rows.filter(is_current=True) if ordinal is None else rows.filter(ordinal=ordinal)).first()
+    if attempt is None:
+        raise NotFound(f"Job #{job.number} has no such attempt.")
+    return attempt
+
+
+def filtered(actor: Actor, asked: Mapping[str, str]) -> QuerySet[Job]:
+    """By the allow-list of filters: state, team, owner, q, name, label. Raises InvalidInput for values that cannot be."""
+    rows = visible_jobs(actor)
+    if states := _words(asked.get("state", "")):
+        rows = rows.filter(state__in=[_state(word) for word in states])
+    if teams := _words(asked.get("team", "")):
+        rows = rows.filter(team__slug__in=teams)
+    if owner := asked.get("owner", "").strip():
+        rows = rows.filter(owner_id=actor.user_id) if owner == "me" else rows.filter(owner__email=owner.lower())
+    if name := asked.get("name", "").strip():
+        rows = rows.filter(name=name)
+    if label := asked.get("label", "").strip():
+        key, _, value = label.partition(":")
+        rows = rows.filter(Q(**{"labels__contains": {key: value}})) if _has_contains() else _label_twin(rows, key, value)
+    return _search(rows, asked.get("q", "").strip())
+
+
+def page_of(rows: QuerySet[Job], *, limit: int = 50, cursor: str = "", ascending: bool = False) -> Page:
+    """At most `limit` rows after (or before) the cursor. No count is ever made. Raises InvalidInput for a foreign cursor."""
+    limit = min(max(limit, 1), MAX_PAGE)
+    direction, mark = _read_cursor(cursor)
+    down = (direction != "p") != ascending
+    if mark is not None:
+        rows = rows.filter(number__lt=mark) if down else rows.filter(number__gt=mark)
+    found = list(listed(rows).order_by("-number" if down else "number")[:limit + 1])
+    more, found = len(found) > limit, found[:limit]
+    if direction == "p":
+        found.reverse()
+    if not found:
+        return Page([], None, None)
+    has_next, has_previous = (True, more) if direction == "p" else (more, mark is not None)
+    return Page(found, f"n{found[-1].number}" if has_next else None, f"p{found[0].number}" if has_previous else None)
+
+
+def _search(rows: QuerySet[Job], q: str) -> QuerySet[Job]:
+    """A number finds that job; text finds names that begin with it, which an index can answer."""
+    if not q:
+        return rows
+    if re.fullmatch(r"#?[0-9]{1,18}", q):
+        return rows.filter(number=int(q.removeprefix("#")))
+    return rows.filter(name__gte=q, name__lt=q + "\U0010ffff") if not _has_contains() else rows.filter(name__startswith=q)
+
+
+def _words(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _state(word: str) -> State:
+    try:
+        return State.of(word)
+    except KeyError:
+        raise InvalidInput.at("state", f"{word[:40]!r} is no state; there is {', '.join(s.word for s in State)}") from None
+
+
+def _read_cursor(cursor: str) -> tuple[str, int | None]:
+    if not cursor:
+        return "", None
+    if not re.fullmatch(r"[np][0-9]{1,18}", cursor):
+        raise InvalidInput.at("cursor", "is not one that a page gave you")
+    return cursor[0], int(cursor[1:])
+
+
+def _has_contains() -> bool:
+    from django.db import connection
+
+    return connection.features.supports_json_field_contains
+
+
+def _label_twin(rows: QuerySet[Job], key: str, value: str) -> QuerySet[Job]:
+    """SQLite has no JSON containment: compare the one key. The key goes in as a value, not as a name."""
+    from django.db.models.fields.json import KeyTextTransform
+
+    return rows.annotate(label=KeyTextTransform(key, "labels")).filter(label=value)

@@ -1,0 +1,127 @@
+"""What may be done to a job that is there: cancel, hold, release, change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.db import transaction
+
+from jobs import announce, derive
+from jobs.lifecycle import Change, transition
+from jobs.models import Attempt, Job
+from jobs.models.job import PRIORITIES
+from jobs.states import Reason, State, Wait
+from portal.core import clock
+from portal.core.errors import Conflict, InvalidInput
+from portal.core.events import Fact, record
+from portal.core.hints import hint
+from workspaces.actors import Actor, authorize
+from workspaces.permissions import Permission
+
+
+@transaction.atomic
+def cancel_job(*, actor: Actor, job: Job, why: str = "") -> Job:
+    """Stop a job: what waits is canceled at once, what runs is asked to end and killed after its grace. Repeating it, or
+    canceling a job that has ended meanwhile, is no error: the job as it then is comes back. Raises NotPermitted."""
+    authorize_change(actor, job, Permission.JOBS_CANCEL)
+    job = Job.objects.select_for_update().get(id=job.id)
+    if State(job.state).is_final or job.cancel_asked_at:
+        return job
+    why = "".join(c for c in why if c.isprintable())[:200]
+    job.cancel_asked_at, job.cancel_asked_by = clock.now(), actor.email
+    job.save(update_fields=["cancel_asked_at", "cancel_asked_by"])
+    record(Fact("job.cancel_asked", job.org_id, "job", job.id, actor.email, {"why": why}))
+    said = f"Canceled by {actor.email}." + (f" {why}" if why else "")
+    live = dict(Attempt.objects.filter(job=job, state__lt=State.STOPPING).values_list("id", "state"))
+    transition([
+        Change(pk, State.CANCELED, actor.email, Reason.CANCELED, said) if state == State.QUEUED
+        else Change(pk, State.STOPPING, actor.email) for pk, state in live.items()])
+    hint("jobs.watch")
+    return Job.objects.get(id=job.id)
+
+
+@transaction.atomic
+def hold_job(*, actor: Actor, job: Job) -> Job:
+    """Keep what has not started from starting, until released. Raises NotPermitted, Conflict."""
+    authorize_change(actor, job, Permission.JOBS_CANCEL)
+    job = _changeable(job)
+    if not job.is_held:
+        job.is_held = True
+        job.save(update_fields=["is_held"])
+        Attempt.objects.filter(job=job, state=State.QUEUED).update(due_at=None, wait=Wait.HELD, wait_facts={}, wait_since=clock.now())
+        record(Fact("job.held", job.org_id, "job", job.id, actor.email))
+        derive.refresh_jobs({job.id: job})
+    return Job.objects.get(id=job.id)
+
+
+@transaction.atomic
+def release_job(*, actor: Actor, job: Job) -> Job:
+    """Let a held job take its turn again, at the end of the queue. Raises NotPermitted, Conflict."""
+    authorize_change(actor, job, Permission.JOBS_CANCEL)
+    job = _changeable(job)
+    if job.is_held:
+        job.is_held = False
+        job.save(update_fields=["is_held"])
+        is_ready, _ = derive.verdict_of([job])[job]
+        at = clock.now()
+        Attempt.objects.filter(job=job, state=State.QUEUED).update(
+            due_at=at if is_ready else None, queued_at=at, wait="" if is_ready else Wait.DEPENDENCY, wait_facts={},
+            wait_since=None if is_ready else at)
+        record(Fact("job.released", job.org_id, "job", job.id, actor.email))
+        derive.refresh_jobs({job.id: job})
+        hint("jobs.dispatch")
+    return Job.objects.get(id=job.id)
+
+
+@transaction.atomic
+def change_job(*, actor: Actor, job: Job, name: str | None = None, priority: str | None = None,
+               labels: Mapping[str, str] | None = None) -> Job:
+    """Another name or labels at any time, another priority while it waits. Raises InvalidInput, NotPermitted, Conflict."""
+    authorize_change(actor, job, Permission.JOBS_CANCEL)
+    job = Job.objects.select_for_update().get(id=job.id)
+    before = {"name": job.name, "priority": job.priority, "labels": job.labels}
+    if name is not None:
+        job.name = _checked("name", name)
+    if labels is not None:
+        job.labels = _checked("labels", dict(labels))
+    if priority is not None:
+        _set_priority(actor, job, priority)
+    job.save(update_fields=["name", "labels", "priority"])
+    record(Fact("job.changed", job.org_id, "job", job.id, actor.email,
+                {"before": before, "after": {"name": job.name, "priority": job.priority, "labels": job.labels}}))
+    announce.jobs_changed([job])
+    return job
+
+
+def authorize_change(actor: Actor, job: Job, permission: Permission) -> None:
+    """One's own job by `permission`; another's by jobs:admin. Raises NotPermitted."""
+    authorize(actor, permission if job.owner_id == actor.user_id else Permission.JOBS_ADMIN, job.team_id)
+
+
+def _set_priority(actor: Actor, job: Job, priority: str) -> None:
+    if priority not in PRIORITIES:
+        raise InvalidInput.at("priority", f"must be one of {', '.join(PRIORITIES)}")
+    if PRIORITIES[priority] > PRIORITIES["normal"]:
+        authorize(actor, Permission.JOBS_ADMIN, job.team_id)
+    job.priority = PRIORITIES[priority]
+    Attempt.objects.filter(job=job, state=State.QUEUED).update(priority=job.priority)
+    hint("jobs.dispatch")
+
+
+def _checked(field: str, value: object) -> object:
+    """By the rules of the spec itself."""
+    from jobs.spec import parse_mapping
+    from jobs.spec.errors import SpecErrors
+
+    try:
+        return getattr(parse_mapping({"run": "true", field: value}), field)
+    except SpecErrors as error:
+        first = error.errors[0]
+        raise InvalidInput.at(first.field, first.message) from error
+
+
+def _changeable(job: Job) -> Job:
+    job = Job.objects.select_for_update().get(id=job.id)
+    if State(job.state).is_final or job.cancel_asked_at:
+        raise Conflict(f"#{job.number} has ended or is ending; run it again instead.")
+    return job

@@ -1,0 +1,106 @@
+"""What is asked of a submission before anything is written; the rehearsal asks the same, one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clusters.models import Cluster
+from jobs.admission import Ask, Room
+from jobs.backends import capabilities_of
+from jobs.backends.base import Capability
+from jobs.models.job import PRIORITIES, Job
+from jobs.rooms import room_of
+from jobs.spec import Feature, JobSpec
+from jobs.specs import resources_of
+from jobs.states import Wait
+from jobs.words import amount_text
+from portal.core.errors import InvalidInput, QuotaExceeded
+from workspaces.actors import Actor, authorize
+from workspaces.models import Team
+from workspaces.permissions import Permission
+from workspaces.services.quota import meters
+
+_FEATURES = {Capability.IMAGES: Feature.IMAGES, Capability.GANG: Feature.GANG}
+MAX_ARRAY = 100_000
+
+
+@dataclass(frozen=True)
+class Need:
+    """A job that must end first, and how."""
+
+    job: Job
+    condition: str
+
+
+def check_access(actor: Actor, team: Team, spec: JobSpec) -> None:
+    """May submit here, and at this priority. Raises NotPermitted."""
+    authorize(actor, Permission.JOBS_SUBMIT, team)
+    if PRIORITIES[spec.policy.priority] > PRIORITIES["normal"]:
+        authorize(actor, Permission.JOBS_ADMIN, team)
+
+
+def choose_cluster(spec: JobSpec) -> Cluster:
+    """The cluster that `policy.pool` names, else the first enabled one. Raises InvalidInput."""
+    rows = list(Cluster.objects.filter(is_enabled=True).order_by("created_at"))
+    if not rows:
+        raise InvalidInput("No cluster is connected yet, so nothing can run. Ask an operator to connect one.", code="no_cluster")
+    if not spec.policy.pool:
+        return rows[0]
+    for cluster in rows:
+        if cluster.name == spec.policy.pool:
+            return cluster
+    raise InvalidInput.at("policy.pool", f"there is no {spec.policy.pool!r}; there is {', '.join(c.name for c in rows)}")
+
+
+def check_features(spec: JobSpec, cluster: Cluster) -> None:
+    """Nothing is asked for that this cluster or installation does not have. Raises InvalidInput."""
+    has = {Feature.POOLS, *(f for c, f in _FEATURES.items() if c in capabilities_of(cluster.backend))}
+    if faults := spec.unavailable(has):
+        raise InvalidInput(f"{faults[0].field}: {faults[0].message}",
+                           errors=[{"field": f.field, "message": f.message} for f in faults])
+    if spec.tasks > MAX_ARRAY:
+        raise InvalidInput.at("array", f"has {spec.tasks:,} tasks; at most {MAX_ARRAY:,} are allowed")
+
+
+def check_possible(ask: Ask, room: Room) -> None:
+    """Some node could hold it when empty, and no limit is below the ask itself. Raises InvalidInput, QuotaExceeded."""
+    verdict = room.judge(ask)
+    if verdict.wait == Wait.IMPOSSIBLE:
+        facts = verdict.facts
+        field = {"cpu": "resources.cpus", "memory": "resources.memory", "gpu": "resources.accelerators"}[str(facts["resource"])]
+        kind = f" of type {facts['type']}" if facts.get("type") else ""
+        raise InvalidInput.at(field, f"asks {amount_text(facts['resource'], facts['ask'])}{kind}; the largest node, {facts['node']}, "
+                                     f"has {amount_text(facts['resource'], facts['largest'])}")
+    for meter, amount in meters(ask.org_id, ask.team_id, ask.user_id, ask.resources).items():
+        _, limit = room.limits.get(meter, (0, None))
+        if limit is not None and amount > limit:
+            whose = {"org": "the organization's", "team": "the team's", "user": "your"}[meter.scope]
+            raise QuotaExceeded(
+                f"This asks {amount_text(meter.resource, amount)}, but {whose} limit is {amount_text(meter.resource, limit)}: "
+                f"ask for {amount_text(meter.resource, amount - limit)} less, or ask an administrator for more.",
+                data={"scope": meter.scope, "resource": meter.resource, "ask": amount, "limit": limit, "over": amount - limit})
+
+
+def ask_for(actor: Actor, team: Team, spec: JobSpec) -> Ask:
+    """What one task of the spec would hold."""
+    assert actor.user_id is not None
+    return Ask(team.org_id, team.id, actor.user_id, resources_of(spec))
+
+
+def room_for(cluster: Cluster, ask: Ask) -> Room:
+    """The cluster and the limits as they stand."""
+    return room_of(cluster, [ask])
+
+
+
+def find_needs(actor: Actor, spec: JobSpec) -> list[Need]:
+    """The jobs it waits for: of this organization and visible to the actor. Locks them, so that none ends unseen between this
+    and the commit. Raises InvalidInput."""
+    found = []
+    for at, need in enumerate(spec.after):
+        by = {"number": need.number} if need.id is None else {"id": need.id}
+        job = Job.objects.select_for_update(of=("self",)).filter(**by).first()
+        if job is None or not actor.may(Permission.JOBS_READ, job.team_id):
+            raise InvalidInput.at(f"after[{at}]", f"there is no job {need} that you can see")
+        found.append(Need(job, need.condition.value))
+    return found

@@ -1,0 +1,94 @@
+"""`--dry-run`: everything a submission would be asked, and the very text that would be sent, without a row written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from clusters.models import Cluster
+from jobs.admission import Ask, Room
+from jobs.backends.base import Rejected
+from jobs.clusters import backend_of
+from jobs.launch import rehearsal_launch
+from jobs.pending import change_text, wait_text
+from jobs.services.checks import ask_for, check_access, check_features, check_possible, choose_cluster, find_needs, room_for
+from jobs.spec import JobSpec
+from jobs.words import amount_text
+from portal.core.errors import PortalError
+from workspaces.actors import Actor
+from workspaces.models import Team
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question and its answer in words. `is_ok` None: it could not be asked because an earlier answer was no."""
+
+    name: str
+    is_ok: bool | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """`is_ok`: the submission would be accepted. `starts_now`: it would start at once. `launch`: what would be sent."""
+
+    is_ok: bool
+    starts_now: bool
+    checks: list[Check]
+    launch: str
+
+
+@transaction.atomic
+def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
+    """Never raises for what a submission would be refused for: that is the answer."""
+    checks: list[Check] = []
+    _try(checks, "access", lambda: check_access(actor, team, spec), f"You may submit to team {team.slug}.")
+    cluster = _try(checks, "place", lambda: choose_cluster(spec), lambda c: f"It would go to cluster {c.name}.")
+    starts, launch = False, ""
+    if cluster is not None:
+        _try(checks, "features", lambda: check_features(spec, cluster), "The cluster has everything that the spec asks for.")
+        ask, room = ask_for(actor, team, spec), room_for(cluster, ask_for(actor, team, spec))
+        _try(checks, "quota and size", lambda: check_possible(ask, room), _ask_text(ask))
+        _try(checks, "data", lambda: find_needs(actor, spec), "Nothing it needs is missing.")
+        starts = _now(checks, ask, room)
+        launch = _render(checks, cluster, team, actor, spec)
+    is_ok = all(check.is_ok for check in checks if check.name != "start")
+    return Rehearsal(is_ok, is_ok and starts and not spec.after, checks, launch)
+
+
+def _try(checks: list[Check], name: str, ask: Callable[[], Any], yes: str | Callable[[Any], str]) -> Any:
+    try:
+        answer = ask()
+    except PortalError as error:
+        checks.append(Check(name, False, error.message))
+        return None
+    checks.append(Check(name, True, yes if isinstance(yes, str) else yes(answer)))
+    return answer
+
+
+def _ask_text(ask: Ask) -> str:
+    held = ", ".join(amount_text(r, n) for r, n in ask.resources.items() if r != "jobs")
+    return f"Each task would hold {held}."
+
+
+def _now(checks: list[Check], ask: Ask, room: Room) -> bool:
+    verdict = room.judge(ask)
+    if verdict.wait is None:
+        checks.append(Check("start", True, "It would start at once."))
+        return True
+    change = room.smallest_change(ask)
+    text = wait_text(verdict.wait, verdict.facts) + (f" {change_text(change)}" if change else "")
+    checks.append(Check("start", False, f"It would wait. {text}"))
+    return False
+
+
+def _render(checks: list[Check], cluster: Cluster, team: Team, actor: Actor, spec: JobSpec) -> str:
+    try:
+        text = backend_of(cluster).render(rehearsal_launch(cluster, team, actor, spec))
+    except Rejected as error:
+        checks.append(Check("launch", False, str(error)))
+        return ""
+    return text

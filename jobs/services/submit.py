@@ -1,0 +1,99 @@
+"""Submitting a job: the one way in for the form, the API, the CLI and a rerun."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.db import transaction
+from django.db.models import F
+
+from jobs import announce
+from jobs.derive import is_met
+from jobs.models import Attempt, Dependency, Job
+from jobs.models.job import PRIORITIES
+from jobs.services.checks import (
+    Need,
+    ask_for,
+    check_access,
+    check_features,
+    check_possible,
+    choose_cluster,
+    find_needs,
+    room_for,
+)
+from jobs.spec import JobSpec
+from jobs.specs import spec_of
+from jobs.states import State, Wait
+from portal.core import clock
+from portal.core.errors import InvalidInput
+from portal.core.events import Fact, record
+from portal.core.hints import hint
+from workspaces.actors import Actor
+from workspaces.models import Organization, Team
+
+
+@transaction.atomic
+def submit_job(*, actor: Actor, team: Team, spec: JobSpec, parent: Job | None = None) -> Job:
+    """Accept a job: once this returns and the transaction commits, it is not lost. It starts when its turn comes.
+
+    Raises InvalidInput (naming the field), NotPermitted, QuotaExceeded (asks more than a limit allows at all).
+    """
+    check_access(actor, team, spec)
+    cluster = choose_cluster(spec)
+    check_features(spec, cluster)
+    ask = ask_for(actor, team, spec)
+    check_possible(ask, room_for(cluster, ask))
+    needs = find_needs(actor, spec)
+    _check_needs(needs)
+    job = Job(
+        org_id=team.org_id, number=0, team=team, owner_id=actor.user_id, cluster=cluster, parent=parent, name=spec.name,
+        spec=spec.to_mapping(), labels=dict(spec.labels), priority=PRIORITIES[spec.policy.priority],
+        resources=dict(ask.resources), array_size=spec.array.size if spec.array else None,
+        max_parallel=(spec.array.max_parallel or None) if spec.array else None)
+    waits = any(not State(need.job.state).is_final for need in needs)
+    job.wait = str(Wait.DEPENDENCY) if waits else ""
+    job.number = _next_number(team)
+    job.save(force_insert=True)
+    Dependency.objects.bulk_create(
+        Dependency(org_id=team.org_id, job=job, needs=need.job, condition=need.condition) for need in needs)
+    _queue(job, spec.tasks, is_due=not waits)
+    record(Fact("job.submitted", job.org_id, "job", job.id, actor.email,
+                {"number": job.number, "name": job.name, "team": team.slug} | ({"rerun_of": parent.number} if parent else {})))
+    announce.jobs_changed([job])
+    hint("jobs.dispatch")
+    return job
+
+
+def rerun_job(*, actor: Actor, job: Job, spec: JobSpec | None = None) -> Job:
+    """Submit the same again, or with a changed spec; the new job remembers its parent. It waits for nobody."""
+    again = spec or spec_of(job)
+    return submit_job(actor=actor, team=job.team, spec=again if spec else _alone(again), parent=job)
+
+
+def _alone(spec: JobSpec) -> JobSpec:
+    from dataclasses import replace
+
+    return replace(spec, after=())
+
+
+def _check_needs(needs: Sequence[Need]) -> None:
+    """A need that has already ended otherwise can never be met."""
+    for at, need in enumerate(needs):
+        state = State(need.job.state)
+        if state.is_final and not is_met(need.condition, state):
+            raise InvalidInput.at(f"after[{at}]", f"#{need.job.number} has already ended {state.word}, so this would never start; "
+                                                  f"write \"#{need.job.number}:any\" to start it all the same")
+
+
+def _next_number(team: Team) -> int:
+    """Count the organization's jobs on. The row stays locked until the commit, so this comes late."""
+    Organization.objects.filter(id=team.org_id).update(last_job_number=F("last_job_number") + 1)
+    return Organization.objects.values_list("last_job_number", flat=True).get(id=team.org_id)
+
+
+def _queue(job: Job, tasks: int, *, is_due: bool) -> None:
+    at = clock.now()
+    Attempt.objects.bulk_create(
+        (Attempt(org_id=job.org_id, job=job, cluster_id=job.cluster_id, index=index, priority=job.priority, state_at=at,
+                 queued_at=at, due_at=at if is_due else None, wait=job.wait, wait_since=at if job.wait else None)
+         for index in range(tasks)), batch_size=1000)

@@ -1,0 +1,51 @@
+"""What Celery taps, in server mode; the ticker runs the same functions in embedded mode."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from celery import shared_task
+
+from jobs import dispatch as dispatching
+from jobs.backends.base import Unavailable
+from jobs.clusters import backend_of
+from jobs.models import Attempt
+from jobs.states import State
+from portal.core import clock
+from workspaces.tenancy.scope import platform_scope
+
+KEPT = timedelta(days=7)
+
+
+@shared_task(name="jobs.dispatch")
+def dispatch() -> None:
+    """Start whatever may start."""
+    dispatching.dispatch_all()
+
+
+@shared_task(name="jobs.sweep")
+def sweep() -> None:
+    """Find what a lost hint left behind."""
+    dispatching.due_sweep()
+
+
+@shared_task(name="jobs.watch")
+def watch() -> None:
+    """A tap for the watcher. It looks by itself every half second; this is for embedded mode, where it can be woken."""
+    from jobs.background import wake_watchers
+
+    wake_watchers()
+
+
+@shared_task(name="jobs.forget")
+def forget() -> None:
+    """Free the working directories of attempts that ended a week ago and whose logs are stored."""
+    with platform_scope("house-keeping"):
+        rows = Attempt.objects.filter(state__gte=State.SUCCEEDED, is_forgotten=False, is_log_sealed=True,
+                                      finished_at__lt=clock.now() - KEPT).select_related("cluster")[:200]
+        for attempt in rows:
+            try:
+                backend_of(attempt.cluster).forget(attempt.key)
+            except Unavailable:
+                continue
+            Attempt.objects.filter(id=attempt.id).update(is_forgotten=True)

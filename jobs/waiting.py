@@ -1,0 +1,36 @@
+"""Keeping the reason why an attempt waits, and the history of its reasons. Nothing is written while nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jobs import derive
+from jobs.admission import Verdict
+from jobs.models import Attempt, PendingSpell
+from jobs.rows import write_rows
+from portal.core import clock
+
+
+def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:
+    """Write what changed: a new reason opens a new spell; new numbers behind the same reason are taken over silently."""
+    at = clock.now()
+    turned, renewed = [], []
+    for attempt, verdict in judged:
+        facts = dict(verdict.facts)
+        if attempt.wait != verdict.wait:
+            turned.append(attempt)
+            attempt.wait_since = at
+        elif attempt.wait_facts != facts:
+            renewed.append(attempt)
+        attempt.wait, attempt.wait_facts = str(verdict.wait), facts
+    write_rows(turned + renewed, ("wait", "wait_facts", "wait_since"))
+    if turned:
+        close(turned)
+        PendingSpell.objects.bulk_create(
+            PendingSpell(org_id=a.org_id, attempt=a, wait=a.wait, facts=a.wait_facts, since=at) for a in turned)
+        derive.refresh_jobs({a.job_id: a.job for a in turned})
+
+
+def close(attempts: Sequence[Attempt]) -> None:
+    """These wait no more, or for another reason."""
+    PendingSpell.objects.filter(attempt__in=attempts, until=None).update(until=clock.now())

@@ -1,0 +1,128 @@
+"""One watcher per cluster, leader by lease: it polls, moves logs, sends stops and takes inventory. It reports observations;
+`lifecycle.transition` alone changes state. A cluster that does not answer changes no job."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+from collections.abc import Sequence
+from uuid import UUID, uuid4
+
+from django.db import close_old_connections
+
+from clusters.models import Cluster
+from jobs.backends.base import Backend, Unavailable
+from jobs.clusters import backend_of
+from jobs.models import Attempt
+from jobs.states import State
+from jobs.watch import logs, observe
+from jobs.watch.inventory import take_inventory
+from portal.core import clock, leases
+from workspaces.tenancy.scope import platform_scope
+
+log = logging.getLogger(__name__)
+BUSY, IDLE = 0.05, 1.0            # seconds between looks while something runs, and while nothing does
+POLL_EVERY = 0.5                  # seconds between polls of state; logs move at every look
+SEEN_EVERY = 5.0
+INVENTORY_EVERY = 60.0
+LEASE = 15.0
+
+
+class Watcher:
+    """Watches one cluster until told to stop. `look` is one turn, for tests and for the loop."""
+
+    def __init__(self, cluster_id: UUID):
+        self.cluster_id = cluster_id
+        self.holder = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
+        self.wake = threading.Event()
+        self._active: list[Attempt] = []
+        self._last: dict[str, float] = {}
+        self._leads_until = 0.0
+
+    def run(self, stop: threading.Event) -> None:
+        """Look, rest, look again. Whatever breaks in one look is logged and the next one begins afresh."""
+        with platform_scope("the watcher sees every organization's attempts"):
+            while not stop.is_set():
+                try:
+                    is_busy = self.look()
+                except Exception:
+                    log.exception("watcher: one look failed")
+                    close_old_connections()
+                    is_busy = False
+                self.wake.wait(BUSY if is_busy else IDLE)
+                self.wake.clear()
+            leases.release(self._lease_name, self.holder)
+
+    def look(self) -> bool:
+        """One turn; whether anything is under way."""
+        if not self._leads():
+            return False
+        cluster = Cluster.objects.get(id=self.cluster_id)
+        backend = backend_of(cluster)
+        if self._is_due("inventory", INVENTORY_EVERY):
+            self._guard(cluster, lambda: take_inventory(cluster, backend))
+        if self._is_due("poll", POLL_EVERY) or self.wake.is_set():
+            self._guard(cluster, lambda: self._poll(cluster, backend))
+        for attempt in self._active:
+            if attempt.state >= State.SUBMITTED:
+                logs.pump(backend, attempt)
+        return bool(self._active)
+
+    def _poll(self, cluster: Cluster, backend: Backend) -> None:
+        self._active = observe.active_attempts(cluster)
+        if self._active:
+            poll = backend.poll([attempt.key for attempt in self._active])
+            ended = {seen.key for seen in poll.observations if seen.state.is_final}
+            for attempt in self._active:
+                if attempt.key in ended:
+                    logs.pump(backend, attempt)          # the last lines are there before the end is told
+            moved = observe.apply_poll(cluster, self._active, poll)
+            if moved:
+                self._active = observe.active_attempts(cluster)
+            observe.send_stops(backend, self._active)
+        elif self._is_due("probe", SEEN_EVERY * 4):
+            backend.inventory()
+        logs.seal(backend, _unsealed(cluster))
+        self._seen(cluster)
+
+    def _guard(self, cluster: Cluster, call) -> None:  # type: ignore[no-untyped-def]
+        """Trouble with the cluster is written down once, and changes nothing else."""
+        try:
+            call()
+        except Unavailable as error:
+            text = str(error)[:500] or "it did not answer"
+            if cluster.trouble != text:
+                Cluster.objects.filter(id=cluster.id).update(
+                    trouble=text, trouble_since=cluster.trouble_since or clock.now())
+                log.warning("cluster %s: %s", cluster.name, text)
+
+    def _seen(self, cluster: Cluster) -> None:
+        if cluster.trouble or self._is_due("seen", SEEN_EVERY if self._active else SEEN_EVERY * 4):
+            Cluster.objects.filter(id=cluster.id).update(seen_at=clock.now(), trouble="", trouble_since=None)
+
+    def _leads(self) -> bool:
+        """Held for LEASE seconds, renewed after a third of that."""
+        at = clock.monotonic()
+        if at < self._leads_until - LEASE * 2 / 3:
+            return True
+        if leases.take(self._lease_name, self.holder, LEASE):
+            self._leads_until = at + LEASE
+            return True
+        return False
+
+    @property
+    def _lease_name(self) -> str:
+        return f"watch:{self.cluster_id}"
+
+    def _is_due(self, what: str, every: float) -> bool:
+        at = clock.monotonic()
+        if at - self._last.get(what, -every) < every:
+            return False
+        self._last[what] = at
+        return True
+
+
+def _unsealed(cluster: Cluster) -> Sequence[Attempt]:
+    return list(Attempt.objects.filter(cluster=cluster, state__gte=State.SUCCEEDED, is_forgotten=False, is_log_sealed=False)[:100])
