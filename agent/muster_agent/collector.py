@@ -52,22 +52,25 @@ class Collector:
         reading = self._guard("gpus", self._look_at_gpus, GpuReading(gpus=self._reading.gpus))
         self._reading = reading
         jobs = self._guard("jobs", self._jobs.look, NO_JOBS) if self._jobs else NO_JOBS
-        claims, self._claims = self._claims, claims_on(jobs, reading)
+        before, self._claims = self._claims, claims_on(jobs, reading)
+        measured = {
+            "samples": [sample.as_json() for sample in (*self._host_samples(), *reading.samples)],
+            "jobs": [self._job(job, reading) for job in jobs],
+            "events": [with_jobs(event, self._claims, before) for event in self._gpus.take_events()],
+        }
         return {
             "batch": str(uuid.uuid4()),
             "node": self._config.node,
             "at": at,
-            "facts": self.facts(),
-            "samples": [sample.as_json() for sample in (*self._host_samples(), *reading.samples)],
-            "jobs": [self._job(job, reading) for job in jobs],
-            "events": [with_jobs(event, self._claims, claims) for event in self._gpus.take_events()],
+            "facts": self.facts(),                       # last: what failed just now is in its note
+            **measured,
         }
 
     def facts(self) -> Json:
         """What this machine is: {cpus, memory, gpus: [{index, uuid, model, memory, mig}], driver, agent, note}."""
         return {
             "cpus": cpu_count(),
-            "memory": self._guard("memory", lambda: psutil.virtual_memory().total, 0),
+            "memory": self._guard("memory size", lambda: psutil.virtual_memory().total, 0),
             "gpus": [gpu.as_json() for gpu in self._reading.gpus],
             "driver": self._reading.version,
             "agent": VERSION,
@@ -76,7 +79,7 @@ class Collector:
 
     def _notes(self) -> Iterable[str]:
         yield from filter(None, (self._reading.note, *self._host.notes()))
-        yield from self._failing.values()
+        yield from list(self._failing.values())
         if self._config.jobs_dir and not self._has_proc:
             yield NO_PROC
 

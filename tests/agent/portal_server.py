@@ -1,0 +1,83 @@
+"""A real HTTP server on loopback that takes batches as the portal does, and misbehaves on demand."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Json = dict[str, Any]
+
+
+class Portal:
+    """`mood` is a status to answer, "hang" (take, never answer), "cut" (take, close unanswered) or "nonsense"."""
+
+    def __init__(self, port: int = 0, token: str = "mst_right"):
+        self.mood: int | str = 202
+        self.retry_after = ""
+        self.clock_ahead = 0.0
+        self.token = token
+        self.requests: list[Json] = []
+        self.paths: list[str] = []
+        self.freed = threading.Event()
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    @property
+    def port(self) -> int:
+        return int(self._server.server_address[1])
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def taken(self) -> list[Json]:
+        """Each batch once, in the order of arrival: what a portal that de-duplicates by batch id has stored."""
+        return list({request["batch"]: request for request in self.requests}.values())
+
+    def close(self) -> None:
+        self.freed.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        portal = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                portal.paths.append(self.path)
+                if self.headers["Authorization"] != f"Bearer {portal.token}":
+                    return self.answer(401)
+                if portal.mood in ("hang", "cut", 202):
+                    portal.requests.append(body)
+                if portal.mood in ("hang", "cut"):
+                    portal.freed.wait(None if portal.mood == "hang" else 0)
+                    self.close_connection = True
+                elif portal.mood == "nonsense":
+                    self.wfile.write(b"\0\0 this is no HTTP\r\n\r\n")
+                    self.close_connection = True
+                else:
+                    self.answer(int(portal.mood))
+                return None
+
+            def answer(self, status: int) -> None:
+                self.send_response_only(status)
+                self.send_header("Date", formatdate(time.time() + portal.clock_ahead, usegmt=True))
+                self.send_header("Content-Length", "2")
+                if portal.retry_after:
+                    self.send_header("Retry-After", portal.retry_after)
+                self.end_headers()
+                self.wfile.write(b"{}")
+
+            def log_message(self, *args: Any) -> None:
+                """Quiet."""
+
+        return Handler

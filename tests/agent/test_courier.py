@@ -1,0 +1,207 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+
+from muster_agent import courier as courier_module
+from muster_agent.config import Config
+from muster_agent.courier import Courier
+from muster_agent.spool import MemorySpool, Spool
+from tests.agent.portal_server import Portal
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr(courier_module, "FIRST_WAIT", 0.02)
+    monkeypatch.setattr(courier_module, "LONGEST_WAIT", 0.1)
+
+
+@pytest.fixture
+def portal() -> Iterator[Portal]:
+    portal = Portal()
+    yield portal
+    portal.close()
+
+
+@pytest.fixture
+def courier_to() -> Iterator[Callable[..., Courier]]:
+    started: list[Courier] = []
+
+    def start(url: str, spool=None, **config) -> Courier:
+        config.setdefault("token", "mst_right")
+        courier = Courier(Config(url=url, timeout=0.3, **config), spool or MemorySpool(1 << 20))
+        courier.start()
+        started.append(courier)
+        return courier
+
+    yield start
+    for courier in started:
+        courier.halt()
+
+
+def batch(number: int) -> dict[str, object]:
+    return {"batch": f"b{number}", "at": 1000 + number}
+
+
+def numbers(portal: Portal) -> list[int]:
+    return [int(request["batch"][1:]) for request in portal.taken]
+
+
+def test_a_batch_is_posted_to_the_portals_address_with_the_token(portal, courier_to, wait_for):
+    courier_to(portal.url + "/").offer(batch(1))
+    wait_for(lambda: portal.taken == [batch(1)])
+    assert portal.paths == ["/api/v1/agent/samples"]
+
+
+@pytest.mark.parametrize("mood", [500, 503, 429, "hang", "cut", "nonsense"])
+def test_whatever_the_portal_does_all_arrive_once_in_order_with_their_own_times(portal, courier_to, wait_for, mood):
+    portal.mood = mood
+    courier = courier_to(portal.url)
+    for number in range(20):
+        courier.offer(batch(number))
+    wait_for(lambda: courier.note)
+    portal.mood = 202
+    portal.freed.set()
+    wait_for(lambda: len(portal.taken) == 20)
+    assert portal.taken == [batch(number) for number in range(20)]
+    wait_for(lambda: courier.notes() == [])
+
+
+def test_a_portal_that_is_down_and_comes_back_gets_everything(portal, courier_to, wait_for):
+    port = portal.port
+    portal.close()
+    courier = courier_to(f"http://127.0.0.1:{port}")
+    for number in range(5):
+        courier.offer(batch(number))
+    wait_for(lambda: "does not answer" in courier.note)
+    again = Portal(port)
+    try:
+        wait_for(lambda: numbers(again) == [0, 1, 2, 3, 4])
+    finally:
+        again.close()
+
+
+def test_a_kept_alive_connection_that_the_portal_closed_is_no_failure(portal, courier_to, wait_for):
+    courier = courier_to(portal.url)
+    courier.offer(batch(0))
+    wait_for(lambda: len(portal.taken) == 1)
+    courier._target._connection.sock.shutdown(2)
+    courier.offer(batch(1))
+    wait_for(lambda: numbers(portal) == [0, 1])
+    assert courier.note == ""
+
+
+def test_a_wrong_token_is_explained_and_the_batches_wait_for_the_right_one(portal, courier_to, wait_for, tmp_path):
+    file = tmp_path / "token"
+    file.write_text("mst_wrong\n")
+    courier = courier_to(portal.url, token_file=file)
+    courier.offer(batch(0))
+    wait_for(lambda: "agent:write" in courier.note)
+    assert portal.taken == []
+    file.write_text("mst_right\n")
+    wait_for(lambda: numbers(portal) == [0])
+
+
+def test_a_batch_that_the_portal_refuses_for_good_does_not_block_the_next(portal, courier_to, wait_for):
+    portal.mood = 422
+    courier = courier_to(portal.url)
+    courier.offer(batch(0))
+    wait_for(lambda: courier.refused == 1)
+    assert "refused a batch (422)" in courier.note
+    portal.mood = 202
+    courier.offer(batch(1))
+    wait_for(lambda: numbers(portal) == [1])
+
+
+def test_a_batch_that_the_portal_has_already_is_done_with(portal, courier_to, wait_for):
+    portal.mood = 409
+    spool = MemorySpool(1 << 20)
+    courier_to(portal.url, spool).offer(batch(0))
+    wait_for(lambda: portal.paths and len(spool) == 0)
+
+
+def test_retry_after_is_kept_to(portal, courier_to, wait_for, monkeypatch):
+    portal.mood, portal.retry_after = 429, "30"
+    courier, pauses = courier_to(portal.url), []
+    monkeypatch.setattr(courier._halt, "wait", lambda seconds: pauses.append(seconds) or courier._halt.set())
+    courier.offer(batch(0))
+    wait_for(lambda: pauses == [30.0])
+
+
+@pytest.mark.parametrize(("ahead", "words"), [(95, "95 s behind"), (-300, "300 s ahead of"), (0, "")])
+def test_a_clock_that_is_wrong_is_noted(portal, courier_to, wait_for, ahead, words):
+    portal.clock_ahead = ahead
+    courier = courier_to(portal.url)
+    courier.offer(batch(0))
+    wait_for(lambda: portal.taken and len(courier._spool) == 0)
+    assert courier.skew == pytest.approx(ahead, abs=1.5)
+    assert words in "".join(courier.notes())
+    assert bool(courier.notes()) == bool(words)
+
+
+def test_batches_of_an_earlier_life_are_sent_first(portal, courier_to, wait_for, tmp_path):
+    spool = Spool(tmp_path, 1 << 20)
+    lone = Courier(Config(url="http://127.0.0.1:1"), spool)
+    for number in range(3):
+        lone.offer(batch(number))
+    spool.close()
+    courier_to(portal.url, Spool(tmp_path, 1 << 20)).offer(batch(3))
+    wait_for(lambda: numbers(portal) == [0, 1, 2, 3])
+
+
+def test_a_spool_that_cannot_be_written_costs_the_batch_and_says_so(courier_to, tmp_path, monkeypatch):
+    courier = courier_to("http://127.0.0.1:1")
+    monkeypatch.setattr(courier._spool, "append", Mock(side_effect=OSError(28, "No space left on device")))
+    courier.offer(batch(0))
+    assert "batches are lost" in courier.note
+
+
+KILLED = """
+import sys
+import threading
+from pathlib import Path
+from muster_agent.config import Config
+from muster_agent.courier import Courier
+from muster_agent.spool import Spool
+courier = Courier(Config(url=sys.argv[1], token="mst_right"), Spool(Path(sys.argv[2]), 1 << 20))
+courier.start()
+for number in range(int(sys.argv[3]), 1_000_000):
+    courier.offer({"batch": f"b{number}", "at": 1000 + number})
+    print(number, flush=True)
+    while len(courier._spool) > 5:
+        threading.Event().wait(0.0005)
+"""
+
+
+def test_an_agent_killed_in_the_middle_of_its_work_loses_and_shuffles_nothing(portal, courier_to, wait_for, tmp_path):
+    environ, spool, offered = {**os.environ, "PYTHONPATH": str(Path("agent").absolute())}, tmp_path / "spool", 0
+    for life in range(3):
+        child = subprocess.Popen([sys.executable, "-c", KILLED, portal.url, str(spool), str(offered)],
+                                 stdout=subprocess.PIPE, env=environ)
+        wait_for(lambda goal=offered + 20: portal.requests and numbers(portal)[-1] >= goal)
+        child.send_signal(signal.SIGKILL)
+        told = int(child.communicate()[0].split(b"\n")[-2])
+        kept = in_spool(Path(shutil.copytree(spool, tmp_path / f"copy{life}")))
+        offered = max(kept + numbers(portal)) + 1
+        assert offered > told, "a batch that was taken is nowhere"
+    courier_to(portal.url, Spool(spool, 1 << 20))
+    wait_for(lambda: numbers(portal)[-1] == offered - 1)
+    assert numbers(portal) == list(range(offered))
+
+
+def in_spool(folder: Path) -> list[int]:
+    spool, found = Spool(folder, 1 << 20), []
+    while waiting := spool.peek():
+        found.append(int(json.loads(waiting.data)["batch"][1:]))
+        spool.advance(waiting)
+    spool.close()
+    return found

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import logging
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from muster_agent import exposition
+from muster_agent.collector import Collector
+from muster_agent.config import Config
+from muster_agent.gpus import Gpus
+from muster_agent.loop import Agent
+from muster_agent.nvml import Driver
+from muster_agent.sample import Json
+from tests.agent.nvml_double import Clock, Device, Nvml
+from tests.agent.portal_server import Portal
+
+SLEEP = "import time; time.sleep(600)"
+
+
+@pytest.fixture
+def run() -> Iterator[Callable[[Agent], Agent]]:
+    started: list[Agent] = []
+
+    def start(agent: Agent) -> Agent:
+        agent.start()
+        started.append(agent)
+        return agent
+
+    yield start
+    for agent in started:
+        agent.stop()
+        assert agent._thread is not None
+        assert not agent._thread.is_alive()
+
+
+def quick(jobs_dir: Path | None = None, **given: object) -> Config:
+    return Config(node="n1", jobs_dir=jobs_dir, busy_interval=0.05, idle_interval=0.2, **given)  # type: ignore[arg-type]
+
+
+def test_embedded_every_batch_goes_to_the_sink_in_process(run, wait_for):
+    batches: list[Json] = []
+    run(Agent(quick(), sink=batches.append))
+    wait_for(lambda: len(batches) >= 3)
+    last = batches[-1]
+    assert last["node"] == "n1"
+    assert {"cpu.utilization", "memory.used", "disk.used", "net.rx"} <= {s["name"] for s in last["samples"]}
+    assert len({batch["batch"] for batch in batches}) == len(batches)
+    assert [b["at"] for b in batches] == sorted(b["at"] for b in batches)
+    assert last["facts"]["cpus"] >= 1
+    assert "no GPU" in last["facts"]["note"]
+
+
+def test_a_running_job_is_in_the_batch_with_its_numbers(run, wait_for, spawn, state_of, jobs_dir):
+    state_of("muster-a", spawn(SLEEP).pid)
+    batches: list[Json] = []
+    run(Agent(quick(jobs_dir), sink=batches.append))
+    wait_for(lambda: len(batches) >= 2)
+    [job] = batches[1]["jobs"]
+    assert job["key"] == "muster-a"
+    assert {"cpu.used", "memory.used", "processes"} <= {s["name"] for s in job["samples"]}
+
+
+def test_it_looks_more_often_while_a_job_runs(run, wait_for, spawn, state_of, jobs_dir):
+    config, batches = Config(jobs_dir=jobs_dir, busy_interval=0.05, idle_interval=600), []
+    run(Agent(config, sink=batches.append))
+    wait_for(lambda: len(batches) == 1)
+    state_of("muster-a", spawn(SLEEP).pid)
+    wait_for(lambda: len(batches) >= 5)
+
+
+def test_without_a_sink_batches_reach_the_portal(run, wait_for, tmp_path):
+    portal = Portal()
+    try:
+        run(Agent(quick(url=portal.url, token="mst_right", spool_dir=tmp_path / "spool")))
+        wait_for(lambda: len(portal.taken) >= 3)
+        assert portal.taken[-1]["node"] == "n1"
+        assert portal.taken[-1]["facts"]["clock_skew"] == pytest.approx(0, abs=1.5)
+    finally:
+        portal.close()
+
+
+def test_a_sink_that_raises_costs_its_batch_and_the_loop_goes_on(run, wait_for, caplog):
+    seen: list[Json] = []
+
+    def sink(body: Json) -> None:
+        seen.append(body)
+        raise RuntimeError("database is locked")
+
+    with caplog.at_level(logging.ERROR, "muster.agent"):
+        run(Agent(quick(), sink=sink))
+        wait_for(lambda: len(seen) >= 3)
+    assert "could not be handed over" in caplog.text
+
+
+PARTS = ["cpu", "load", "memory", "disk_rates", "network", "rdma"]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("error", [OSError("gone"), ValueError("nonsense"), KeyError("x"), ZeroDivisionError()])
+def test_whichever_metric_fails_and_however_the_others_are_measured(part, error):
+    collector = Collector(Config())
+    healthy = {s["name"] for s in (collector.collect(), collector.collect())[1]["samples"]}
+    original = getattr(collector._host, part)
+    own = {s.name for s in original()}
+
+    def broken() -> Iterator[None]:
+        raise error
+        yield
+
+    setattr(collector._host, part, broken)
+    body = collector.collect()
+    assert {s["name"] for s in body["samples"]} >= healthy - own - {"disk.read", "disk.write", "net.rx", "net.tx"}
+    assert "cannot be measured" in body["facts"]["note"]
+    setattr(collector._host, part, original)
+    assert "cannot be measured" not in collector.collect()["facts"]["note"]
+
+
+@pytest.mark.parametrize("part", ["gpus", "jobs"])
+def test_gpus_or_jobs_that_fail_altogether_leave_the_machines_numbers(part):
+    def broken() -> None:
+        raise RuntimeError("boom")
+
+    parts = {part: SimpleNamespace(look=broken, has_running=broken, take_events=list)}
+    collector = Collector(Config(), **parts)
+    body = collector.collect()
+    assert "boom" in body["facts"]["note"]
+    assert any(s["name"] == "memory.used" for s in body["samples"])
+    assert collector.has_running() is False
+
+
+def test_a_failure_is_logged_once_and_not_at_every_look(caplog):
+    collector = Collector(Config(), gpus=SimpleNamespace(look=lambda: 1 / 0, take_events=list))
+    with caplog.at_level(logging.WARNING, "muster.agent"):
+        for _ in range(5):
+            collector.collect()
+    assert caplog.text.count("division by zero") == 1
+
+
+def test_stop_ends_the_loop_at_once_however_long_the_interval(wait_for):
+    stop, batches = threading.Event(), []
+    agent = Agent(Config(idle_interval=600, busy_interval=600), sink=batches.append, stop=stop)
+    agent.start()
+    wait_for(lambda: batches)
+    stop.set()
+    wait_for(lambda: not agent._thread.is_alive(), seconds=2)
+
+
+def test_facts_list_the_gpus_for_the_inventory():
+    nvml = Nvml(Device("GPU-a"), Device("GPU-b"))
+    agent = Agent(quick(), sink=print, collector=Collector(quick(), gpus=Gpus(Driver(lambda: nvml, Clock()))))
+    agent.collector.collect()
+    facts = agent.facts()
+    assert [(g["index"], g["uuid"], g["model"], g["memory"], g["mig"]) for g in facts["gpus"]] == [
+        (0, "GPU-a", "NVIDIA H100 80GB HBM3", 80 << 30, []), (1, "GPU-b", "NVIDIA H100 80GB HBM3", 80 << 30, [])]
+    assert facts["driver"] == "570.86.15"
+
+
+def scrape(port: int, path: str = "/metrics") -> str:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+        return str(answer.read().decode())
+
+
+def test_prometheus_reads_the_newest_batch_with_units_in_the_names():
+    agent = Agent(quick(), sink=lambda body: None)
+    agent.tick()
+    server = exposition.serve(agent, "127.0.0.1:0")
+    try:
+        text = scrape(server.server_address[1])
+        assert 'muster_memory_total_bytes{node="n1"} ' in text
+        assert "# TYPE muster_memory_total_bytes gauge" in text
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            scrape(server.server_address[1], "/secret")
+        agent.last_at -= 60
+        assert scrape(server.server_address[1]) == "", "an old batch is a gap"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_labels_are_escaped_and_parse_with_prometheus_own_parser():
+    parser = pytest.importorskip("prometheus_client.parser")
+    odd = 'a"b\\c\nd'
+    sample = {"name": "disk.used", "labels": {"path": odd}, "value": 1.5, "unit": "bytes"}
+    body = {"node": "n1", "samples": [sample], "jobs": [{"key": "muster-a", "samples": [sample]}]}
+    families = {f.name: f.samples[0] for f in parser.text_string_to_metric_families(exposition.render(body))}
+    assert families["muster_disk_used_bytes"].labels == {"node": "n1", "path": odd}
+    assert families["muster_job_disk_used_bytes"].labels["job"] == "muster-a"
