@@ -33,7 +33,10 @@ def every(seconds: float) -> Callable[[Loop], Loop]:
 
 def run(path: str, stop: threading.Event) -> None:
     """Runs the loop of one dotted path until `stop` is set. Raises ImportError at once when there is no such loop."""
-    loop: Any = import_string(path)
+    _run(import_string(path), path, stop)
+
+
+def _run(loop: Any, path: str, stop: threading.Event) -> None:
     interval, pause = float(getattr(loop, "interval", 1.0)), 1.0
     while not stop.is_set():
         try:
@@ -53,7 +56,7 @@ class Background:
     def __init__(self, paths: Iterable[str] | None = None) -> None:
         self._stop = threading.Event()
         self._threads = [
-            threading.Thread(target=run, args=(path, self._stop), name=path, daemon=True)
+            threading.Thread(target=_run, args=(import_string(path), path, self._stop), name=path, daemon=True)
             for path in (settings.MUSTER_BACKGROUND if paths is None else paths)
         ]
 

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
@@ -14,13 +14,16 @@ from tests.rig.postgres import start_postgres
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
 
+if TYPE_CHECKING:
+    from tests.story import Story
+
 T = TypeVar("T")
 Wait = Callable[..., T]
 
 
 @pytest.fixture(scope="session")
 def mode() -> str:
-    """"embedded" or "server"."""
+    """ "embedded" or "server"."""
     return os.environ["MUSTER_TEST_MODE"]
 
 
@@ -67,3 +70,11 @@ def wait_for() -> Callable[..., object]:
             time.sleep(every)
 
     return poll
+
+
+@pytest.fixture
+def story(db) -> Story:
+    """Ada, Ben, Cyd and Dot, with Atlas and Borealis (tests/story.py)."""
+    from tests.story import tell  # models: only once Django is ready
+
+    return tell()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from portal.process.words import Refusal
@@ -18,10 +19,12 @@ _MIGRATION_LOCK = 0x4D757374  # an advisory lock, so that two servers do not mig
 
 def prepare() -> FirstStart:
     """Waits for the database, migrates it, and makes what a fresh installation needs. Raises Refusal in words."""
+    from django.conf import settings
     from django.db import connection
 
     from workspaces.services.bootstrap import bootstrap
 
+    Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
     _await_database()
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:

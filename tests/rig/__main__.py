@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PYTEST = [sys.executable, "-m", "pytest", "-q"]
 PARALLEL = ["-n", "2", "--dist", "loadfile", "-m", "not serial and not browser and not storm"]
-ALONE = ["-m", "serial or browser or storm"]
+ALONE = {"embedded": ["-m", "serial or browser"], "server": ["-m", "serial or browser or storm"]}
 NO_TESTS_RAN = 5
 _SUMMARY = re.compile(r"\d+ (?:passed|failed|error)[^\n]* in [\d.]+s[^\n]*")
 
@@ -36,7 +36,7 @@ def suite(arguments: list[str]) -> int:
     """Both modes, each in two parts: what may run side by side, then what needs the machine (browser, storms)."""
     lines, failed = [], False
     for mode in ("embedded", "server"):
-        for part, options in (("", PARALLEL), (" (browser, storm)", ALONE)):
+        for part, options in (("", PARALLEL), (" (one by one)", ALONE[mode])):
             code, summary = _pytest(mode, [*options, *arguments])
             failed |= code not in {0, NO_TESTS_RAN}
             lines.append(f"{mode}{part}: {summary}")

@@ -105,7 +105,8 @@ class Folder:
         path = self.path / f"{name}.log"
         return path.read_bytes()[-size:].decode(errors="replace") if path.exists() else ""
 
-    def close(self) -> None:
+    def close(self, *, keep: bool = False) -> None:
+        """Ends what runs; removes the folder unless it is to be kept for reading."""
         for process, stop_by in reversed(self.started):
             if process.poll() is None:
                 process.send_signal(stop_by)
@@ -115,4 +116,5 @@ class Folder:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        shutil.rmtree(self.path, ignore_errors=True)
+        if not keep:
+            shutil.rmtree(self.path, ignore_errors=True)

@@ -1,0 +1,46 @@
+"""What a bench reports: rows of raw limit, peer and ours, from the same run."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of docs/bench.md. Figures are text with their unit; `target` is what was asked."""
+
+    what: str
+    raw: str
+    peer: str
+    ours: str
+    target: str
+    met: bool
+    note: str = ""
+
+
+def report(rows: Iterable[Row]) -> None:
+    """Prints the rows for people, and hands them to `python -m bench` when that runs us."""
+    found = list(rows)
+    for row in found:
+        print(
+            f"\n{row.what}\n  raw     {row.raw}\n  peer    {row.peer}\n  ours    {row.ours}\n  target  {row.target}: "
+            f"{'met' if row.met else 'NOT met'}" + (f"\n  note    {row.note}" if row.note else ""),
+            flush=True,
+        )
+    if path := os.environ.get("MUSTER_BENCH_ROWS"):
+        with Path(path).open("a") as file:
+            file.writelines(json.dumps(asdict(row)) + "\n" for row in found)
+
+
+def markdown(rows: Iterable[Row]) -> str:
+    lines = ["| what | raw limit | peer | ours | asked | |", "|---|---|---|---|---|---|"]
+    lines += [
+        f"| {row.what} | {row.raw} | {row.peer} | {row.ours} | {row.target} | {'met' if row.met else '**not met**'}"
+        f"{': ' + row.note if row.note else ''} |"
+        for row in rows
+    ]
+    return "\n".join(lines)

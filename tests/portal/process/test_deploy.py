@@ -1,0 +1,56 @@
+"""What is shipped to run elsewhere says what the code understands: no container engine is needed to see that."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+import yaml
+
+from portal.process.command import parser
+from portal.process.stack import PARTS
+from tests.rig.environment import ROOT
+
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+SOURCES = "".join(path.read_text() for path in (ROOT / "portal").rglob("*.py"))
+
+
+def procfile() -> dict[str, str]:
+    lines = [line for line in (ROOT / "Procfile").read_text().splitlines() if not line.startswith("#")]
+    return {name: command.strip() for name, _, command in (line.partition(":") for line in lines)}
+
+
+def serve_arguments(command: str) -> list[str]:
+    words = shlex.split(command)
+    return words[words.index("serve") + 1 :]
+
+
+def test_the_process_file_names_every_part_once():
+    assert sorted(procfile()) == sorted(PARTS)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_each_process_runs_its_part(name):
+    last = procfile()[name].split("&&")[-1]
+    assert parser().parse_args(serve_arguments(last)).only == name
+
+
+def test_the_compose_file_starts_the_server_stack_after_its_servers_are_healthy():
+    muster = COMPOSE["services"]["muster"]
+    assert parser().parse_args(serve_arguments(shlex.join(muster["command"]))).server
+    for needed, how in muster["depends_on"].items():
+        assert how == {"condition": "service_healthy"}
+        assert "healthcheck" in COMPOSE["services"][needed]
+
+
+def test_the_compose_file_sets_only_variables_that_somebody_reads():
+    for name in COMPOSE["services"]["muster"]["environment"]:
+        assert re.search(rf'"{name}"', SOURCES), name
+
+
+def test_the_image_is_built_from_files_that_exist():
+    for line in (ROOT / "deploy/Dockerfile").read_text().splitlines():
+        if match := re.match(r"COPY (?!--from)(.+) \S+$", line):
+            for source in match[1].split():
+                assert (ROOT / source).exists(), source

@@ -1,0 +1,88 @@
+"""The supervisor, over real forked processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.rig.environment import ROOT
+
+SCRIPT = """
+import os, sys, time
+from pathlib import Path
+from portal.process.supervisor import Supervisor
+
+def steady():
+    time.sleep(600)
+
+def broken():
+    with open(os.environ["STARTS"], "a") as file:
+        file.write("x")
+    raise SystemExit(3)
+
+supervisor = Supervisor({"steady": steady, "broken": broken}, Path(os.environ["RUN"]))
+supervisor.start()
+print("up", flush=True)
+while supervisor.tick():
+    pass
+supervisor.stop()
+print("down", flush=True)
+"""
+
+
+class Supervised:
+    def __init__(self, folder: Path) -> None:
+        self.run, self.starts = folder / "run", folder / "starts"
+        environment = {**os.environ, "RUN": str(self.run), "STARTS": str(self.starts)}
+        self.process = subprocess.Popen([sys.executable, "-c", SCRIPT], cwd=ROOT, env=environment, text=True,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # fmt: skip
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline() == "up\n"
+
+    def pid(self, name: str) -> int:
+        return int((self.run / f"{name}.pid").read_text() or 0)
+
+
+@pytest.fixture
+def supervised(tmp_path):
+    made = Supervised(tmp_path)
+    yield made
+    made.process.kill()
+    made.process.communicate()
+
+
+def is_alive(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
+
+
+def test_a_killed_part_is_back_at_once_and_known_by_its_new_pid(supervised, wait_for):
+    before = supervised.pid("steady")
+    os.kill(before, signal.SIGKILL)
+    after = wait_for(lambda: supervised.pid("steady") not in {0, before} and supervised.pid("steady"), seconds=5)
+    assert is_alive(after)
+
+
+def test_a_part_that_ends_at_its_start_is_tried_with_growing_pauses(supervised, wait_for):
+    wait_for(lambda: supervised.starts.exists() and len(supervised.starts.read_text()) >= 4, seconds=5)
+    seen = len(supervised.starts.read_text())
+    assert seen < 8          # 0.1, 0.2, 0.4, 0.8 s …: not a busy loop
+
+
+def test_sigterm_ends_the_parts_and_then_the_parent(supervised):
+    steady = supervised.pid("steady")
+    supervised.process.terminate()
+    out, _ = supervised.process.communicate(timeout=10)
+    assert out == "down\n"
+    assert not is_alive(steady)
+    assert not list(supervised.run.glob("*.pid"))
+
+
+def test_parts_do_not_outlive_a_killed_parent(supervised, wait_for):
+    steady = supervised.pid("steady")
+    supervised.process.kill()
+    assert wait_for(lambda: not is_alive(steady), seconds=5)

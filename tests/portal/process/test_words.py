@@ -1,0 +1,64 @@
+"""What a start says, and how it refuses."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from portal.process.command import main
+from portal.process.lock import HomeLock
+from portal.process.prepare import listen
+from portal.process.words import Refusal, Welcome
+
+
+def test_the_first_start_shows_address_login_and_password_once():
+    text = Welcome("http://127.0.0.1:8000", "ada@atlas.example", "s3cret", Path("var"), is_first=True).text()
+    assert "Address   http://127.0.0.1:8000\n" in text
+    assert "Password  s3cret    shown this once\n" in text
+
+
+def test_a_later_start_says_how_to_set_a_new_password():
+    text = Welcome("http://127.0.0.1:8000", "ada@atlas.example", None, Path("var")).text()
+    assert "manage.py changepassword ada@atlas.example" in text
+
+
+def test_a_taken_port_is_refused_with_the_way_out():
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(Refusal, match=rf"(?s)Port {port} .*MUSTER_PORT=\d+ make run"):
+            listen("127.0.0.1", port)
+
+
+def test_two_portals_on_one_home_are_refused_in_words(tmp_path):
+    first, second = HomeLock(tmp_path), HomeLock(tmp_path)
+    first.take()
+    with pytest.raises(Refusal, match="already runs on"):
+        second.take()
+    first.give_back()
+    second.take()
+    second.give_back()
+
+
+def test_server_mode_without_servers_says_what_it_needs(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MUSTER_HOME", str(tmp_path))
+    monkeypatch.delenv("MUSTER_DATABASE_URL", raising=False)
+    monkeypatch.delenv("MUSTER_REDIS_URL", raising=False)
+    assert main(["--server"]) == 2
+    assert "Server mode needs MUSTER_DATABASE_URL and MUSTER_REDIS_URL" in capsys.readouterr().err
+
+
+def test_a_part_that_is_none_is_refused_with_the_names_of_those_that_are(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MUSTER_HOME", str(tmp_path))
+    assert main(["--only", "wbe"]) == 2
+    assert "The parts are: web, live, worker, beat, watcher, agent, prepare." in capsys.readouterr().err
+
+
+def test_a_home_that_cannot_be_made_is_refused(tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("MUSTER_HOME", str(tmp_path / "file" / "home"))
+    assert main([]) == 2
+    assert "cannot be made" in capsys.readouterr().err

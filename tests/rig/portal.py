@@ -1,0 +1,97 @@
+"""A real portal for tests, storms and benches: `manage.py serve` as a child process with a home, a port and, in server
+mode, a database and a Redis of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from tests.rig.environment import ROOT
+from tests.rig.processes import Folder, RigFailure, free_port, wait_until
+
+EMAIL, PASSWORD = "ada@atlas.example", "a long password for tests"
+
+
+@dataclass
+class Portal:
+    """One portal. `database_url` and `redis_url` make it a server stack; without them it is embedded."""
+
+    folder: Folder
+    database_url: str = ""
+    redis_url: str = ""
+    name: str = "portal"
+    settings: dict[str, str] = field(default_factory=dict)
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def home(self) -> Path:
+        return self.folder.path / f"{self.name}-home"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What its commands run under; what the caller's shell says about another portal is dropped."""
+        ours = {
+            "MUSTER_HOME": str(self.home),
+            "MUSTER_PORT": str(self.port),
+            "MUSTER_ADMIN_EMAIL": EMAIL,
+            "MUSTER_ADMIN_PASSWORD": PASSWORD,
+            "DJANGO_SETTINGS_MODULE": "portal.settings",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+        if self.database_url:
+            ours |= {"MUSTER_DATABASE_URL": self.database_url, "MUSTER_REDIS_URL": self.redis_url}
+        return (
+            {name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")} | ours | self.settings
+        )
+
+    def start(self, seconds: float = 60) -> None:
+        """Starts it and waits until it answers. Raises RigFailure with the end of its log."""
+        argv = [sys.executable, str(ROOT / "manage.py"), "serve", *(["--server"] if self.database_url else [])]
+        process = self.process = self.folder.start(self.name, argv, env=self.environment)
+
+        def answers() -> bool:
+            if process.poll() is not None:
+                raise RigFailure(f"the portal ended with {process.returncode}:\n{self.folder.tail(self.name, 6000)}")
+            try:
+                return httpx.get(f"{self.url}/healthz", timeout=2).status_code == httpx.codes.OK
+            except httpx.HTTPError:
+                return False
+
+        wait_until(answers, f"the portal answers (its log: {self.folder.tail(self.name)})", seconds)
+
+    def stop(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(30)
+
+    def kill(self) -> None:
+        """kill -9, as the storm and the adoption test do it."""
+        assert self.process is not None
+        self.process.kill()
+        self.process.wait()
+
+    def manage(self, *argv: str) -> str:
+        """Runs a management command; returns what it printed. Raises RigFailure with its words."""
+        command = [sys.executable, str(ROOT / "manage.py"), *argv]
+        done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RigFailure(f"manage.py {argv[0]} failed: {done.stderr[-3000:]}")
+        return done.stdout.strip()
+
+    def token(self, org: str = "home") -> str:
+        """A new access token of the administrator, with all scopes."""
+        return self.manage("create_token", EMAIL, "--org", org, "--scopes", "all")
+
+    def part(self, name: str) -> int:
+        """The pid of one part of a server stack."""
+        return int((self.home / "run" / f"{name}.pid").read_text())

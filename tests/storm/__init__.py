@@ -1,0 +1,1 @@
+"""kill -9 under load: what was accepted is run, once, whatever dies meanwhile."""

@@ -1,0 +1,20 @@
+"""The short form of the storm; `make storm` is the long one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rig.processes import Folder
+from tests.storm.storm import Storm
+
+pytestmark = pytest.mark.storm
+
+
+def test_a_hundred_submits_under_kills_are_each_run_once(tmp_path):
+    folder = Folder()
+    try:
+        outcome = Storm(folder, seed=7, submits=100, pace=1.5).run()
+        assert outcome.faults == [], outcome.text()
+        assert sum(outcome.kills.values()) >= 1
+    finally:
+        folder.close()

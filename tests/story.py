@@ -1,0 +1,75 @@
+"""The story that tests tell: Ada owns Atlas, Ben is in its team Vision, Cyd belongs to Borealis, Dot operates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.test import Client
+
+from workspaces.actors import Actor, actor_of
+from workspaces.models import Organization, Team, User
+from workspaces.services import add_member, add_team_member, create_org, create_team, create_token
+from workspaces.tenancy.scope import no_scope, org_scope
+
+PASSWORD = "the story's own password"
+
+
+@dataclass(frozen=True)
+class Story:
+    """`ada` … `dot` are the people; `actor(person)` is who acts when they do; `client(person)` is their browser."""
+
+    ada: User
+    ben: User
+    cyd: User
+    dot: User
+    atlas: Organization
+    borealis: Organization
+    vision: Team       # of Atlas: Ada leads it, Ben is a member
+    speech: Team       # of Atlas: Ada's alone
+    north: Team        # of Borealis: Cyd's
+
+    def actor(self, person: User, org: Organization | None = None) -> Actor:
+        """A person acting inside an organization (Atlas, unless said otherwise; Borealis for Cyd)."""
+        return actor_of(person).enter(org or (self.borealis if person == self.cyd else self.atlas))
+
+    def client(self, person: User | None = None) -> Client:
+        """A browser, signed in as that person if there is one."""
+        client = Client()
+        if person is not None:
+            client.force_login(person)
+        return client
+
+    def token(self, person: User, org: Organization | None = None, *, scopes: tuple[str, ...] = ("all",)) -> str:
+        """A new access token, as its owner sees it once."""
+        actor = self.actor(person, org)
+        where = Organization.objects.get(id=actor.org_id)
+        with org_scope(where.id):
+            return create_token(actor=actor, org=where, name="story", scopes=list(scopes)).secret
+
+    def api(self, person: User, org: Organization | None = None, *, scopes: tuple[str, ...] = ("all",)) -> Client:
+        """A program that comes with an access token of that person."""
+        return Client(headers={"Authorization": f"Bearer {self.token(person, org, scopes=scopes)}"})
+
+
+def tell() -> Story:
+    """Makes everybody, by the services that make them in life."""
+    with no_scope():
+        ada, ben, cyd, dot = (_person(name) for name in ("ada@atlas", "ben@atlas", "cyd@borealis", "dot@platform"))
+        operator = actor_of(dot)
+        atlas = create_org(actor=operator, slug="atlas", name="Atlas", owner=ada)
+        borealis = create_org(actor=operator, slug="borealis", name="Borealis", owner=cyd)
+    with org_scope(atlas.id):
+        owner = actor_of(ada).enter(atlas)
+        add_member(actor=owner, org=atlas, email=ben.email)
+        vision = create_team(actor=owner, org=atlas, slug="vision", name="Vision")
+        speech = create_team(actor=owner, org=atlas, slug="speech", name="Speech")
+        add_team_member(actor=actor_of(ada).enter(atlas), team=vision, email=ben.email)
+    with org_scope(borealis.id):
+        north = create_team(actor=actor_of(cyd).enter(borealis), org=borealis, slug="north", name="North")
+    return Story(ada, ben, cyd, dot, atlas, borealis, vision, speech, north)
+
+
+def _person(address: str) -> User:
+    name = address.partition("@")[0].capitalize()
+    is_operator = name == "Dot"
+    return User.objects.create_user(f"{address}.example", PASSWORD, name=name, is_operator=is_operator)
