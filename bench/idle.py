@@ -1,0 +1,105 @@
+"""What a process tree costs while it does nothing: memory as PSS, and processor time, against targets.
+
+Starts nothing. `python bench/idle.py --seconds 60 embedded=1234 agent=5678` measures the trees below these pids.
+PSS (smaps_rollup) shares out pages that several processes have in common; summing RSS would count them many times.
+Exit code 1 when a target is missed, 2 when a pid is not there or may not be read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+MIB = 1 << 20
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look at a tree: processes, bytes of PSS, and seconds of processor time, reaped children included."""
+
+    processes: int
+    pss: int
+    seconds: float
+
+
+def parents() -> dict[int, int]:
+    """pid -> parent of everything that runs now."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit() and (fields := stat_fields(int(folder.name))):
+            found[int(folder.name)] = int(fields[1])
+    return found
+
+
+def stat_fields(pid: int) -> list[str]:
+    """/proc/PID/stat from the state on; empty when the process is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def tree(root: int) -> set[int]:
+    above, found = parents(), {root}
+    while new := {pid for pid, parent in above.items() if parent in found} - found:
+        found |= new
+    return found
+
+
+def pss(pid: int) -> int:
+    """Bytes. Raises OSError when the process is gone or belongs to somebody else."""
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def look(root: int) -> Look:
+    pids = tree(root)
+    ticks = sum(sum(map(int, fields[11:15])) for pid in pids if (fields := stat_fields(pid)))
+    sizes = [pss(pid) for pid in pids if stat_fields(pid)]
+    return Look(len(sizes), sum(sizes), ticks / TICKS)
+
+
+def measure(roots: dict[str, int], seconds: float, max_pss: float, max_cpu: float) -> bool:
+    """Prints one row per tree; `max_pss` in MiB, `max_cpu` in percent of a core. Returns whether all targets are met."""
+    before, began = {name: look(pid) for name, pid in roots.items()}, time.monotonic()
+    time.sleep(seconds)
+    elapsed, is_met = time.monotonic() - began, True
+    print(f"{'tree':<16}{'pid':>8}{'processes':>11}{'PSS MiB':>10}{'target':>8}{'CPU %':>9}{'target':>8}")
+    for name, pid in roots.items():
+        now = look(pid)
+        cpu = 100 * (now.seconds - before[name].seconds) / elapsed
+        is_good = now.pss / MIB <= max_pss and cpu <= max_cpu
+        is_met = is_met and is_good
+        print(f"{name:<16}{pid:>8}{now.processes:>11}{now.pss / MIB:>10.1f}{max_pss:>8.0f}{cpu:>9.3f}{max_cpu:>8.2f}"
+              f"  {'ok' if is_good else 'MISSED'}")
+    return is_met
+
+
+def parse_root(text: str) -> tuple[str, int]:
+    name, _, pid = text.rpartition("=")
+    return name or pid, int(pid)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("roots", nargs="+", type=parse_root, metavar="[NAME=]PID")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--pss", type=float, default=200, help="MiB a tree may take (200 embedded, 300 server)")
+    parser.add_argument("--cpu", type=float, default=1.0, help="percent of one core a tree may use")
+    options = parser.parse_args()
+    try:
+        return 0 if measure(dict(options.roots), options.seconds, options.pss, options.cpu) else 1
+    except OSError as error:
+        print(f"idle: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
