@@ -21,15 +21,22 @@ NIL = UUID(int=0)
 def build_launch(attempt: Attempt) -> Launch:
     """What is handed over. Makes the attempt's token, so it is called once per hand-over."""
     job = attempt.job
-    spec = spec_of(job)
     token = issue_attempt_token(org_id=job.org_id, team_id=job.team_id, user_id=job.owner_id, attempt_id=attempt.id,
                                 name=f"job #{job.number}")
-    placement = placement_of(attempt)
-    task = Task(
+    return _launch(spec_of(job), _task(attempt, token), attempt.key, placement_of(attempt))
+
+
+def environment_for(attempt: Attempt) -> dict[str, str]:
+    """The variables it gets, with its token left out."""
+    return environment(spec_of(attempt.job), _task(attempt, "(secret)"))
+
+
+def _task(attempt: Attempt, token: str) -> Task:
+    job = attempt.job
+    return Task(
         job_id=job.id, number=job.number, attempt_id=attempt.id, attempt=attempt.ordinal, index=attempt.index,
-        org=job.org.slug, team=job.team.slug, url=settings.MUSTER_BASE_URL, token=token, placement=placement,
+        org=job.org.slug, team=job.team.slug, url=settings.MUSTER_BASE_URL, token=token, placement=placement_of(attempt),
         examples_dir=str(settings.MUSTER_EXAMPLES))
-    return _launch(spec, task, attempt.key, placement)
 
 
 def rehearsal_launch(cluster: Cluster, team: Team, actor: Actor, spec: JobSpec) -> Launch:

@@ -129,3 +129,13 @@ def _iso(at: datetime | None) -> str | None:
 
 def _with_iso(pending: dict[str, Any] | None) -> dict[str, Any] | None:
     return pending and pending | {"since": _iso(pending["since"])}
+
+
+def environment_of(attempt: Attempt) -> dict[str, str]:
+    """The variables it gets, secrets starred."""
+    from jobs.launch import environment_for
+
+    return {name: "••••••••" if name in SECRET_NAMES else value for name, value in environment_for(attempt).items()}
+
+
+SECRET_NAMES = frozenset({"MUSTER_TOKEN"})

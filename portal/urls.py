@@ -1,11 +1,26 @@
-"""All addresses. Fixed ones first: an organization's slug is whatever is left, so its name may not be one of them."""
+"""All addresses. Fixed ones first: an organization's slug is whatever is left, so its name may not be one of them
+(`workspaces.services.orgs.RESERVED`)."""
 
 from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+
+from monitoring import health
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("metrics", health.metrics, name="metrics"),
     path("accounts/", include("allauth.account.urls")),
+    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+    path("api/v1/", include("workspaces.api.urls")),
+    path("api/v1/", include("jobs.api.urls")),
+    path("api/v1/", include("monitoring.api.urls")),
+    path("", include("monitoring.web.urls")),
+    path("", include("jobs.web.urls")),
+    path("", include("workspaces.web.urls")),
 ]
 handler404 = "portal.web.errors.not_found"
 handler500 = "portal.web.errors.server_error"

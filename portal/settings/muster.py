@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from portal.settings import env
 
+ROOT = env.ROOT
 MUSTER_HOME = env.home()
 MUSTER_PORT = int(env.text("MUSTER_PORT", "8000"))
 MUSTER_BASE_URL = env.text("MUSTER_BASE_URL", f"http://127.0.0.1:{MUSTER_PORT}").rstrip("/")
@@ -16,3 +17,4 @@ MUSTER_VERSION = "0.1.0"
 # Loops of the embedded process: the stand-ins for worker, beat and watcher, and the node agent (portal/background.py).
 MUSTER_BACKGROUND = ["jobs.background.ticker", "jobs.background.watcher", "monitoring.background.agent"]
 MUSTER_FIRST_BACKEND = env.text("MUSTER_FIRST_BACKEND", "local")  # the cluster that a fresh installation has; empty: none
+MUSTER_API_RATE = int(env.text("MUSTER_API_RATE", "6000"))  # requests a minute, for each token or person

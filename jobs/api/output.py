@@ -1,0 +1,156 @@
+"""REST: what a job wrote and measured, and looking inside while it runs."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from django.http import HttpResponse, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs import selectors
+from jobs.api import serializers as s
+from jobs.api.views import JobViewBase, _limit, _whole
+from jobs.backends.base import Capability, Rejected
+from jobs.backends.base import Unavailable as ClusterUnavailable
+from jobs.clusters import backend_of
+from jobs.models import Attempt
+from jobs.services.change import authorize_change
+from jobs.services.measure import record_points
+from jobs.states import State
+from portal import series
+from portal.blobs.logs import log_store
+from portal.core.errors import Conflict, InvalidInput, Unavailable
+from workspaces.api.views import read
+from workspaces.permissions import Permission as P
+
+_LOG = [OpenApiParameter("index", int, description="Task of an array; 0 if left out."),
+        OpenApiParameter("attempt", int, description="Which try; the latest if left out.")]
+
+
+class OutputView(JobViewBase):
+    """A view of one attempt's output."""
+
+    def attempt(self, request: Request, job: str) -> Attempt:
+        asked = request.query_params
+        ordinal = asked.get("attempt")
+        return selectors.find_attempt(self.job(job), _whole("index", asked.get("index") or "0") % 2**31,
+                                      _whole("attempt", ordinal) % 2**15 if ordinal else None)
+
+
+class LogView(OutputView):
+    permissions = {"GET": None}
+
+    @extend_schema(parameters=[*_LOG, OpenApiParameter("after", int), OpenApiParameter("limit", int),
+                               OpenApiParameter("format", str, description="raw (default) or json")],
+                   responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    def get(self, request: Request, job: str) -> HttpResponse | Response:
+        """Bytes of the log from offset `after`. X-Log-Start, X-Log-End (of these bytes), X-Log-Size (stored so far) and
+        X-Log-Complete (nothing will follow) tell how to go on."""
+        attempt = self.attempt(request, job)
+        limit = _limit(request.query_params.get("limit"), 1 << 20, 8 << 20)
+        after = _whole("after", request.query_params.get("after") or "0")
+        store, name = log_store(), attempt.id.hex
+        certificate = store.certificate(name)
+        part = store.read(name, after, limit)
+        end = part.start + len(part.data)
+        is_complete = certificate is not None and end >= store.end(name)
+        if request.query_params.get("format") == "json":
+            return Response({
+                "start": part.start, "end": end, "size": store.end(name), "complete": is_complete,
+                "text": part.data.decode(errors="replace"), "data": base64.b64encode(part.data).decode(),
+                "times": store.times(name, part.start, end), "gaps": [list(gap) for gap in part.gaps]})
+        headers = {"X-Log-Start": str(part.start), "X-Log-End": str(end), "X-Log-Size": str(store.end(name)),
+                   "X-Log-Complete": "true" if is_complete else "false", "Cache-Control": "no-store",
+                   "X-Content-Type-Options": "nosniff"}
+        return HttpResponse(part.data, content_type="application/octet-stream", headers=headers)
+
+
+class LogDownloadView(OutputView):
+    permissions = {"GET": None}
+
+    @extend_schema(parameters=_LOG, responses={(200, "text/plain"): OpenApiTypes.BINARY})
+    def get(self, request: Request, job: str) -> StreamingHttpResponse:
+        """The whole log as a file, byte for byte as far as it is stored."""
+        attempt = self.attempt(request, job)
+        store, name = log_store(), attempt.id.hex
+        end = store.end(name)
+        number = attempt.job.number
+        return StreamingHttpResponse(
+            store.open_range(name, 0, end), content_type="text/plain; charset=utf-8",
+            headers={"Content-Disposition": f'attachment; filename="job-{number}-{attempt.index}-{attempt.ordinal}.log"',
+                     "Content-Length": str(end), "X-Content-Type-Options": "nosniff"})
+
+
+class CertificateView(OutputView):
+    permissions = {"GET": None}
+
+    @extend_schema(parameters=_LOG, responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, job: str) -> Response:
+        """What is known of the log's wholeness; `certificate` null while it is still being written."""
+        certificate = log_store().certificate(self.attempt(request, job).id.hex)
+        return Response({"certificate": certificate and certificate.as_dict()})
+
+
+class LogSearchView(OutputView):
+    permissions = {"GET": None}
+
+    @extend_schema(parameters=[*_LOG, OpenApiParameter("q", str, required=True), OpenApiParameter("after", int)],
+                   responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, job: str) -> Response:
+        """Lines that contain the text. Bounded work a call: go on from `after` while `done` is false."""
+        needle = request.query_params.get("q", "").encode()
+        if not needle or len(needle) > 1000:
+            raise InvalidInput.at("q", "must be 1 to 1000 bytes of text")
+        after = _whole("after", request.query_params.get("after") or "0")
+        return Response(log_store().search(self.attempt(request, job).id.hex, needle, after).as_dict())
+
+
+class MetricsView(OutputView):
+    permissions = {"GET": None, "POST": None}
+
+    @extend_schema(parameters=[*_LOG, *(OpenApiParameter(n, int) for n in ("start", "end", "max_points")),
+                               OpenApiParameter("names", str)], responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, job: str) -> Response:
+        """Curves: what the job reported (`training`) and what its node saw of it (`system`)."""
+        attempt = self.attempt(request, job)
+        asked = request.query_params
+        names = [n for n in asked.get("names", "").split(",") if n][:100] or None
+        span = {f"{n}_ms": _whole(n, asked[n]) for n in ("start", "end") if asked.get(n)}
+        points = _limit(asked.get("max_points"), 600, 5000)
+        return Response({
+            "training": [d.as_dict() for d in series.query(f"job:{attempt.job_id.hex}", names=names, max_points=points, **span)],
+            "system": [d.as_dict() for d in series.query(f"attempt:{attempt.id.hex}", names=names, max_points=points, **span)]})
+
+    @extend_schema(request=s.PointsSerializer, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, job: str) -> Response:
+        """Report points of this job's own curves, such as the loss. Sent twice, they count once."""
+        count = record_points(actor=self.actor, job=self.job(job), points=read(s.PointsSerializer, request)["points"])
+        return Response({"accepted": count})
+
+
+class ExecView(JobViewBase):
+    permissions = {"POST": None}
+
+    @extend_schema(request=s.ExecSerializer, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, job: str) -> Response:
+        """Run a command beside the running job, in its directory and environment; answers when it ends."""
+        body: dict[str, Any] = read(s.ExecSerializer, request)
+        row = self.job(job)
+        authorize_change(self.actor, row, P.JOBS_EXEC)
+        attempt = selectors.find_attempt(row, body["index"])
+        backend = backend_of(row.cluster)
+        if attempt.state != State.RUNNING:
+            raise Conflict(f"#{row.number} is {State(attempt.state).word}; a command can be run only beside a running job.")
+        if Capability.EXEC not in backend.capabilities:
+            raise InvalidInput("This cluster cannot run a command beside a job.")
+        try:
+            code, output = backend.exec(attempt.key, body["argv"], body["timeout"])  # type: ignore[attr-defined]
+        except Rejected as error:
+            raise InvalidInput(str(error)) from error
+        except ClusterUnavailable as error:
+            raise Unavailable(str(error)) from error
+        return Response({"exit_code": code, "output": output.decode(errors="replace")})

@@ -1,0 +1,33 @@
+"""From a request body to a spec. A spec comes as `spec` (an object) or as `yaml` (text: YAML, or a script with #SBATCH lines)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jobs.spec import FieldError, Parsed, SpecErrors, parse_mapping, parse_text
+from portal.core.errors import InvalidInput
+
+
+def read_spec(body: Mapping[str, Any]) -> Parsed:
+    """Raises InvalidInput with every fault at once: field, message and, for text, the line."""
+    spec, text = body.get("spec"), body.get("yaml")
+    if (spec is None) == (text is None):
+        raise InvalidInput.at("spec", "send either `spec` (an object) or `yaml` (text), one of the two")
+    try:
+        return parse_text(text) if isinstance(text, str) else Parsed(parse_mapping(spec if text is None else text))
+    except SpecErrors as error:
+        raise refusal(error.errors) from error
+
+
+def refusal(faults: Sequence[FieldError]) -> InvalidInput:
+    """The faults of a spec as one error."""
+    first = faults[0]
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return InvalidInput(f"{first.field}: {first.message}{more}" if first.field else f"{first.message}{more}",
+                        errors=[fault(f) for f in faults], code="invalid_spec")
+
+
+def fault(error: FieldError) -> dict[str, Any]:
+    """One fault as the API gives it."""
+    return {"field": error.field, "message": error.message, "line": error.line}

@@ -1,0 +1,121 @@
+"""What the REST views of jobs take and give."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+
+class SpecTextSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    yaml = serializers.CharField(required=False, trim_whitespace=False, max_length=1 << 18)
+    spec = serializers.DictField(required=False)
+
+
+class NewJobSerializer(SpecTextSerializer):
+    team = serializers.CharField(required=False, allow_blank=True, max_length=40)
+
+
+class WhySerializer(serializers.Serializer):  # type: ignore[type-arg]
+    why = serializers.CharField(required=False, default="", allow_blank=True, max_length=200)
+
+
+class ChangeJobSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    name = serializers.CharField(required=False, max_length=100)
+    priority = serializers.ChoiceField(["low", "normal", "high", "urgent"], required=False)
+    labels = serializers.DictField(child=serializers.CharField(max_length=255, allow_blank=True), required=False)
+
+
+class ExecSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    argv = serializers.ListField(child=serializers.CharField(max_length=32768, trim_whitespace=False), min_length=1, max_length=256)
+    timeout = serializers.FloatField(default=30, min_value=0.1, max_value=300)
+    index = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
+
+
+class PointSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    name = serializers.CharField(max_length=250)
+    value = serializers.FloatField()
+    step = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=-2**53, max_value=2**53)
+    at = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=0, max_value=2**53,
+                                  help_text="Unix milliseconds; now if left out.")
+
+
+class PointsSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    points = PointSerializer(many=True, max_length=1000)
+
+
+class ReasonSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    code = serializers.CharField()
+    headline = serializers.CharField()
+    advice = serializers.CharField()
+    evidence = serializers.CharField()
+    fault = serializers.CharField()
+
+
+class PendingSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    code = serializers.CharField()
+    text = serializers.CharField()
+    since = serializers.DateTimeField()
+    numbers = serializers.DictField()
+    holders = serializers.ListField(child=serializers.DictField())
+    change = serializers.DictField(allow_null=True)
+    history = serializers.ListField(child=serializers.DictField(), required=False)
+
+
+class JobSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    id = serializers.UUIDField()
+    number = serializers.IntegerField()
+    name = serializers.CharField()
+    org = serializers.CharField()
+    team = serializers.CharField()
+    owner = serializers.DictField()
+    state = serializers.CharField()
+    state_text = serializers.CharField(help_text="With its source and age.")
+    state_source = serializers.CharField()
+    state_at = serializers.DateTimeField()
+    is_stale = serializers.BooleanField()
+    reason = ReasonSerializer(allow_null=True)
+    pending = PendingSerializer(allow_null=True)
+    priority = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+    exit_code = serializers.IntegerField(allow_null=True)
+    array = serializers.DictField(allow_null=True)
+    attempt_count = serializers.IntegerField()
+    resources = serializers.DictField(help_text="cpus in cores, memory in bytes, gpus, gpu_type.")
+    labels = serializers.DictField()
+    node = serializers.CharField()
+    cluster = serializers.CharField()
+    image = serializers.CharField()
+    is_held = serializers.BooleanField()
+    page = serializers.CharField()
+
+
+class JobPageSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    items = JobSerializer(many=True)
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+
+
+class JobDetailSerializer(JobSerializer):
+    spec = serializers.DictField()
+    yaml = serializers.CharField()
+    attempts = serializers.ListField(child=serializers.DictField())
+    after = serializers.ListField(child=serializers.IntegerField())
+    parent = serializers.IntegerField(allow_null=True)
+    cancel_asked_by = serializers.CharField()
+
+
+class RehearsalSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    ok = serializers.BooleanField()
+    starts_now = serializers.BooleanField()
+    checks = serializers.ListField(child=serializers.DictField())
+    launch = serializers.CharField(help_text="The very text that would be sent.")
+
+
+class ValidationSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    ok = serializers.BooleanField()
+    errors = serializers.ListField(child=serializers.DictField())
+    notes = serializers.ListField(child=serializers.DictField())
+    spec = serializers.DictField(allow_null=True)
+    yaml = serializers.CharField(allow_null=True)
+    cost = serializers.ListField(child=serializers.DictField(), help_text="What one task would hold, beside use and limits.")

@@ -1,0 +1,210 @@
+"""REST: submitting, finding and steering jobs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from jobs import pending, present, selectors, services
+from jobs.api import serializers as s
+from jobs.api.cost import cost_of
+from jobs.api.reading import fault, read_spec
+from jobs.models import Job
+from jobs.spec import SpecErrors, parse_text
+from portal.core.errors import InvalidInput
+from portal.core.models import Event
+from workspaces.api.base import OrgView, idempotent
+from workspaces.api.views import read
+from workspaces.permissions import Permission as P
+
+FILTERS = ("state", "team", "owner", "q", "name", "label")
+_PARAMETERS = [OpenApiParameter(name, str, description=text) for name, text in (
+    ("state", "States separated by commas."), ("team", "Team slugs separated by commas."), ("owner", "An e-mail, or `me`."),
+    ("q", "A number, or the beginning of a name."), ("name", "The exact name."), ("label", "key:value"),
+    ("sort", "`-created` (default) or `created`."), ("cursor", "From `next` or `previous`."))]
+_PARAMETERS.append(OpenApiParameter("limit", int, description="1 to 200; 50 if left out."))
+
+
+class JobsView(OrgView):
+    permissions = {"GET": None, "POST": None}
+
+    @extend_schema(parameters=_PARAMETERS, responses=s.JobPageSerializer)
+    def get(self, request: Request) -> Response:
+        """Jobs that one may see, newest first. Keyset pages; nothing is counted."""
+        asked = request.query_params
+        for name in asked:
+            if name not in {*FILTERS, "sort", "limit", "cursor"}:
+                raise InvalidInput.at(name, f"is no filter here; there is {', '.join(FILTERS)}, sort, limit, cursor")
+        page = selectors.page_of(
+            selectors.filtered(self.actor, {n: asked.get(n, "") for n in FILTERS}), limit=_limit(asked.get("limit")),
+            cursor=asked.get("cursor", ""), ascending=_ascending(asked.get("sort", "")))
+        return Response({"items": [present.job_row(job) for job in page.items], "next": page.next, "previous": page.previous})
+
+    @extend_schema(request=s.NewJobSerializer, responses={201: s.JobDetailSerializer},
+                   parameters=[OpenApiParameter("dry_run", bool, description="Rehearse only: answers 200 with a Rehearsal.")])
+    def post(self, request: Request) -> Response:
+        """Submit a job. Accepted means kept: it survives whatever breaks next."""
+        if request.query_params.get("dry_run", "").lower() in {"1", "true", "yes"}:
+            return self._rehearse(request)
+        return self._submit(request)
+
+    @idempotent
+    def _submit(self, request: Request) -> Response:
+        parsed = read_spec(request.data)
+        job = services.submit_job(actor=self.actor, team=self.team(request.data.get("team")), spec=parsed.spec)
+        return _created(job)
+
+    def _rehearse(self, request: Request) -> Response:
+        parsed = read_spec(request.data)
+        told = services.rehearse(actor=self.actor, team=self.team(request.data.get("team")), spec=parsed.spec)
+        checks = [{"name": c.name, "ok": c.is_ok, "text": c.text} for c in told.checks]
+        return Response({"ok": told.is_ok, "starts_now": told.starts_now, "checks": checks, "launch": told.launch})
+
+
+class ValidateView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=s.NewJobSerializer, responses=s.ValidationSerializer)
+    def post(self, request: Request) -> Response:
+        """Check a spec as it is being written; always 200 for text, however wrong."""
+        text = request.data.get("yaml")
+        if not isinstance(text, str):
+            raise InvalidInput.at("yaml", "must be text")
+        try:
+            parsed = parse_text(text)
+        except SpecErrors as error:
+            return Response({"ok": False, "errors": [fault(f) for f in error.errors], "notes": [], "spec": None, "yaml": None,
+                             "cost": []})
+        team = self.team(request.data.get("team")) if request.data.get("team") else None
+        return Response({"ok": True, "errors": [], "notes": [fault(n) for n in parsed.notes], "spec": parsed.spec.to_mapping(),
+                         "yaml": parsed.spec.to_yaml(), "cost": cost_of(self.actor, team, parsed.spec)})
+
+
+class JobViewBase(OrgView):
+    """A view of one job. What the actor may not see is not there."""
+
+    def job(self, name: str) -> Job:
+        return selectors.find_job(self.actor, name)
+
+
+class JobView(JobViewBase):
+    permissions = {"GET": None, "PATCH": None}
+
+    @extend_schema(responses=s.JobDetailSerializer)
+    def get(self, request: Request, job: str) -> Response:
+        """One job by number or id."""
+        row = self.job(job)
+        return Response(present.job_detail(row) | {"pending": _pending(row, self.actor)})
+
+    @extend_schema(request=s.ChangeJobSerializer, responses=s.JobDetailSerializer)
+    def patch(self, request: Request, job: str) -> Response:
+        """Change name, labels or priority."""
+        row = services.change_job(actor=self.actor, job=self.job(job), **read(s.ChangeJobSerializer, request))
+        return Response(present.job_detail(row))
+
+
+class CancelView(JobViewBase):
+    permissions = {"POST": None}
+
+    @extend_schema(request=s.WhySerializer, responses=s.JobDetailSerializer)
+    def post(self, request: Request, job: str) -> Response:
+        """Stop it. Repeating it is no error."""
+        row = services.cancel_job(actor=self.actor, job=self.job(job), **read(s.WhySerializer, request))
+        return Response(present.job_detail(row))
+
+
+class HoldView(JobViewBase):
+    permissions = {"POST": None}
+
+    @extend_schema(request=None, responses=s.JobDetailSerializer)
+    def post(self, request: Request, job: str) -> Response:
+        """Keep what has not started from starting."""
+        return Response(present.job_detail(services.hold_job(actor=self.actor, job=self.job(job))))
+
+
+class ReleaseView(JobViewBase):
+    permissions = {"POST": None}
+
+    @extend_schema(request=None, responses=s.JobDetailSerializer)
+    def post(self, request: Request, job: str) -> Response:
+        """Let a held job take its turn."""
+        return Response(present.job_detail(services.release_job(actor=self.actor, job=self.job(job))))
+
+
+class RerunView(JobViewBase):
+    permissions = {"POST": None}
+
+    @extend_schema(request=s.SpecTextSerializer, responses={201: s.JobDetailSerializer})
+    @idempotent
+    def post(self, request: Request, job: str) -> Response:
+        """Submit the same again, or with a changed spec in the body."""
+        changed = read_spec(request.data).spec if request.data.get("spec") or request.data.get("yaml") else None
+        return _created(services.rerun_job(actor=self.actor, job=self.job(job), spec=changed))
+
+
+class PendingView(JobViewBase):
+    permissions = {"GET": None}
+
+    @extend_schema(responses=s.PendingSerializer)
+    def get(self, request: Request, job: str) -> Response:
+        """Why it waits, computed now: reason, numbers, holders, the smallest change, the history. `pending` null: it does not."""
+        return Response({"pending": _pending(self.job(job), self.actor)})
+
+
+class AttemptsView(JobViewBase):
+    permissions = {"GET": None}
+
+    @extend_schema(parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)])
+    def get(self, request: Request, job: str) -> Response:
+        """Every try of every task, by index and ordinal; pages by `after` (an index)."""
+        rows = self.job(job).attempts.order_by("index", "ordinal")
+        limit = _limit(request.query_params.get("limit"), 200, 1000)
+        after = request.query_params.get("after", "")
+        found = list((rows.filter(index__gt=_whole("after", after)) if after else rows)[:limit])
+        last = str(found[-1].index) if len(found) == limit else None
+        return Response({"items": [present.attempt_row(a) for a in found], "next": last, "previous": None})
+
+
+class EventsView(JobViewBase):
+    permissions = {"GET": None}
+
+    @extend_schema(parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)])
+    def get(self, request: Request, job: str) -> Response:
+        """What happened to it, oldest first; pages by `after` (a position)."""
+        rows = Event.objects.filter(subject_id=self.job(job).id).order_by("position")
+        limit = _limit(request.query_params.get("limit"), 200, 1000)
+        found = list(rows.filter(position__gt=_whole("after", request.query_params.get("after") or "0"))[:limit])
+        facts = [{"id": e.id, "position": e.position, "at": e.at, "kind": e.kind, "actor": e.actor, "data": e.data} for e in found]
+        return Response({"items": facts, "next": str(found[-1].position) if len(found) == limit else None, "previous": None})
+
+
+def _pending(job: Job, actor: Any) -> dict[str, Any] | None:
+    told = pending.answer(job, actor)
+    return None if told is None else {name: getattr(told, name) for name in told.__dataclass_fields__}
+
+
+def _created(job: Job) -> Response:
+    row = present.listed(Job.objects.filter(id=job.id)).get()
+    return Response(present.job_detail(row), status=status.HTTP_201_CREATED)
+
+
+def _limit(text: str | None, default: int = 50, most: int = selectors.MAX_PAGE) -> int:
+    return min(max(_whole("limit", text), 1), most) if text else default
+
+
+def _whole(name: str, text: str | None) -> int:
+    if text is None or not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise InvalidInput.at(name, "must be a whole number")
+    return int(text)
+
+
+def _ascending(sort: str) -> bool:
+    if sort not in {"", "-created", "created", "-number", "number"}:
+        raise InvalidInput.at("sort", "must be -created or created")
+    return sort in {"created", "number"}
+
+

@@ -1,0 +1,28 @@
+"""Points that a job reports of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jobs.models import Attempt, Job
+from portal import series
+from portal.core import clock, streams
+from portal.core.errors import NotPermitted
+from workspaces.actors import Actor, authorize
+from workspaces.permissions import Permission
+
+
+def record_points(*, actor: Actor, job: Job, points: Sequence[Mapping[str, Any]]) -> int:
+    """Store them and show them to whoever watches; how many came. A job's own token reports for that job only. Raises
+    NotPermitted."""
+    authorize(actor, Permission.JOBS_WRITE_METRICS, job.team_id)
+    if actor.token and actor.token.attempt_id and not Attempt.objects.filter(id=actor.token.attempt_id, job=job).exists():
+        raise NotPermitted("A job reports metrics of itself only.")
+    now = clock.now_ms()
+    rows = [series.Point(name=p["name"], labels={}, at_ms=p["at"] or now, value=p["value"], step=p["step"]) for p in points]
+    series.append(f"job:{job.id.hex}", rows, org_id=job.org_id)
+    topic = f"metrics:job:{job.id.hex}"
+    for row in rows:
+        streams.publish(topic, {"t": row.at_ms, "step": row.step, "values": {row.name: row.value}})
+    return len(rows)

@@ -1,0 +1,15 @@
+from __future__ import annotations
+
+from django.urls import path, re_path
+
+from jobs.web import views
+
+urlpatterns = [
+    path("<slug:org>/", views.home, name="home"),
+    path("<slug:org>/find", views.find, name="find"),
+    path("<slug:org>/jobs", views.job_list, name="jobs"),
+    path("<slug:org>/jobs/new", views.new_job, name="job-new"),
+    path("<slug:org>/jobs/act", views.act_on_jobs, name="jobs-act"),
+    path("<slug:org>/jobs/<str:job>", views.job, name="job"),
+    re_path(r"^(?P<org>[-\w]+)/jobs/(?P<job>[^/]+)/(?P<verb>cancel|hold|release|rerun)$", views.act_on_job, name="job-act"),
+]

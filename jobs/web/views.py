@@ -1,0 +1,220 @@
+"""Pages: the organization's home, the list of jobs, one job, a new job."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+
+from jobs import pending, present, selectors, services
+from jobs.models import Job
+from jobs.services.change import authorize_change
+from jobs.spec import SpecErrors, examples, parse_text
+from jobs.states import State
+from jobs.web.reading import facts_of_log
+from portal.core import clock
+from portal.core.errors import NotPermitted, PortalError
+from portal.core.models import Event
+from workspaces import selectors as people
+from workspaces.permissions import Permission as P
+from workspaces.web.doors import action, page
+
+POST = ("POST",)
+SHOWN = 12
+LONG_WAIT = timedelta(minutes=10)
+
+
+@page()
+def home(request: Any) -> HttpResponse:
+    """What needs me, what runs, what waits and why, how full the quota is, what failed lately."""
+    rows = present.listed(selectors.visible_jobs(request.actor)).order_by("-number")
+    week = clock.now() - timedelta(days=7)
+    running = [present.job_row(j) for j in rows.filter(state__gt=State.QUEUED, state__lt=State.SUCCEEDED)[:SHOWN]]
+    waiting = [_waiting_row(j, request.actor) for j in rows.filter(state=State.QUEUED)[:SHOWN]]
+    failed = [present.job_row(j) for j in rows.filter(state=State.FAILED, finished_at__gte=week)[:SHOWN]]
+    finished = [present.job_row(j) for j in rows.filter(state=State.SUCCEEDED)[:5]]
+    response = render(request, "workspaces/home.html", {
+        "page_title": request.org.name, "running": running, "waiting": waiting, "failed": failed, "finished": finished,
+        "quotas": people.quotas_for(request.actor), "is_empty": not (running or waiting or failed or finished) and not rows.exists(),
+        "example": examples()[0], "may_submit": _may_submit(request), "running_count": len(running)})
+    response.set_cookie("muster_org", request.org.slug, max_age=31_536_000, samesite="Lax", httponly=True)
+    return response
+
+
+@page()
+def job_list(request: Any) -> HttpResponse:
+    """The list; all of its state is in the URL."""
+    asked = {name: request.GET.get(name, "") for name in ("state", "team", "owner", "q", "name", "label")}
+    error, found = "", selectors.Page([], None, None)
+    try:
+        found = selectors.page_of(selectors.filtered(request.actor, asked), cursor=request.GET.get("cursor", ""),
+                                  ascending=request.GET.get("sort", "") in {"created", "number"})
+    except PortalError as caught:
+        error = caught.message
+    kept = {name: value for name, value in asked.items() if value} | ({"sort": request.GET["sort"]} if request.GET.get("sort") else {})
+    context = {
+        "page_title": "Jobs", "jobs": [present.job_row(j) for j in found.items], "filters": asked, "filter_error": error,
+        "is_filtered": any(asked.values()), "sort": request.GET.get("sort", ""), "states": [s.word for s in State],
+        "teams": people.teams_for(request.actor), "may_submit": _may_submit(request),
+        "next_url": _page_url(kept, found.next), "previous_url": _page_url(kept, found.previous), "query": urlencode(kept)}
+    is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
+    return render(request, "jobs/_table.html" if is_part else "jobs/list.html", context)
+
+
+@page()
+def job(request: Any, job: str) -> HttpResponse:
+    """One job."""
+    row = selectors.find_job(request.actor, job)
+    index = int(request.GET["index"]) if request.GET.get("index", "").isdigit() else 0
+    ordinal = int(request.GET["attempt"]) if request.GET.get("attempt", "").isdigit() else None
+    attempt = selectors.find_attempt(row, min(index, 2**31 - 1), ordinal and min(ordinal, 2**15))
+    tries = row.attempts.filter(index=attempt.index).order_by("ordinal")
+    return render(request, "jobs/detail.html", {
+        "page_title": f"#{row.number} {row.name}", "crumbs": [("Jobs", f"/{request.org.slug}/jobs")],
+        "job": present.job_detail(row), "attempt": present.attempt_row(attempt), "attempt_hex": attempt.id.hex, "job_hex": row.id.hex,
+        "tries": [present.attempt_row(a) for a in tries], "pending": pending.answer(row, request.actor),
+        "log": facts_of_log(attempt), "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),
+        "timeline": _timeline(row), "env": sorted(present.environment_of(attempt).items()), "children": _children(request, row),
+        "tab": request.GET.get("tab", "overview"), "may_change": _may_change(request, row),
+        "may_admin": request.actor.may(P.JOBS_ADMIN, row.team_id), "is_final": State(row.state).is_final})
+
+
+@page(None, POST)
+def act_on_job(request: Any, job: str, verb: str) -> HttpResponse:
+    """Cancel, hold, release, run again; back to where one came from."""
+    row = selectors.find_job(request.actor, job)
+    back = f"/{request.org.slug}/jobs/{row.number}"
+    if verb == "rerun":
+        return _rerun(request, row, back)
+    act, done = {
+        "cancel": (services.cancel_job, f"#{row.number} is being stopped."),
+        "hold": (services.hold_job, f"#{row.number} is held; it starts when you release it."),
+        "release": (services.release_job, f"#{row.number} takes its turn again."),
+    }[verb]
+    return action(request, back, done, lambda: act(actor=request.actor, job=row))
+
+
+@page(None, POST)
+def act_on_jobs(request: Any) -> HttpResponse:
+    """The bulk bar of the list: cancel or run again what is selected; each that fails is named."""
+    from django.contrib import messages
+
+    verb, done, failed = request.POST.get("verb", ""), 0, []
+    for name in request.POST.getlist("job")[:200]:
+        try:
+            row = selectors.find_job(request.actor, name)
+            if verb == "cancel":
+                services.cancel_job(actor=request.actor, job=row)
+            elif verb == "rerun":
+                services.rerun_job(actor=request.actor, job=row)
+            done += 1
+        except PortalError as error:
+            failed.append(f"#{name}: {error.message}")
+    if done:
+        messages.success(request, f"{done} job{'' if done == 1 else 's'}: {'being stopped' if verb == 'cancel' else 'submitted again'}.")
+    for text in failed[:5]:
+        messages.error(request, text)
+    return redirect(f"/{request.org.slug}/jobs?{request.POST.get('query', '')}")
+
+
+@page(None, ("GET", "HEAD", "POST"))
+def new_job(request: Any) -> HttpResponse:
+    """Form and YAML side by side; from an example (`?example=`) or a former job (`?from=`)."""
+    text, faults, notes = _starting_text(request), [], []
+    if request.method == "POST":
+        text = request.POST.get("yaml", "")
+        try:
+            parsed = parse_text(text)
+            made = services.submit_job(actor=request.actor, team=_team(request), spec=parsed.spec)
+            return redirect(f"/{request.org.slug}/jobs/{made.number}")
+        except SpecErrors as error:
+            faults = [{"field": f.field, "message": f.message, "line": f.line} for f in error.errors]
+        except PortalError as error:
+            faults = error.data.get("errors") or [{"field": "", "message": error.message, "line": None}]
+    return render(request, "jobs/new.html", {
+        "page_title": "New job", "crumbs": [("Jobs", f"/{request.org.slug}/jobs")], "yaml": text, "errors": faults, "notes": notes,
+        "examples": examples(), "teams": [t for t in people.teams_for(request.actor) if request.actor.may(P.JOBS_SUBMIT, t["id"])],
+        "team_chosen": request.POST.get("team") or request.GET.get("team", ""), "quotas": people.quotas_for(request.actor),
+        "may_submit": _may_submit(request)}, status=400 if faults else 200)
+
+
+@page()
+def find(request: Any) -> JsonResponse:
+    """For the command palette: jobs by number or the beginning of a name, pages, and people's teams."""
+    q = request.GET.get("q", "").strip()[:100]
+    jobs = present.listed(selectors.filtered(request.actor, {"q": q})).order_by("-number")[:8]
+    return JsonResponse({"items": [{"kind": "job", "title": f"#{j.number} {j.name}", "note": State(j.state).word,
+                                    "url": f"/{request.org.slug}/jobs/{j.number}"} for j in jobs]})
+
+
+def _rerun(request: HttpRequest, row: Job, back: str) -> HttpResponse:
+    from django.contrib import messages
+
+    try:
+        made = services.rerun_job(actor=request.actor, job=row)  # type: ignore[attr-defined]
+    except PortalError as error:
+        messages.error(request, error.message)
+        return redirect(back)
+    return redirect(f"/{request.org.slug}/jobs/{made.number}")  # type: ignore[attr-defined]
+
+
+def _starting_text(request: Any) -> str:
+    """The YAML one begins with."""
+    if former := request.GET.get("from"):
+        from jobs.specs import spec_of
+
+        return spec_of(selectors.find_job(request.actor, former)).to_yaml()
+    chosen = request.GET.get("example", "")
+    known = examples()
+    return next((e.yaml for e in known if e.name == chosen), known[0].yaml)
+
+
+def _team(request: Any) -> Any:
+    from workspaces.models import Team
+
+    slug = request.POST.get("team", "")
+    row = Team.objects.filter(slug=slug).first()
+    if row is None:
+        raise NotPermitted("Choose the team to submit to.")
+    return row
+
+
+def _waiting_row(job: Job, actor: Any) -> dict[str, Any]:
+    told = pending.answer(job, actor)
+    return present.job_row(job) | {"pending": told or pending.brief(job), "is_long": clock.now() - job.created_at > LONG_WAIT}
+
+
+def _timeline(row: Job) -> list[dict[str, Any]]:
+    """The states that the current attempt went through, with when and for how long."""
+    events = Event.objects.filter(subject_id=row.id, kind__startswith="attempt.").order_by("position")[:100]
+    steps = [{"state": e.kind.partition(".")[2], "at": e.at, "source": e.actor, "data": e.data} for e in events]
+    steps = [{"state": "queued", "at": row.created_at, "source": "muster", "data": {}}, *steps]
+    for step, following in zip(steps, steps[1:], strict=False):
+        step["seconds"] = max((following["at"] - step["at"]).total_seconds(), 0)
+    return steps
+
+
+def _children(request: Any, row: Job) -> list[dict[str, Any]]:
+    if row.array_size is None:
+        return []
+    return [present.attempt_row(a) for a in row.attempts.filter(is_current=True).order_by("index")[:2000]]
+
+
+def _may_submit(request: Any) -> bool:
+    teams = request.actor.teams_where(P.JOBS_SUBMIT)
+    return teams is None or bool(teams)
+
+
+def _may_change(request: Any, row: Job) -> bool:
+    try:
+        authorize_change(request.actor, row, P.JOBS_CANCEL)
+    except PortalError:
+        return False
+    return True
+
+
+def _page_url(kept: dict[str, str], cursor: str | None) -> str:
+    return "?" + urlencode(kept | {"cursor": cursor}) if cursor else ""

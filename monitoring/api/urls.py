@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from monitoring.api import views
+
+urlpatterns = [
+    path("agent/samples", views.SamplesView.as_view(), name="api-agent-samples"),
+    path("orgs/<slug:org>/nodes", views.NodesView.as_view(), name="api-nodes"),
+    path("orgs/<slug:org>/nodes/<str:node>", views.NodeView.as_view(), name="api-node"),
+    path("orgs/<slug:org>/nodes/<str:node>/metrics", views.NodeMetricsView.as_view(), name="api-node-metrics"),
+]

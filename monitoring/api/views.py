@@ -1,0 +1,76 @@
+"""REST: nodes and their curves, and the door for node agents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from clusters.models import Node
+from monitoring import nodes
+from monitoring.metrics.ingest import ingest
+from portal import series
+from portal.core.errors import InvalidInput, NotFound
+from workspaces.actors import authorize
+from workspaces.api.base import OrgView, PortalView
+from workspaces.permissions import Permission as P
+
+
+class SamplesView(PortalView):
+    permissions = {"POST": None}
+
+    @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request) -> Response:
+        """A batch of one node's samples. Needs agent:write, which only operators' tokens have."""
+        authorize(self.actor, P.AGENT_WRITE)
+        return Response({"accepted": ingest(request.data)})
+
+
+class NodesView(OrgView):
+    permissions = {"GET": P.NODES_READ}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """Nodes with what they have, what is taken, and the latest measurements."""
+        return Response({"items": nodes.node_rows(), "next": None, "previous": None})
+
+
+class NodeView(OrgView):
+    permissions = {"GET": P.NODES_READ}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, node: str) -> Response:
+        """One node."""
+        return Response(nodes.node_row(find_node(node)))
+
+
+class NodeMetricsView(OrgView):
+    permissions = {"GET": P.NODES_READ}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT, parameters=[
+        OpenApiParameter("names", str), *(OpenApiParameter(n, int) for n in ("start", "end", "max_points"))])
+    def get(self, request: Request, node: str) -> Response:
+        """Curves of a node. Times in Unix milliseconds; a gap is null."""
+        asked = request.query_params
+        span: dict[str, Any] = {f"{n}_ms": _whole(n, asked[n]) for n in ("start", "end") if asked.get(n)}
+        names = [n for n in asked.get("names", "").split(",") if n][:100] or None
+        most = min(max(_whole("max_points", asked.get("max_points") or "600"), 10), 5000)
+        found = series.query(f"node:{find_node(node).id.hex}", names=names, max_points=most, **span)
+        return Response({"items": [d.as_dict() for d in found], "next": None, "previous": None})
+
+
+def find_node(name: str) -> Node:
+    """By name. Raises NotFound."""
+    node = Node.objects.select_related("cluster").filter(name=name).order_by("-seen_at").first()
+    if node is None:
+        raise NotFound(f"There is no node {name[:80]!r}.")
+    return node
+
+
+def _whole(name: str, text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise InvalidInput.at(name, "must be a whole number")
+    return int(text)

@@ -1,0 +1,82 @@
+"""/healthz: this process answers. /readyz: so does what it depends on. /metrics: numbers for Prometheus."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from clusters.models import Cluster
+from jobs.models import Attempt
+from jobs.states import State
+from portal.core import clock
+from portal.core.errors import NotAuthenticated, NotPermitted
+from portal.web.errors import answer
+from workspaces.tenancy.scope import platform_scope
+
+
+def healthz(request: HttpRequest) -> HttpResponse:
+    """Alive, whatever else is down."""
+    return JsonResponse({"status": "ok"})
+
+
+def readyz(request: HttpRequest) -> HttpResponse:
+    """503 when the database is away. Redis is a cache and a bell: without it things are slower, so it is told but not fatal."""
+    parts = {"database": _check(_database), **({"redis": _check(_redis)} if settings.MUSTER_REDIS_URL else {})}
+    is_ready = parts["database"]["ok"]
+    return JsonResponse({"status": "ready" if is_ready else "not ready", "parts": parts}, status=200 if is_ready else 503)
+
+
+def metrics(request: HttpRequest) -> HttpResponse:
+    """For operators, and for scrapers with an operator's token."""
+    actor = request.actor  # type: ignore[attr-defined]
+    if actor is None or not actor.is_operator:
+        error = NotPermitted("Only a platform operator reads these.") if actor else NotAuthenticated(
+            "Send an operator's access token: Authorization: Bearer mst_…")
+        return answer(request, error)
+    registry = CollectorRegistry()
+    registry.register(_Portal())
+    return HttpResponse(generate_latest(registry), content_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+class _Portal(Collector):
+    """Attempts by state and clusters by health, read when asked."""
+
+    def collect(self):  # type: ignore[no-untyped-def]
+        attempts = GaugeMetricFamily("muster_attempts", "Attempts that have not ended, by state.", labels=["cluster", "state"])
+        with platform_scope("numbers for operators"):
+            rows = (Attempt.objects.filter(state__lt=State.SUCCEEDED).values("cluster__name", "state").annotate(n=Count("id")))
+            for row in rows:
+                attempts.add_metric([row["cluster__name"], State(row["state"]).word], row["n"])
+        silence = GaugeMetricFamily("muster_cluster_silence_seconds", "Since the cluster last answered.", labels=["cluster"])
+        for cluster in Cluster.objects.all():
+            silence.add_metric([cluster.name], max((clock.now() - (cluster.seen_at or cluster.created_at)).total_seconds(), 0))
+        yield attempts
+        yield silence
+
+
+def _database() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+
+def _redis() -> None:
+    import redis
+
+    redis.Redis.from_url(settings.MUSTER_REDIS_URL, socket_timeout=2, socket_connect_timeout=2).ping()
+
+
+def _check(probe: Callable[[], None]) -> dict[str, object]:
+    began = time.monotonic()
+    try:
+        probe()
+    except Exception as error:
+        return {"ok": False, "said": type(error).__name__}
+    return {"ok": True, "ms": round((time.monotonic() - began) * 1000, 1)}

@@ -1,0 +1,90 @@
+"""What node agents send, into the series store and to whoever watches."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from clusters.models import Node
+from jobs.models import Attempt
+from jobs.states import State
+from portal import series
+from portal.core import clock, streams
+from portal.core.errors import InvalidInput, NotFound
+from portal.core.events import Fact, record_all
+from workspaces.tenancy.scope import platform_scope
+
+_KEY = re.compile(r"muster-([0-9a-f]{32})\Z")
+_NAME = re.compile(r"[a-z][a-z0-9_.]{0,99}\Z")
+MAX_SAMPLES, MAX_JOBS = 5_000, 2_000
+FUTURE_MS = 10 * 60_000
+
+
+def ingest(body: Mapping[str, Any]) -> int:
+    """Store one batch; how many points came. A point that was stored before counts once, so a batch may be sent again.
+    Raises InvalidInput, NotFound (a node that no cluster has named)."""
+    at = _time(body.get("at"))
+    with platform_scope("agents report machines, which no tenant owns"):
+        node = Node.objects.filter(name=str(body.get("node", ""))[:253]).order_by("-seen_at").first()
+        if node is None:
+            raise NotFound(f"No cluster has a node {str(body.get('node'))[:80]!r}. It appears once its cluster's inventory names it.")
+        total = _store(f"node:{node.id.hex}", None, at, body.get("samples"))
+        total += sum(_store(f"attempt:{attempt.id.hex}", attempt.org_id, at, samples)
+                     for attempt, samples in _jobs(body.get("jobs")))
+        _tell_events(node, body.get("events"))
+    return total
+
+
+def _store(owner: str, org_id: UUID | None, at: int, samples: Any) -> int:
+    points = list(_points(at, samples))
+    if points:
+        series.append(owner, points, org_id=org_id)
+        streams.publish(f"metrics:{owner}", {"t": at, "values": {_label(p): p.value for p in points}})
+    return len(points)
+
+
+def _points(at: int, samples: Any) -> Iterable[series.Point]:
+    for sample in _listed("samples", samples, MAX_SAMPLES):
+        name, value, labels = sample.get("name"), sample.get("value"), sample.get("labels") or {}
+        if not isinstance(name, str) or not _NAME.match(name):
+            raise InvalidInput.at("samples", "each needs a `name` of a-z, 0-9, '_' and '.'")
+        if not isinstance(value, int | float) or not math.isfinite(value) or not isinstance(labels, dict) or len(labels) > 8:
+            raise InvalidInput.at("samples", f"{name}: `value` must be a finite number, `labels` a small object")
+        named = {str(k)[:40]: str(v)[:100] for k, v in labels.items()}
+        yield series.Point(name=name, labels=named, at_ms=at, value=float(value), unit=str(sample.get("unit", ""))[:20])
+
+
+def _jobs(jobs: Any) -> list[tuple[Attempt, Any]]:
+    """The attempts that run here, each with its samples; keys that we never gave are passed over."""
+    samples = {UUID(found[1]): job.get("samples") for job in _listed("jobs", jobs, MAX_JOBS)
+               if (found := _KEY.match(str(job.get("key", ""))))}
+    rows = Attempt.objects.filter(id__in=list(samples), state__gte=State.DISPATCHING)
+    return [(attempt, samples[attempt.id]) for attempt in rows]
+
+
+def _tell_events(node: Node, events: Any) -> None:
+    record_all(Fact(f"node.{'xid' if e.get('kind') == 'xid' else 'noted'}", None, "node", node.id, "agent",
+                    {k: v for k, v in e.items() if isinstance(v, str | int | float | bool)})
+               for e in _listed("events", events, 200))
+
+
+def _listed(name: str, value: Any, most: int) -> Sequence[Mapping[str, Any]]:
+    if value is None:
+        return []
+    if not isinstance(value, list) or len(value) > most or not all(isinstance(item, dict) for item in value):
+        raise InvalidInput.at(name, f"must be a list of at most {most} objects")
+    return value
+
+
+def _time(at: Any) -> int:
+    if not isinstance(at, int) or isinstance(at, bool) or not 0 < at < clock.now_ms() + FUTURE_MS:
+        raise InvalidInput.at("at", "must be Unix milliseconds, not in the future: check the node's clock")
+    return at
+
+
+def _label(point: series.Point) -> str:
+    inner = ",".join(f"{k}={v}" for k, v in sorted(point.labels.items()))
+    return f"{point.name}{{{inner}}}" if inner else point.name

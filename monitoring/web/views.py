@@ -1,0 +1,28 @@
+"""Pages: nodes, and one node with its curves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from monitoring import nodes as rows
+from monitoring.api.views import find_node
+from workspaces.permissions import Permission as P
+from workspaces.web.doors import page
+
+
+@page(P.NODES_READ)
+def nodes(request: Any) -> HttpResponse:
+    """All nodes."""
+    return render(request, "monitoring/nodes.html", {"page_title": "Nodes", "nodes": rows.node_rows()})
+
+
+@page(P.NODES_READ)
+def node(request: Any, node: str) -> HttpResponse:
+    """One node."""
+    found = find_node(node)
+    return render(request, "monitoring/node.html", {
+        "page_title": found.name, "crumbs": [("Nodes", f"/{request.org.slug}/nodes")], "node": rows.node_row(found),
+        "node_hex": found.id.hex})

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class SeriesConfig(AppConfig):
+    name = "portal.series"
+    label = "series"

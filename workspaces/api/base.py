@@ -1,0 +1,141 @@
+"""What every REST view inside an organization shares: the actor, the permission asked before the method runs, the rate limit,
+and answers that are remembered for a repeated request."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import time
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, ClassVar
+
+import orjson
+from django.conf import settings
+from django.core.cache import cache
+from django.db import IntegrityError, transaction
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from portal.core.errors import Conflict, InvalidInput, NotAuthenticated, NotFound, RateLimited
+from portal.core.models import RememberedAnswer
+from workspaces.actors import Actor, authorize
+from workspaces.models import Organization, Team
+from workspaces.permissions import Permission
+
+WINDOW = 60  # seconds
+
+
+class PortalView(APIView):
+    """For signed-in actors. `permissions` maps each method to what it needs in the organization; None means that the service
+    or the selector behind it asks (because it depends on the team or the row). A method without an entry is refused at start-up
+    by the permission matrix test."""
+
+    permissions: ClassVar[Mapping[str, Permission | None]] = {}
+
+    @property
+    def actor(self) -> Actor:
+        actor = getattr(self.request._request, "actor", None)
+        if actor is None:
+            raise NotAuthenticated("Sign in, or send an access token: Authorization: Bearer mst_…")
+        return actor  # type: ignore[no-any-return]
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self._limit = _count(self.actor)
+        if self._limit["remaining"] < 0:
+            raise RateLimitedFor(self._limit["reset"])
+        needed = self.permissions.get(request.method or "")
+        if needed is not None:
+            authorize(self.actor, needed)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if limit := getattr(self, "_limit", None):
+            response["RateLimit-Limit"] = str(limit["limit"])
+            response["RateLimit-Remaining"] = str(max(limit["remaining"], 0))
+            response["RateLimit-Reset"] = str(limit["reset"])
+        return response
+
+
+class OrgView(PortalView):
+    """Inside the organization that the URL names."""
+
+    @property
+    def org(self) -> Organization:
+        return self.request._request.org  # type: ignore[no-any-return,attr-defined]
+
+    def team(self, slug: object) -> Team:
+        """A team of this organization by slug; the only one there is, if none is named. Raises InvalidInput, NotFound."""
+        rows = Team.objects.all()
+        if slug in (None, ""):
+            mine = list(rows.filter(id__in=self.actor.team_roles)[:2]) or list(rows[:2])
+            if len(mine) != 1:
+                raise InvalidInput.at("team", "is required: name the team to work in")
+            return mine[0]
+        team = rows.filter(slug=slug).first() if isinstance(slug, str) else None
+        if team is None:
+            raise NotFound(f"There is no team {str(slug)[:40]!r} in {self.org.slug}.")
+        return team
+
+
+class RateLimitedFor(RateLimited):
+    """Too many requests; `seconds` until the window ends."""
+
+    def __init__(self, seconds: int):
+        super().__init__(f"Too many requests. Try again in {seconds} s.", data={"retry_after": seconds})
+
+
+def idempotent(method: Callable[..., Response]) -> Callable[..., Response]:
+    """Remember the answer under the client's Idempotency-Key, in the transaction of the change itself: a repeated request gets
+    the same answer, one that comes while the first is under way waits for it, and what failed may be tried again."""
+
+    @wraps(method)
+    def once(view: PortalView, request: Request, *args: Any, **kwargs: Any) -> Response:
+        given = request.headers.get("Idempotency-Key", "")
+        if not given:
+            return method(view, request, *args, **kwargs)
+        if not re.fullmatch(r"[\x21-\x7e]{1,200}", given):
+            raise InvalidInput.at("Idempotency-Key", "must be 1 to 200 visible ASCII characters")
+        name, body_hash = _fingerprint(view, request, given)
+        try:
+            with transaction.atomic():
+                row = RememberedAnswer.objects.create(key=name, body_hash=body_hash)
+                response = method(view, request, *args, **kwargs)
+                row.status, row.body = response.status_code, orjson.loads(orjson.dumps(response.data, default=str))
+                row.save(update_fields=["status", "body"])
+                return response
+        except IntegrityError:
+            known = RememberedAnswer.objects.filter(key=name).first()
+            if known is None:
+                raise
+            return _again(known, body_hash)
+
+    return once
+
+
+def _again(known: RememberedAnswer, body_hash: str) -> Response:
+    if known.body_hash != body_hash:
+        raise Conflict("This Idempotency-Key was used for another request. Use a new one for each.", code="idempotency_key_reused")
+    return Response(known.body, status=known.status, headers={"Idempotent-Replayed": "true"})
+
+
+def _fingerprint(view: PortalView, request: Request, given: str) -> tuple[str, str]:
+    whole = f"{view.actor.user_id}\n{request.method}\n{request.get_full_path()}\n{given}"
+    name = hmac.new(settings.SECRET_KEY.encode(), whole.encode(), hashlib.sha256).hexdigest()
+    return name, hashlib.sha256(orjson.dumps(request.data, default=str)).hexdigest()
+
+
+def _count(actor: Actor) -> dict[str, int]:
+    """One fixed window a minute for each token or person."""
+    at = int(time.time())
+    limit = settings.MUSTER_API_RATE
+    key = f"rate:{actor.token.id if actor.token else actor.user_id}:{at // WINDOW}"
+    cache.add(key, 0, WINDOW * 2)
+    try:
+        used = cache.incr(key)
+    except ValueError:  # evicted between the two
+        used = 1
+    return {"limit": limit, "remaining": limit - used, "reset": WINDOW - at % WINDOW}

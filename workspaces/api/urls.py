@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from workspaces.api import views
+
+urlpatterns = [
+    path("me", views.MeView.as_view(), name="api-me"),
+    path("orgs", views.OrgsView.as_view(), name="api-orgs"),
+    path("orgs/<slug:org>", views.OrgDetailView.as_view(), name="api-org"),
+    path("orgs/<slug:org>/teams", views.TeamsView.as_view(), name="api-teams"),
+    path("orgs/<slug:org>/teams/<slug:team>", views.TeamView.as_view(), name="api-team"),
+    path("orgs/<slug:org>/teams/<slug:team>/members", views.TeamMembersView.as_view(), name="api-team-members"),
+    path("orgs/<slug:org>/teams/<slug:team>/members/<str:email>", views.TeamMemberView.as_view(), name="api-team-member"),
+    path("orgs/<slug:org>/members", views.MembersView.as_view(), name="api-members"),
+    path("orgs/<slug:org>/members/<str:email>", views.MemberView.as_view(), name="api-member"),
+    path("orgs/<slug:org>/tokens", views.TokensView.as_view(), name="api-tokens"),
+    path("orgs/<slug:org>/tokens/<uuid:token>", views.TokenView.as_view(), name="api-token"),
+    path("orgs/<slug:org>/quotas", views.QuotasView.as_view(), name="api-quotas"),
+]

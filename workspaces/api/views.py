@@ -1,0 +1,217 @@
+"""REST: who one is, organizations, teams, members, tokens, quotas."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.conf import settings
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from portal.core.errors import NotFound
+from workspaces import selectors, services
+from workspaces.api import serializers as s
+from workspaces.api.base import OrgView, PortalView, idempotent
+from workspaces.invitations import invite_url
+from workspaces.models import Team, User
+from workspaces.permissions import Permission as P
+
+S = TypeVar("S", bound=serializers.BaseSerializer[Any])
+
+
+def read(kind: type[S], request: Request) -> dict[str, Any]:
+    """The checked body. Raises DRF's ValidationError, which becomes invalid_input."""
+    body = kind(data=request.data)
+    body.is_valid(raise_exception=True)
+    return body.validated_data  # type: ignore[no-any-return]
+
+
+def items(rows: list[dict[str, Any]]) -> Response:
+    """A list that is always short enough for one page."""
+    return Response({"items": rows, "next": None, "previous": None})
+
+
+class MeView(PortalView):
+    permissions = {"GET": None}
+
+    @extend_schema(responses=s.MeSerializer)
+    def get(self, request: Request) -> Response:
+        """Who one is, in which organizations and teams, and what the token is narrowed to."""
+        actor = self.actor
+        token = actor.token and {"scopes": sorted(actor.token.scopes), "id": actor.token.id,
+                                 "is_job": actor.token.attempt_id is not None}
+        return Response({"email": actor.email, "name": actor.name, "is_operator": actor.is_operator,
+                         "orgs": selectors.orgs_of(actor), "token": token, "version": settings.MUSTER_VERSION})
+
+
+class OrgsView(PortalView):
+    permissions = {"GET": None}
+
+    @extend_schema(responses=s.OrgSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """The organizations one belongs to."""
+        return items(selectors.orgs_of(self.actor))
+
+
+class OrgDetailView(OrgView):
+    permissions = {"GET": P.TEAMS_READ}
+
+    @extend_schema(responses=s.OrgSerializer)
+    def get(self, request: Request) -> Response:
+        """One organization."""
+        return Response({"slug": self.org.slug, "name": self.org.name, "role": self.actor.org_role,
+                         "created_at": self.org.created_at})
+
+
+class TeamsView(OrgView):
+    permissions = {"GET": P.TEAMS_READ, "POST": P.TEAMS_WRITE}
+
+    @extend_schema(responses=s.TeamSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """All teams of the organization."""
+        return items(selectors.teams_for(self.actor))
+
+    @extend_schema(request=s.NewTeamSerializer, responses={201: s.TeamSerializer})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Make a team."""
+        team = services.create_team(actor=self.actor, org=self.org, **read(s.NewTeamSerializer, request))
+        return Response(_team(self, team), status=status.HTTP_201_CREATED)
+
+
+class TeamView(OrgView):
+    permissions = {"GET": P.TEAMS_READ, "PATCH": None}
+
+    @extend_schema(responses=s.TeamSerializer)
+    def get(self, request: Request, team: str) -> Response:
+        """One team."""
+        return Response(_team(self, self.team(team)))
+
+    @extend_schema(request=s.RenameSerializer, responses=s.TeamSerializer)
+    def patch(self, request: Request, team: str) -> Response:
+        """Rename a team."""
+        row = services.rename_team(actor=self.actor, team=self.team(team), **read(s.RenameSerializer, request))
+        return Response(_team(self, row))
+
+
+class TeamMembersView(OrgView):
+    permissions = {"GET": P.MEMBERS_READ, "POST": None}
+
+    @extend_schema(responses=s.MemberSerializer(many=True))
+    def get(self, request: Request, team: str) -> Response:
+        """Who is in the team."""
+        return items(selectors.members_of_team(self.team(team)))
+
+    @extend_schema(request=s.NewTeamMemberSerializer, responses={201: s.MemberSerializer})
+    @idempotent
+    def post(self, request: Request, team: str) -> Response:
+        """Bring a member of the organization into the team."""
+        row = services.add_team_member(actor=self.actor, team=self.team(team), **read(s.NewTeamMemberSerializer, request))
+        return Response(_member(row), status=status.HTTP_201_CREATED)
+
+
+class TeamMemberView(OrgView):
+    permissions = {"PATCH": None, "DELETE": None}
+
+    @extend_schema(request=s.TeamRoleSerializer, responses=s.MemberSerializer)
+    def patch(self, request: Request, team: str, email: str) -> Response:
+        """Another role in the team."""
+        row = services.change_team_member(actor=self.actor, team=self.team(team), email=email,
+                                          **read(s.TeamRoleSerializer, request))
+        return Response(_member(row))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, team: str, email: str) -> Response:
+        """Out of the team."""
+        services.remove_team_member(actor=self.actor, team=self.team(team), email=email)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class MembersView(OrgView):
+    permissions = {"GET": P.MEMBERS_READ, "POST": P.MEMBERS_WRITE}
+
+    @extend_schema(responses=s.MemberSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """Everybody in the organization."""
+        return items(selectors.members_of_org())
+
+    @extend_schema(request=s.NewMemberSerializer, responses={201: s.MemberSerializer})
+    def post(self, request: Request) -> Response:
+        """Bring a person in. Someone without a password gets a link to set one, given in the answer."""
+        row = services.add_member(actor=self.actor, org=self.org, **read(s.NewMemberSerializer, request))
+        link = invite_url(row.user)
+        return Response(_member(row) | ({"invite_url": link} if link else {}), status=status.HTTP_201_CREATED)
+
+
+class MemberView(OrgView):
+    permissions = {"PATCH": P.MEMBERS_WRITE, "DELETE": P.MEMBERS_WRITE}
+
+    @extend_schema(request=s.OrgRoleSerializer, responses=s.MemberSerializer)
+    def patch(self, request: Request, email: str) -> Response:
+        """Another role in the organization."""
+        row = services.change_member(actor=self.actor, org=self.org, email=email, **read(s.OrgRoleSerializer, request))
+        return Response(_member(row))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, email: str) -> Response:
+        """Out of the organization and all of its teams."""
+        services.remove_member(actor=self.actor, org=self.org, email=email)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class TokensView(OrgView):
+    permissions = {"GET": P.TOKENS_READ, "POST": None}
+
+    @extend_schema(responses=s.TokenSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """One's own tokens; everybody's for those who may change members."""
+        return items([selectors.token_row(t) for t in selectors.tokens_for(self.actor)[:500]])
+
+    @extend_schema(request=s.NewTokenSerializer, responses={201: s.TokenSerializer})
+    def post(self, request: Request) -> Response:
+        """Make a token; the secret is in this answer only."""
+        body = read(s.NewTokenSerializer, request)
+        team = self.team(body.pop("team")) if body["team"] else body.pop("team")
+        made = services.create_token(actor=self.actor, org=self.org, team=team, **body)
+        return Response(selectors.token_row(made.row) | {"token": made.secret}, status=status.HTTP_201_CREATED)
+
+
+class TokenView(OrgView):
+    permissions = {"DELETE": None}
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, token: UUID) -> Response:
+        """End a token."""
+        services.revoke_token(actor=self.actor, token_id=token)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class QuotasView(OrgView):
+    permissions = {"GET": P.QUOTAS_READ, "PUT": P.QUOTAS_WRITE}
+
+    @extend_schema(responses=s.QuotaSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """What is held, and the limits."""
+        return items(selectors.quotas_for(self.actor))
+
+    @extend_schema(request=s.SetQuotaSerializer, responses=s.QuotaSerializer)
+    def put(self, request: Request) -> Response:
+        """Set or lift a limit."""
+        body = read(s.SetQuotaSerializer, request)
+        row = services.set_quota(actor=self.actor, org=self.org, **body)
+        return Response(selectors.quota_row(row, body["subject"] or self.org.slug))
+
+
+def _team(view: OrgView, team: Team) -> dict[str, Any]:
+    found = next((row for row in selectors.teams_for(view.actor) if row["id"] == team.id), None)
+    if found is None:
+        raise NotFound("There is no such team.")
+    return found
+
+
+def _member(row: Any) -> dict[str, Any]:
+    user: User = row.user
+    return {"email": user.email, "name": user.display_name, "role": row.role, "created_at": row.created_at}

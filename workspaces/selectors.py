@@ -1,0 +1,97 @@
+"""Reading organizations, people, tokens and quotas."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Q, QuerySet
+
+from workspaces.actors import Actor
+from workspaces.models import AccessToken, Membership, Organization, Quota, Team, TeamMembership, User
+from workspaces.permissions import Permission
+from workspaces.services.quota import unit_of
+from workspaces.tenancy.scope import platform_scope
+
+
+def orgs_of(actor: Actor) -> list[dict[str, Any]]:
+    """The organizations the actor belongs to with role and teams; all of them for an operator."""
+    with platform_scope("sign-in: which organizations are mine"):
+        roles = dict(Membership.objects.filter(user_id=actor.user_id).values_list("org_id", "role"))
+        teams = defaultdict(list)
+        for row in TeamMembership.objects.filter(user_id=actor.user_id).select_related("team").order_by("team__slug"):
+            teams[row.org_id].append({"slug": row.team.slug, "name": row.team.name, "role": row.role})
+        rows = Organization.objects.order_by("slug")
+        if not actor.is_operator:
+            rows = rows.filter(id__in=roles)
+        if actor.token:
+            rows = rows.filter(id=actor.token.org_id)
+        return [{"slug": org.slug, "name": org.name, "role": roles.get(org.id, ""), "teams": teams[org.id]} for org in rows]
+
+
+def teams_for(actor: Actor) -> list[dict[str, Any]]:
+    """The teams of the organization entered, with the actor's role and the number of members."""
+    counts = dict(TeamMembership.objects.values_list("team_id").annotate(n=Count("id")))
+    return [{"id": t.id, "slug": t.slug, "name": t.name, "role": actor.team_roles.get(t.id, ""),
+             "members": counts.get(t.id, 0), "created_at": t.created_at} for t in Team.objects.order_by("slug")]
+
+
+def members_of_org() -> list[dict[str, Any]]:
+    """Everybody in the organization entered, with their teams."""
+    teams = defaultdict(list)
+    for user_id, slug in TeamMembership.objects.order_by("team__slug").values_list("user_id", "team__slug"):
+        teams[user_id].append(slug)
+    return [_member(m.user, m.role, m.created_at) | {"teams": teams[m.user_id]}
+            for m in Membership.objects.select_related("user").order_by("user__email")]
+
+
+def members_of_team(team: Team) -> list[dict[str, Any]]:
+    """Everybody in a team."""
+    rows = TeamMembership.objects.filter(team=team).select_related("user").order_by("user__email")
+    return [_member(m.user, m.role, m.created_at) for m in rows]
+
+
+def tokens_for(actor: Actor) -> QuerySet[AccessToken]:
+    """Living tokens that people made: one's own, or all of the organization for those who may change members."""
+    rows = AccessToken.objects.filter(revoked_at=None, attempt_id=None).select_related("user", "team").order_by("-created_at")
+    return rows if actor.may(Permission.MEMBERS_WRITE) else rows.filter(user_id=actor.user_id)
+
+
+def token_row(token: AccessToken) -> dict[str, Any]:
+    """As the API and the page show it."""
+    return {"id": token.id, "name": token.name, "hint": token.hint, "owner": token.user.email,
+            "team": token.team.slug if token.team else None, "scopes": token.scopes, "created_at": token.created_at,
+            "expires_at": token.expires_at, "last_used_at": token.last_used_at}
+
+
+def quotas_for(actor: Actor) -> list[dict[str, Any]]:
+    """Every meter that the actor may see: the organization's, the teams', and people's: one's own, or all for administrators.
+    In the units people read."""
+    rows = Quota.objects.all()
+    if not actor.may(Permission.QUOTAS_WRITE):
+        rows = rows.filter(~Q(scope=Quota.Scope.USER) | Q(subject_id=actor.user_id))
+    names = _subject_names(actor)
+    found = [quota_row(q, names.get(q.subject_id, "")) for q in rows if q.used or q.limit is not None]
+    order = {"org": 0, "team": 1, "user": 2}
+    return sorted(found, key=lambda q: (order[q["scope"]], q["subject"], q["resource"]))
+
+
+def quota_row(quota: Quota, subject: str) -> dict[str, Any]:
+    """cpu in cores, memory in bytes, the rest in pieces."""
+    scale = 1000 if quota.resource == "cpu" else 1
+    return {"scope": quota.scope, "subject": subject, "resource": quota.resource,
+            "limit": None if quota.limit is None else quota.limit / scale, "used": quota.used / scale,
+            "unit": unit_of(quota.resource)}
+
+
+def _subject_names(actor: Actor) -> dict[UUID, str]:
+    names: dict[UUID, str] = dict(Team.objects.values_list("id", "slug"))
+    names.update(Membership.objects.values_list("user_id", "user__email"))
+    if actor.org_id:
+        names[actor.org_id] = actor.org_slug
+    return names
+
+
+def _member(user: User, role: str, since: Any) -> dict[str, Any]:
+    return {"email": user.email, "name": user.display_name, "role": role, "created_at": since}

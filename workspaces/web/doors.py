@@ -1,0 +1,47 @@
+"""What every page view shares: the permission asked first, forms that come back with their errors, flash messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from portal.core.errors import PortalError
+from workspaces.actors import authorize
+from workspaces.permissions import Permission
+
+View = Callable[..., HttpResponse]
+
+
+def page(permission: Permission | None = None, methods: tuple[str, ...] = ("GET", "HEAD")) -> Callable[[View], View]:
+    """A page of an organization. The HTTP door has entered it; this asks the permission (None: the view's services ask) and
+    refuses other methods. `view.permission` and `view.methods` are read by the permission matrix test."""
+
+    def wrap(view: View) -> View:
+        @wraps(view)
+        def inside(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if request.method not in methods:
+                return HttpResponse(status=405, headers={"Allow": ", ".join(methods)})
+            if permission is not None:
+                authorize(request.actor, permission)  # type: ignore[attr-defined]
+            return view(request, *args, **kwargs)
+
+        inside.permission, inside.methods = permission, methods  # type: ignore[attr-defined]
+        return inside
+
+    return wrap
+
+
+def action(request: HttpRequest, back: str, done: str, act: Callable[[], Any]) -> HttpResponse:
+    """Do it, say so, go back; an error is shown where one came from and nothing is done."""
+    try:
+        act()
+    except PortalError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, done)
+    return redirect(back)

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from workspaces.web import views
+
+urlpatterns = [
+    path("", views.start, name="start"),
+    path("<slug:org>/teams", views.teams, name="teams"),
+    path("<slug:org>/teams/<slug:team>", views.team, name="team"),
+    path("<slug:org>/teams/<slug:team>/members/<str:email>", views.change_team_member, name="team-member"),
+    path("<slug:org>/members", views.members, name="members"),
+    path("<slug:org>/members/<str:email>", views.change_member, name="member"),
+    path("<slug:org>/tokens", views.tokens, name="tokens"),
+    path("<slug:org>/tokens/<uuid:token>/revoke", views.revoke_token, name="token-revoke"),
+    path("<slug:org>/quotas", views.quotas, name="quotas"),
+]

@@ -1,0 +1,174 @@
+"""Pages: teams, members, tokens, quotas, and the way in."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from portal.core.errors import InvalidInput, NotFound, PortalError
+from workspaces import selectors, services
+from workspaces.invitations import invite_url
+from workspaces.models import Team
+from workspaces.permissions import OrgRole, TeamRole
+from workspaces.permissions import Permission as P
+from workspaces.web.doors import action, page
+
+READ_WRITE = ("GET", "HEAD", "POST")
+POST = ("POST",)
+_SIZES = {"mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40}
+
+
+def start(request: HttpRequest) -> HttpResponse:
+    """/: to the sign-in page, or to one's (last, else first) organization."""
+    actor = request.actor  # type: ignore[attr-defined]
+    if actor is None:
+        return redirect("account_login")
+    orgs = selectors.orgs_of(actor)
+    if not orgs:
+        return render(request, "workspaces/no_org.html", {"page_title": "No organization yet"})
+    last = request.COOKIES.get("muster_org", "")
+    return redirect("home", org=last if any(o["slug"] == last for o in orgs) else orgs[0]["slug"])
+
+
+@page(P.TEAMS_READ, READ_WRITE)
+def teams(request: Any) -> HttpResponse:
+    """All teams, and making one."""
+    if request.method == "POST":
+        slug = request.POST.get("slug", "").strip()
+        return action(request, request.path, f"Team {slug} is there. Bring people in on its page.", lambda: services.create_team(
+            actor=request.actor, org=request.org, slug=slug, name=request.POST.get("name", "")))
+    return render(request, "workspaces/teams.html", {
+        "page_title": "Teams", "teams": selectors.teams_for(request.actor), "may_write": request.actor.may(P.TEAMS_WRITE)})
+
+
+@page(P.TEAMS_READ, READ_WRITE)
+def team(request: Any, team: str) -> HttpResponse:
+    """One team: its people, and what it holds."""
+    row = _team(team)
+    if request.method == "POST":
+        email = request.POST.get("email", "").strip()
+        return action(request, request.path, f"{email} is in {row.name} now.", lambda: services.add_team_member(
+            actor=request.actor, team=row, email=email, role=request.POST.get("role", TeamRole.MEMBER)))
+    known = {m["email"] for m in selectors.members_of_team(row)}
+    return render(request, "workspaces/team.html", {
+        "page_title": row.name, "crumbs": [("Teams", f"/{request.org.slug}/teams")], "team_row": row,
+        "members": selectors.members_of_team(row), "roles": list(TeamRole), "may_write": request.actor.may(P.MEMBERS_WRITE, row.id),
+        "candidates": [m for m in selectors.members_of_org() if m["email"] not in known],
+        "quotas": [q for q in selectors.quotas_for(request.actor) if q["scope"] == "team" and q["subject"] == row.slug]})
+
+
+@page(None, POST)
+def change_team_member(request: Any, team: str, email: str) -> HttpResponse:
+    """Another role, or out."""
+    row = _team(team)
+    back = f"/{request.org.slug}/teams/{row.slug}"
+    if request.POST.get("remove"):
+        return action(request, back, f"{email} is no longer in {row.name}.",
+                      lambda: services.remove_team_member(actor=request.actor, team=row, email=email))
+    role = request.POST.get("role", "")
+    return action(request, back, f"{email} is {role} of {row.name} now.",
+                  lambda: services.change_team_member(actor=request.actor, team=row, email=email, role=role))
+
+
+@page(P.MEMBERS_READ, READ_WRITE)
+def members(request: Any) -> HttpResponse:
+    """Everybody, and bringing somebody in."""
+    context = {"page_title": "Members", "roles": list(OrgRole), "may_write": request.actor.may(P.MEMBERS_WRITE)}
+    if request.method == "POST":
+        try:
+            row = services.add_member(actor=request.actor, org=request.org, email=request.POST.get("email", ""),
+                                      name=request.POST.get("name", "").strip(), role=request.POST.get("role", OrgRole.MEMBER))
+        except PortalError as error:
+            messages.error(request, error.message)
+            return redirect(request.path)
+        if link := invite_url(row.user):   # shown in this answer only
+            context["invite"] = {"email": row.user.email, "url": link}
+        else:
+            messages.success(request, f"{row.user.email} belongs to {request.org.name} now.")
+            return redirect(request.path)
+    return render(request, "workspaces/members.html", context | {"members": selectors.members_of_org()})
+
+
+@page(None, POST)
+def change_member(request: Any, email: str) -> HttpResponse:
+    """Another role, or out of the organization."""
+    back = f"/{request.org.slug}/members"
+    if request.POST.get("remove"):
+        return action(request, back, f"{email} is no longer a member. Their jobs stay.",
+                      lambda: services.remove_member(actor=request.actor, org=request.org, email=email))
+    role = request.POST.get("role", "")
+    return action(request, back, f"{email} is {role} now.",
+                  lambda: services.change_member(actor=request.actor, org=request.org, email=email, role=role))
+
+
+@page(P.TOKENS_READ, READ_WRITE)
+def tokens(request: Any) -> HttpResponse:
+    """One's tokens, and making one: the secret is shown in this answer only."""
+    context = {"page_title": "Tokens", "teams": selectors.teams_for(request.actor), "permissions": [str(p) for p in P]}
+    if request.method == "POST":
+        try:
+            context["made"] = _make_token(request)
+        except PortalError as error:
+            messages.error(request, error.message)
+    rows = [selectors.token_row(t) for t in selectors.tokens_for(request.actor)[:500]]
+    return render(request, "workspaces/tokens.html", context | {"tokens": rows})
+
+
+@page(None, POST)
+def revoke_token(request: Any, token: UUID) -> HttpResponse:
+    """End a token."""
+    return action(request, f"/{request.org.slug}/tokens", "The token no longer works.",
+                  lambda: services.revoke_token(actor=request.actor, token_id=token))
+
+
+@page(P.QUOTAS_READ, READ_WRITE)
+def quotas(request: Any) -> HttpResponse:
+    """What is held, the limits, and setting them."""
+    if request.method == "POST":
+        return action(request, request.path, "The limit is set.", lambda: _set_quota(request))
+    return render(request, "workspaces/quotas.html", {
+        "page_title": "Quotas", "quotas": selectors.quotas_for(request.actor), "teams": selectors.teams_for(request.actor),
+        "members": selectors.members_of_org(), "may_write": request.actor.may(P.QUOTAS_WRITE)})
+
+
+def _set_quota(request: Any) -> None:
+    given = request.POST
+    scope, subject = given.get("scope", ""), given.get("subject", "")
+    if ":" in given.get("who", ""):
+        scope, _, subject = given["who"].partition(":")
+    resource, text = given.get("resource", "").strip(), given.get("limit", "").strip()
+    services.set_quota(actor=request.actor, org=request.org, scope=scope, subject=subject, resource=resource,
+                       limit=_limit(resource, text))
+
+
+def _limit(resource: str, text: str) -> float | None:
+    """A number, or a size such as 64Gi for memory; empty lifts the limit."""
+    if not text:
+        return None
+    scale = _SIZES.get(text[-2:].lower(), 1) if resource == "memory" else 1
+    try:
+        return float(text[:-2] if scale > 1 else text) * scale
+    except ValueError:
+        raise InvalidInput.at("limit", f"{text[:40]!r} is no number; write 32, or 64Gi for memory") from None
+
+
+def _make_token(request: Any) -> dict[str, Any]:
+    days = request.POST.get("days", "90")
+    if not (days.isascii() and days.isdigit()):
+        raise InvalidInput.at("days", "must be a whole number; 0 for a token that does not expire")
+    slug = request.POST.get("team", "")
+    made = services.create_token(
+        actor=request.actor, org=request.org, name=request.POST.get("name", ""), team=_team(slug) if slug else None,
+        scopes=request.POST.getlist("scopes") or ["all"], days=int(days) or None)
+    return selectors.token_row(made.row) | {"token": made.secret}
+
+
+def _team(slug: str) -> Team:
+    row = Team.objects.filter(slug=slug).first()
+    if row is None:
+        raise NotFound(f"There is no team {slug[:40]!r} here.")
+    return row  # type: ignore[no-any-return]
