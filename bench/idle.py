@@ -67,7 +67,7 @@ def look(root: int) -> Look:
 
 
 def measure(roots: dict[str, int], seconds: float, max_pss: float, max_cpu: float) -> bool:
-    """Prints one row per tree; `max_pss` in MiB, `max_cpu` in percent of a core. Returns whether all targets are met."""
+    """Prints one row per tree; `max_pss` in MiB, `max_cpu` in percent of a core. Returns whether targets are met."""
     before, began = {name: look(pid) for name, pid in roots.items()}, time.monotonic()
     time.sleep(seconds)
     elapsed, is_met = time.monotonic() - began, True

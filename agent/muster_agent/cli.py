@@ -34,7 +34,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    shared = argparse.ArgumentParser(add_help=False)
+    about = "What this machine, its GPUs and its jobs are doing."
+    top = argparse.ArgumentParser(prog="muster-agent", description=about, parents=[shared_options(None)])
+    top.add_argument("--version", action="version", version=VERSION)
+    again = shared_options(argparse.SUPPRESS)            # given after the command, or kept from before it
+    commands = top.add_subparsers(dest="command", metavar="run|once|check")
+    commands.add_parser("run", parents=[again], help="measure and send until stopped (the default)")
+    commands.add_parser("once", parents=[again], help="print one batch").add_argument("--json", action="store_true")
+    commands.add_parser("check", parents=[again], help="say in words what is found")
+    return top
+
+
+def shared_options(default: str | None) -> argparse.ArgumentParser:
+    shared = argparse.ArgumentParser(add_help=False, argument_default=default)
     shared.add_argument("--url", help="the portal, like https://muster.example.org (MUSTER_URL)")
     shared.add_argument("--token-file", type=Path,
                         help="file with a token of scope agent:write (MUSTER_AGENT_TOKEN_FILE, MUSTER_AGENT_TOKEN)")
@@ -42,16 +54,9 @@ def parser() -> argparse.ArgumentParser:
     shared.add_argument("--jobs-dir", type=Path, help="the local backend's jobs folder (MUSTER_JOBS_DIR)")
     shared.add_argument("--disk", type=Path, action="append", help="a path whose file system to watch (/); may repeat")
     shared.add_argument("--spool", type=Path, help="folder for what cannot be sent yet; default: memory only")
-    shared.add_argument("--listen", default="", help="serve Prometheus metrics on HOST:PORT")
-    shared.add_argument("-v", "--verbose", action="store_true")
-    about = "What this machine, its GPUs and its jobs are doing."
-    top = argparse.ArgumentParser(prog="muster-agent", description=about, parents=[shared])
-    top.add_argument("--version", action="version", version=VERSION)
-    commands = top.add_subparsers(dest="command", metavar="run|once|check")
-    commands.add_parser("run", parents=[shared], help="measure and send until stopped (the default)")
-    commands.add_parser("once", parents=[shared], help="print one batch").add_argument("--json", action="store_true")
-    commands.add_parser("check", parents=[shared], help="say in words what is found")
-    return top
+    shared.add_argument("--listen", help="serve Prometheus metrics on HOST:PORT")
+    shared.add_argument("-v", "--verbose", action="store_const", const=True, help="log more")
+    return shared
 
 
 def configure(options: argparse.Namespace) -> Config:

@@ -7,6 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from muster_agent.cli import configure, parser
 from tests.agent.portal_server import Portal
 
 
@@ -59,3 +62,17 @@ def test_two_agents_with_one_spool_are_refused(wait_for, tmp_path):
     finally:
         first.kill()
         first.communicate()
+
+
+@pytest.mark.parametrize("arguments", [["--node", "n1", "once", "--json"], ["once", "--node", "n1", "--json"]])
+def test_options_count_before_and_after_the_command(arguments):
+    options = parser().parse_args(arguments)
+    assert (options.node, options.command, options.json) == ("n1", "once", True)
+
+
+def test_the_environment_gives_what_the_command_line_does_not(monkeypatch, tmp_path):
+    monkeypatch.setenv("MUSTER_URL", "http://one")
+    monkeypatch.setenv("MUSTER_JOBS_DIR", str(tmp_path))
+    config = configure(parser().parse_args(["run"]))
+    assert (config.url, config.jobs_dir, config.disks) == ("http://one", tmp_path, (Path("/"),))
+    assert configure(parser().parse_args(["run", "--url", "http://two"])).url == "http://two"

@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import shutil
 import socket
-import sys
 import threading
 import time
 from pathlib import Path
@@ -15,9 +14,6 @@ from muster_agent.rates import Rates
 from muster_agent.sample import Sample
 from tests.agent.nvml_double import Clock
 
-linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="compares with /proc")
-
-
 def by_name(samples: list[Sample]) -> dict[str, float]:
     return {sample.name: sample.value for sample in samples}
 
@@ -26,7 +22,6 @@ def proc_stat() -> list[int]:
     return [int(x) for x in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
 
 
-@linux
 @pytest.mark.serial
 def test_processor_use_is_what_proc_stat_counts(spawn, wait_for):
     spawn("while True: pass")
@@ -51,7 +46,6 @@ def test_the_modes_are_shares_of_the_same_whole(wait_for):
     assert modes["user"] + modes["system"] <= by_name(samples)["cpu.utilization"] + 1e-9
 
 
-@linux
 def test_memory_is_what_meminfo_says():
     found = by_name(list(Host().memory()))
     info = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in Path("/proc/meminfo").read_text().splitlines()}

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from muster_agent import exposition
 from muster_agent.collector import Collector
@@ -184,10 +185,9 @@ def test_prometheus_reads_the_newest_batch_with_units_in_the_names():
 
 
 def test_labels_are_escaped_and_parse_with_prometheus_own_parser():
-    parser = pytest.importorskip("prometheus_client.parser")
     odd = 'a"b\\c\nd'
     sample = {"name": "disk.used", "labels": {"path": odd}, "value": 1.5, "unit": "bytes"}
     body = {"node": "n1", "samples": [sample], "jobs": [{"key": "muster-a", "samples": [sample]}]}
-    families = {f.name: f.samples[0] for f in parser.text_string_to_metric_families(exposition.render(body))}
+    families = {f.name: f.samples[0] for f in text_string_to_metric_families(exposition.render(body))}
     assert families["muster_disk_used_bytes"].labels == {"node": "n1", "path": odd}
     assert families["muster_job_disk_used_bytes"].labels["job"] == "muster-a"
