@@ -14,6 +14,7 @@ from muster_agent.rates import Rates
 from muster_agent.sample import Sample
 from tests.agent.nvml_double import Clock
 
+
 def by_name(samples: list[Sample]) -> dict[str, float]:
     return {sample.name: sample.value for sample in samples}
 
