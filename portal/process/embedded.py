@@ -34,12 +34,14 @@ def run_embedded(host: str, home: Path) -> int:
     from django.conf import settings
 
     from portal.background import Background
+    from portal.celery import app as tasks
     from portal.process.prepare import listen, prepare
 
     sock = listen(host, settings.MUSTER_PORT)
     first = prepare()
     from portal.asgi import application
 
+    tasks.loader.import_default_modules()      # the ticker runs them by name
     background = Background()
     welcome = Welcome(settings.MUSTER_BASE_URL, first.email, first.password, home, first.is_new)
 
