@@ -41,7 +41,7 @@ def run_embedded(host: str, home: Path) -> int:
     first = prepare()
     from portal.asgi import application
 
-    tasks.loader.import_default_modules()      # the ticker runs them by name
+    tasks.loader.import_default_modules()  # the ticker runs them by name
     background = Background()
     welcome = Welcome(settings.MUSTER_BASE_URL, first.email, first.password, home, first.is_new)
 

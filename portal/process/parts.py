@@ -78,25 +78,26 @@ def worker() -> None:
     """Celery's hand. Threads, since its tasks wait for the database and for clusters."""
     from portal.celery import app
 
-    app.worker_main(
-        [
-            "worker",
-            "--pool=threads",
-            "--concurrency=4",
-            "--without-gossip",
-            "--without-mingle",
-            "--without-heartbeat",
-            "--loglevel=WARNING",
-            f"--hostname=muster-{os.getpid()}@%h",
-        ]
-    )
+    app.Worker(
+        pool="threads",
+        concurrency=4,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+        loglevel="WARNING",
+        quiet=True,
+        redirect_stdouts=False,
+        hostname=f"muster-{os.getpid()}@{socket.gethostname()}",
+    ).start()
 
 
 def beat() -> None:
-    """Celery's clock. It remembers nothing: every task on it may run too often or late."""
+    """Celery's clock."""
     from portal.celery import app
 
-    app.Beat(scheduler_cls="celery.beat:Scheduler", loglevel="WARNING", quiet=True, redirect_stdouts=False).run()
+    app.Beat(
+        scheduler_cls="portal.process.clock.CalmScheduler", loglevel="WARNING", quiet=True, redirect_stdouts=False
+    ).run()
 
 
 def watcher() -> None:
@@ -117,6 +118,7 @@ def agent() -> None:
 
 def warm_up() -> None:
     """In the parent, before it forks: all that more than one part needs, then frozen, so that its pages stay shared."""
+    os.environ["CELERY_SKIP_CHECKS"] = "1"  # Django's checks belong to `make check`; here they would copy every page
     import gc
     from importlib import import_module
 
@@ -146,7 +148,7 @@ def warm_up() -> None:
     app.loader.import_default_modules()
     app.finalize()
     _ = get_resolver().url_patterns
-    get_template("base.html")
+    get_template("account/login.html")
     gc.collect()
     gc.freeze()
 

@@ -22,6 +22,7 @@ def prepare() -> FirstStart:
     from django.conf import settings
     from django.db import connection
 
+    from jobs.clusters import ensure_first_cluster
     from workspaces.services.bootstrap import bootstrap
 
     Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
@@ -31,7 +32,9 @@ def prepare() -> FirstStart:
             cursor.execute("SELECT pg_advisory_lock(%s)", [_MIGRATION_LOCK])
     try:
         _migrate()
-        return bootstrap()
+        first = bootstrap()
+        ensure_first_cluster()
+        return first
     finally:
         connection.close()  # which also lets the lock go
 

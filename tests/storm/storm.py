@@ -62,7 +62,9 @@ class Storm:
         self._folder, self._random, self._pace = folder, random.Random(seed), pace
         self._redis = start_redis(folder, name=f"redis-{seed}")
         postgres = start_postgres(folder, durable=True, name=f"postgres-{seed}")
-        self._portal = Portal(folder, postgres.url, self._redis.url, name=f"portal-{seed}", settings={"MUSTER_API_RATE": "1000000"})
+        self._portal = Portal(
+            folder, postgres.url, self._redis.url, name=f"portal-{seed}", settings={"MUSTER_API_RATE": "1000000"}
+        )
         self._marks = folder.path / f"marks-{seed}"
         self._marks.mkdir()
         self._outcome = Outcome(seed, submits)

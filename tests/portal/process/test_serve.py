@@ -1,0 +1,100 @@
+"""`manage.py serve` as people meet it: real processes, both modes."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Iterator
+
+import httpx
+import psutil
+import pytest
+
+from tests.rig.portal import Portal
+from tests.rig.postgres import create_database
+from tests.rig.processes import Folder, RigFailure
+
+pytestmark = pytest.mark.serial
+
+
+@pytest.fixture
+def folder() -> Iterator[Folder]:
+    made = Folder()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def portal(folder, mode, request) -> Portal:
+    """A portal of the mode that the suite runs in, not yet started; its administrator's password is random."""
+    if mode == "embedded":
+        return Portal(folder, settings={"MUSTER_ADMIN_PASSWORD": ""})
+    url = create_database(request.getfixturevalue("postgres_url"), "serve")
+    redis = request.getfixturevalue("redis_url").rsplit("/", 1)[0] + "/60"
+    return Portal(folder, url, redis, settings={"MUSTER_ADMIN_PASSWORD": ""})
+
+
+def test_a_start_shows_the_login_once_and_the_login_works(portal, folder):
+    portal.start()
+    shown = re.search(r"Password +(\S+) +shown this once", folder.tail("portal", 8000))
+    assert shown, folder.tail("portal", 8000)
+    with httpx.Client(base_url=portal.url, follow_redirects=True) as browser:
+        page = browser.get("/accounts/login/")
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
+        assert token
+        form = {"login": "ada@atlas.example", "password": shown[1], "csrfmiddlewaretoken": token[1]}
+        landed = browser.post("/accounts/login/", data=form, headers={"Referer": str(page.url)})
+    assert landed.status_code == 200
+    assert landed.url.path.startswith("/home")
+    portal.stop()
+    portal.start()
+    assert "as before" in folder.tail("portal", 1500)
+
+
+def test_the_secret_key_is_made_once_and_is_the_owners_alone(portal):
+    portal.start()
+    path = portal.home / "secret_key"
+    assert path.stat().st_mode & 0o777 == 0o600
+    before = path.read_text()
+    portal.stop()
+    portal.start()
+    assert path.read_text() == before
+
+
+def test_a_second_portal_on_the_same_home_is_refused_in_words(portal, folder):
+    portal.start()
+    second = Portal(folder, portal.database_url, portal.redis_url, name="portal", settings=portal.settings)
+    with pytest.raises(RigFailure, match="Another portal .* already runs on"):
+        second.start()
+
+
+def test_a_polite_stop_leaves_no_process_and_says_what_becomes_of_jobs(portal, folder):
+    portal.start()
+    assert portal.process is not None
+    family = psutil.Process(portal.process.pid).children(recursive=True)
+    portal.stop()
+    assert portal.process.returncode == 0
+    assert "Jobs keep running" in folder.tail("portal")
+    assert not [process for process in family if process.is_running()]
+
+
+def test_every_part_of_the_stack_is_back_after_kill_9(portal, mode, wait_for):
+    portal.start()
+    parts = ["web", "live", "worker", "beat", "watcher", "agent"] if mode == "server" else []
+    for name in parts:
+        before = portal.part(name)
+        os.kill(before, signal.SIGKILL)
+        wait_for(lambda name=name, before=before: _part(portal, name) not in {0, before})
+        assert httpx.get(f"{portal.url}/healthz", timeout=10).status_code == 200
+    if mode == "embedded":
+        portal.kill()
+        portal.start()
+        assert httpx.get(f"{portal.url}/healthz", timeout=10).status_code == 200
+
+
+def _part(portal: Portal, name: str) -> int:
+    try:
+        return portal.part(name)
+    except (FileNotFoundError, ValueError):
+        return 0
