@@ -43,9 +43,10 @@ def threaded_http() -> ASGIApp:
     """Django's WSGI application in a pool of threads."""
     from a2wsgi import WSGIMiddleware
 
-    from portal.wsgi import application as django
+    from portal import wsgi as django
 
-    wsgi: Any = WSGIMiddleware(django, workers=HTTP_THREADS)
+    application: Any = django.application
+    wsgi: Any = WSGIMiddleware(application, workers=HTTP_THREADS)
 
     async def http(scope: Message, receive: Receive, send: Send) -> None:
         # WSGI wants it escaped, and a raw byte must not be a server error

@@ -65,7 +65,7 @@ def test_the_secret_key_is_made_once_and_is_the_owners_alone(portal):
 def test_a_second_portal_on_the_same_home_is_refused_in_words(portal, folder):
     portal.start()
     second = Portal(folder, portal.database_url, portal.redis_url, name="portal", settings=portal.settings)
-    with pytest.raises(RigFailure, match="Another portal .* already runs on"):
+    with pytest.raises(RigFailure, match=r"Another portal .* already runs on"):
         second.start()
 
 
