@@ -121,7 +121,8 @@ def become(name: str, entry: Callable[[], None], parent: int) -> None:
         libc.prctl(_PR_SET_NAME, f"muster-{name}".encode()[:15])
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent decides
+        # Ctrl-C reaches the whole group, and the parent decides. Not SIG_IGN: jobs would inherit that.
+        signal.signal(signal.SIGINT, lambda *_: None)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         if os.getppid() == parent:
             entry()
