@@ -1,0 +1,68 @@
+"""The house rules that a machine can read: sizes, names, locks. `OVERSIZE` may only shrink."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.rig.environment import ROOT
+
+PACKAGES = ("portal", "workspaces", "clusters", "jobs", "monitoring", "client", "agent", "bench", "examples")
+FILE_LINES, FUNCTION_LINES = 450, 60
+OVERSIZE: frozenset[str] = frozenset()
+VAGUE = re.compile(r"(^|_)(utils?|helpers?|common|manager|misc)(_|$)")
+INDEX = re.compile(r"--(extra-)?index-url|--find-links|--trusted-host")
+
+
+def sources(*packages: str) -> Iterator[Path]:
+    for package in packages:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            if "migrations" not in path.parts and not {".venv", "node_modules", "build"} & set(path.parts):
+                yield path
+
+
+def shown(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def long_functions(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            if lines > FUNCTION_LINES:
+                yield f"{shown(path)}:{node.name} ({lines} lines)"
+
+
+def test_no_file_is_past_450_lines():
+    found = {shown(path) for path in sources(*PACKAGES, "tests") if len(path.read_text().splitlines()) > FILE_LINES}
+    assert found - OVERSIZE == set()
+
+
+def test_no_function_is_past_60_lines():
+    found = {name for path in sources(*PACKAGES, "tests") for name in long_functions(path)}
+    assert found - OVERSIZE == set()
+
+
+def test_modules_are_named_for_what_they_are():
+    assert [shown(path) for path in sources(*PACKAGES, "tests") if VAGUE.search(path.stem)] == []
+
+
+def test_the_rules_see_the_code_that_they_judge():
+    assert len(list(sources(*PACKAGES))) > 100
+
+
+def test_locks_have_hashes_and_no_address_of_an_index():
+    for lock in (ROOT / "requirements").glob("*.lock"):
+        text = lock.read_text()
+        assert not INDEX.search(text), lock.name
+        pins = re.findall(r"^[a-z0-9][\w.\[\],-]*==\S+.*$", text, re.MULTILINE | re.IGNORECASE)
+        assert pins, lock.name
+        assert all(pin.rstrip().endswith("\\") for pin in pins), lock.name
+
+
+def test_no_test_hides_behind_a_skip():
+    mark = re.compile(r"pytest\.(mark\.)?(skip|xfail|importorskip)|@unittest\.skip")
+    others = [path for path in sources("tests") if path.name != Path(__file__).name]
+    assert [shown(path) for path in others if mark.search(path.read_text())] == []
