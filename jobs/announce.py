@@ -31,4 +31,4 @@ def _publish(ids: list[UUID]) -> None:
         for job in listed(Job.objects.filter(id__in=wanted)):
             row = job_row(job)
             streams.publish(f"job:{job.id.hex}", row)
-            streams.publish(f"jobs:{job.org_id.hex}", row)
+            streams.publish(f"jobs:{job.team_id.hex}", row)

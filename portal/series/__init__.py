@@ -1,0 +1,13 @@
+"""The one store of numeric series: job metrics, node telemetry and training metrics."""
+
+from portal.series.points import Point, SeriesData
+
+__all__ = ["Point", "SeriesData", "append", "compact", "latest", "prune", "query"]
+
+
+def __getattr__(name: str):  # type: ignore[no-untyped-def]  # models may be imported only once Django is ready
+    if name in __all__:
+        from portal.series import store
+
+        return getattr(store, name)
+    raise AttributeError(name)

@@ -1,0 +1,320 @@
+"""This machine: real processes, each under a small supervisor that outlives the portal; in a container when an image is named.
+
+A job is a folder `<root>/<key>/` (see local_supervisor.py for its files). Everything is found again from the folders, so the
+portal, this object and the supervisors may all be killed at any moment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+from jobs.backends import local_supervisor as supervisor
+from jobs.backends.base import (
+    Capability,
+    Handle,
+    Launch,
+    LogChunk,
+    NodeFacts,
+    Observation,
+    Poll,
+    Probe,
+    Rejected,
+    Unavailable,
+)
+from jobs.backends.classify import Ending, classify
+from jobs.backends.local_machine import machine
+from jobs.states import Reason, State
+
+TAIL = 64 << 10
+_PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "SHELL", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
+_SECRET = ("TOKEN", "SECRET", "PASSWORD", "KEY")
+
+
+@dataclass(frozen=True)
+class Config:
+    """`root`: where jobs live. `reserve_cpus`, `reserve_memory` (bytes): kept for the machine itself. `podman`: the command that
+    runs containers with its global options; empty where images are not wanted."""
+
+    root: Path
+    reserve_cpus: float = 0
+    reserve_memory: int = 0
+    podman: tuple[str, ...] = ("podman",)
+    run_options: tuple[str, ...] = ()
+
+
+class LocalBackend:
+    """See Backend for the contract."""
+
+    name: ClassVar[str] = "local"
+    title: ClassVar[str] = "this machine"
+    capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.PLACES, Capability.IMAGES, Capability.EXEC})
+
+    def __init__(self, config: Config):
+        self.config = config
+        config.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @classmethod
+    def configured(cls, options: Mapping[str, Any]) -> LocalBackend:
+        """From a cluster's stored options; `home` is the portal's own directory."""
+        return cls(Config(
+            root=Path(options.get("root") or Path(options["home"]) / "jobs"), reserve_cpus=options.get("reserve_cpus", 0),
+            reserve_memory=options.get("reserve_memory", 0), podman=tuple(options.get("podman", ("podman",))),
+            run_options=tuple(options.get("run_options", ()))))
+
+    def probe(self) -> Probe:
+        try:
+            node = self.inventory()[0]
+        except Unavailable as error:
+            return Probe(False, str(error))
+        return Probe(True, f"This machine, {node.name}: {node.cpus:g} cores, {len(node.gpus)} GPUs. {node.note}".strip())
+
+    def inventory(self) -> Sequence[NodeFacts]:
+        return [machine(self.config.reserve_cpus, self.config.reserve_memory)]
+
+    def render(self, launch: Launch) -> str:
+        env = "\n".join(f"{name}={'••••' if any(s in name for s in _SECRET) else value}"
+                        for name, value in sorted(launch.env.items()))
+        limits = f"# cpus {launch.cpus:g}, memory {launch.memory or 'unlimited'}, GPUs {launch.gpus}, time {launch.time_limit or 'unlimited'}"
+        return f"{limits}\n# {' '.join(self._argv(launch))}\n\n{env}\n\n{launch.script}"
+
+    def submit(self, launch: Launch) -> Handle:
+        folder = self._folder(launch.key)
+        if not folder.exists():
+            self._prepare(folder, launch)
+        self._stand_by(folder)
+        return self._await_pid(folder, launch.key)
+
+    def find(self, key: str) -> Handle | None:
+        folder = self._folder(key)
+        return Handle(key, _pid_of(folder)) if folder.exists() else None
+
+    def poll(self, keys: Iterable[str]) -> Poll:
+        seen, missing = [], []
+        for key in keys:
+            folder = self._folder(key)
+            if not folder.exists():
+                missing.append(key)
+            elif observation := self._observe(folder, key):
+                seen.append(observation)
+        return Poll(seen, missing)
+
+    def cancel(self, key: str, grace: float = 30) -> None:
+        folder = self._folder(key)
+        if folder.exists() and not (folder / "end.json").exists() and not (folder / "cancel").exists():
+            _write(folder / "cancel", str(grace))
+            self._stand_by(folder)
+
+    def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
+        try:
+            with open(self._folder(key) / "output.log", "rb") as file:
+                data = os.pread(file.fileno(), limit, after)
+        except FileNotFoundError:
+            data = b""
+        except OSError as error:
+            raise Unavailable(f"The log cannot be read: {error.strerror}") from error
+        return LogChunk(after, data, int(time.time() * 1000))
+
+    def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
+        folder = self._folder(key)
+        launch = json.loads((folder / "launch.json").read_text())
+        command = [*launch["container"], "exec", key, *argv] if launch["container"] else list(argv)
+        try:
+            done = subprocess.run(command, cwd=folder / "work", env=launch["env"], stdin=subprocess.DEVNULL, timeout=timeout,  # noqa: S603  argv, no shell
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        except subprocess.TimeoutExpired as error:
+            raise Rejected(f"{argv[0]} did not end within {timeout:g} s and was stopped.", "argv") from error
+        except OSError as error:
+            raise Rejected(f"{argv[0]}: {(error.strerror or str(error)).lower()}", "argv") from error
+        return done.returncode if done.returncode >= 0 else 128 - done.returncode, done.stdout
+
+    def forget(self, key: str) -> None:
+        folder = self._folder(key)
+        if (folder / "end.json").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _folder(self, key: str) -> Path:
+        if not key.replace("-", "").isalnum() or len(key) > 100:
+            raise Rejected("That is not a key of a job.")
+        return self.config.root / key
+
+    def _prepare(self, folder: Path, launch: Launch) -> None:
+        """Build the folder aside and move it into place whole, so that a folder that is there is complete."""
+        argv = self._argv(launch)
+        aside = folder.parent / f".{launch.key}.{os.getpid()}.{time.monotonic_ns()}"
+        try:
+            for part in (aside, aside / "work", aside / "out"):
+                part.mkdir(mode=0o700)
+            (aside / "script").write_text(launch.script)
+            (aside / "script").chmod(0o700)
+            (aside / "output.log").touch(0o600)
+            _write(aside / "launch.json", json.dumps(self._record(folder, launch, argv)))
+            os.rename(aside, folder)
+        except OSError as error:
+            shutil.rmtree(aside, ignore_errors=True)
+            if not folder.exists():                  # else somebody else was faster with the same key: theirs counts
+                raise Unavailable(f"The job's folder cannot be written: {error.strerror or error}") from error
+
+    def _record(self, folder: Path, launch: Launch, argv: list[str]) -> dict[str, Any]:
+        own = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        env = {**own, **launch.env, "MUSTER_JOB_KEY": launch.key, "MUSTER_OUTPUT_DIR": str(folder / "out"), "PYTHONUNBUFFERED": "1"}
+        return {"key": launch.key, "argv": argv, "env": env, "memory": launch.memory, "time_limit": launch.time_limit,
+                "grace": launch.grace, "gpus": list(launch.placement.gpu_uuids) if launch.placement else [],
+                "affinity": [], "container": list(self.config.podman) if launch.image else []}
+
+    def _argv(self, launch: Launch) -> list[str]:
+        script = str(self._folder(launch.key) / "script")
+        if not launch.image:
+            return [script] if launch.script.startswith("#!") else [shutil.which("bash") or "/bin/sh", script]
+        if not self.config.podman or not shutil.which(self.config.podman[0]):
+            raise Rejected("This machine has no podman, so it cannot run images: leave `image` out, or install podman.", "image")
+        return [*self.config.podman, "run", *self._container_options(launch), launch.image, "/bin/sh", "/muster/script"]
+
+    def _container_options(self, launch: Launch) -> list[str]:
+        folder = self._folder(launch.key)
+        options = [*self.config.run_options, "--name", launch.key, f"--volume={folder}/script:/muster/script:ro",
+                   f"--volume={folder}/out:/muster/out", f"--volume={folder}/work:/muster/work", "--workdir=/muster/work",
+                   f"--cpus={launch.cpus:g}", "--env=MUSTER_OUTPUT_DIR=/muster/out", "--env=MUSTER_JOB_KEY"]
+        options += [f"--env={name}" for name in sorted(launch.env)]      # by name: values stay out of `ps`
+        if launch.memory:
+            options.append(f"--memory={launch.memory}")
+        if launch.shm_size:
+            options.append(f"--shm-size={launch.shm_size}")
+        if launch.placement:
+            options += [f"--device=nvidia.com/gpu={uuid}" for uuid in launch.placement.gpu_uuids]
+        return options
+
+    def _stand_by(self, folder: Path) -> None:
+        """Start a supervisor, detached for good. One that is there already keeps the folder's lock, and this one goes."""
+        try:
+            subprocess.Popen(  # noqa: S603  our own program
+                [sys.executable, "-I", "-S", "-c", "import os,sys\nif os.fork(): os._exit(0)\nos.setsid()\nos.execv(sys.argv[1], sys.argv[1:])",
+                 sys.executable, "-I", "-S", supervisor.__file__, str(folder)],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"PATH": os.environ.get("PATH", "")},
+                close_fds=True).wait(10)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise Unavailable(f"No process can be started on this machine: {error}") from error
+
+    def _await_pid(self, folder: Path, key: str) -> Handle:
+        """The supervisor writes the pid within milliseconds; a machine that is that busy is told apart from a failure."""
+        for _ in range(500):
+            if (pid := _pid_of(folder)) or (folder / "end.json").exists():
+                return Handle(key, pid)
+            time.sleep(0.01)
+        raise Unavailable("The job's supervisor did not start within 5 s.")
+
+    def _observe(self, folder: Path, key: str) -> Observation | None:
+        if (folder / "end.json").exists():
+            return self._ended(folder, key)
+        words = _words(folder)
+        if len(words) < 3:
+            self._stand_by_if_alone(folder)
+            return Observation(key, State.STARTING, "starting")
+        if not supervisor_alive(folder):
+            self._stand_by(folder)                   # its supervisor was killed: a new one adopts the job, or writes its end
+        is_stopping = (folder / "cancel").exists()
+        return Observation(key, State.STOPPING if is_stopping else State.RUNNING, "running", native_id=words[0],
+                           started_at=_time(float(words[2])), node=os.uname().nodename)
+
+    def _stand_by_if_alone(self, folder: Path) -> None:
+        if not supervisor_alive(folder):
+            self._stand_by(folder)
+
+    def _ended(self, folder: Path, key: str) -> Observation:
+        end = json.loads((folder / "end.json").read_text())
+        launch = json.loads((folder / "launch.json").read_text())
+        if end["exit_code"] is None and not end["asked"] and not end["over_memory"]:
+            return self._vanished(folder, key, end)
+        verdict = self._image_trouble(launch, end, folder) or classify(Ending(
+            exit_code=end["exit_code"], signal=end["signal"], tail=_tail(folder), asked=end["asked"], peak=end["peak"],
+            limit=launch["memory"], is_over_memory=end["over_memory"], time_limit=launch["time_limit"]))
+        left = f" {end['left']} processes that it left behind were ended." if end["left"] else ""
+        return Observation(
+            key, verdict.reason.final_state, f"exit {end['exit_code']}", reason=verdict.reason, exit_code=end["exit_code"],
+            signal=_signal(end), evidence=(verdict.evidence + left).strip(), started_at=_time(end["started"]),
+            finished_at=_time(end["finished"]), node=os.uname().nodename, peak_memory=end["peak"] or None, native_id=_pid_of(folder))
+
+    def _vanished(self, folder: Path, key: str, end: Mapping[str, Any]) -> Observation:
+        """Its shell left no exit code: killed together with it, or the machine was restarted."""
+        words = _words(folder)
+        rebooted = bool(words) and _boot_time() > float(words[2])
+        reason = Reason.NODE_FAILED if rebooted else Reason.KILLED_BY_SIGNAL
+        evidence = "The machine was restarted while it ran." if rebooted else \
+            "Every process of it was ended by SIGKILL from outside: by a person, or by the kernel when memory ran out."
+        return Observation(key, reason.final_state, "vanished", reason=reason, signal=None if rebooted else 9, evidence=evidence,
+                           started_at=_time(end["started"]), finished_at=_time(end["finished"]), node=os.uname().nodename)
+
+    def _image_trouble(self, launch: Mapping[str, Any], end: Mapping[str, Any], folder: Path) -> Any:
+        from jobs.backends.classify import Verdict
+
+        if not launch["container"] or end["asked"]:
+            return None
+        if end["exit_code"] == 125:
+            lines = [line for line in _tail(folder).splitlines() if line.strip()]
+            return Verdict(Reason.IMAGE_UNAVAILABLE, lines[-1][:500] if lines else "podman could not start the image.")
+        if end["exit_code"] == 137 and self._was_oom(launch):
+            return Verdict(Reason.OUT_OF_MEMORY, f"The kernel stopped the container at its limit of {launch['memory'] >> 20} MiB.")
+        return None
+
+    def _was_oom(self, launch: Mapping[str, Any]) -> bool:
+        done = subprocess.run([*launch["container"], "inspect", "--format", "{{.State.OOMKilled}}", launch["key"]],  # noqa: S603
+                              capture_output=True, text=True, timeout=10, check=False)
+        return done.stdout.strip() == "true"
+
+
+def supervisor_alive(folder: Path) -> bool:
+    """Somebody holds the folder's lock."""
+    import fcntl
+
+    try:
+        with open(folder / "supervisor.lock", "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
+
+
+def _words(folder: Path) -> list[str]:
+    try:
+        return (folder / "pid").read_text().split()
+    except FileNotFoundError:
+        return []
+
+
+def _pid_of(folder: Path) -> str:
+    return next(iter(_words(folder)), "")
+
+
+def _tail(folder: Path) -> str:
+    with open(folder / "output.log", "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - TAIL, 0))
+        return file.read().decode(errors="replace")
+
+
+def _signal(end: Mapping[str, Any]) -> int | None:
+    code = end["exit_code"]
+    return end["signal"] or (code - 128 if code and 128 < code < 193 else None)
+
+
+def _boot_time() -> float:
+    return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def _time(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _write(path: Path, text: str) -> None:
+    supervisor.write(str(path), text)

@@ -1,0 +1,134 @@
+"""The websocket's protocol. Client: subscribe, unsubscribe, ping. Server: hello, subscribed, event, resync, gap, end, error, pong, and
+binary frames of log bytes (`subscription.HEAD`). Each subscribe is authorised; access is asked again while the socket lives."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import orjson
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+
+from monitoring.live.access import AccessWatch
+from monitoring.live.subscription import Subscription
+from monitoring.live.topics import grant
+from portal.core.errors import InvalidInput, NotFound, PortalError
+from workspaces.actors import Actor
+
+MAX_SUBSCRIPTIONS = 64
+MAX_MESSAGE = 4096
+
+
+class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
+    """One socket of one page or program."""
+
+    async def connect(self) -> None:
+        self.actor: Actor | None = await self.scope["identify"]()
+        self.tasks: dict[int, tuple[Subscription, asyncio.Task[None]]] = {}
+        if self.actor is None:
+            await self.close(code=4401)
+            return
+        await self.accept()
+        AccessWatch.here().join(self)
+        await self.tell({"op": "hello", "server_time": int(time.time() * 1000)})
+
+    async def disconnect(self, code: int) -> None:
+        AccessWatch.here().leave(self)
+        for number in list(self.tasks):
+            await self.drop(number)
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        number = 0
+        try:
+            message = _parsed(text_data)
+            number = _number(message)
+            await self.obey(message, number)
+        except PortalError as error:
+            await self.tell({"op": "error", "id": number, "code": error.kind, "message": error.message})
+
+    async def obey(self, message: dict[str, Any], number: int) -> None:
+        match message.get("op"):
+            case "subscribe":
+                await self.subscribe(number, message)
+            case "unsubscribe":
+                await self.drop(number)
+            case "ping":
+                await self.tell({"op": "pong"})
+            case other:
+                raise InvalidInput.at("op", f"{str(other)[:40]!r} is not known; there is subscribe, unsubscribe, ping")
+
+    async def subscribe(self, number: int, message: dict[str, Any]) -> None:
+        topic, after = message.get("topic"), message.get("after")
+        if not isinstance(topic, str) or not (after is None or isinstance(after, int) and 0 <= after < 2**63):
+            raise InvalidInput.at("topic", "must be text, and `after` a whole number or left out")
+        if number in self.tasks or len(self.tasks) >= MAX_SUBSCRIPTIONS:
+            raise InvalidInput.at("id", f"must be new; a socket has at most {MAX_SUBSCRIPTIONS} subscriptions")
+        granted = await database_sync_to_async(grant)(self.actor, topic)
+        made = Subscription(number, topic, granted, after, self.put)
+        self.tasks[number] = (made, asyncio.create_task(self._guard(made)))
+
+    async def drop(self, number: int) -> None:
+        made = self.tasks.pop(number, None)
+        if made:
+            made[1].cancel()
+            await asyncio.gather(made[1], return_exceptions=True)
+
+    async def recheck(self) -> None:
+        """Somebody's access changed: everything is asked again, and what is no longer allowed ends here."""
+        self.actor = await self.scope["identify"]()
+        if self.actor is None:
+            await self.close(code=4401)
+            return
+        for number, (made, _) in list(self.tasks.items()):
+            try:
+                now = await database_sync_to_async(grant)(self.actor, made.topic)
+            except NotFound as error:
+                await self.drop(number)
+                await self.tell({"op": "error", "id": number, "code": error.kind, "message": error.message})
+                continue
+            if now != made.granted:
+                await self.drop(number)
+                again = Subscription(number, made.topic, now, None, self.put)
+                self.tasks[number] = (again, asyncio.create_task(self._guard(again)))
+                await self.tell({"op": "resync", "id": number, "seq": 0, "why": "access changed"})
+
+    async def put(self, data: bytes | str) -> None:
+        if isinstance(data, str):
+            await self.send(text_data=data)
+        else:
+            await self.send(bytes_data=data)
+
+    async def tell(self, message: dict[str, Any]) -> None:
+        await self.send(text_data=orjson.dumps(message).decode())
+
+    async def _guard(self, made: Subscription) -> None:
+        """A subscription that breaks says so; the socket and the others go on."""
+        try:
+            await made.run()
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            self.tasks.pop(made.number, None)
+            await self.tell({"op": "error", "id": made.number, "code": "internal", "message": "This broke on our side. Subscribe again."})
+            raise
+
+
+def _parsed(text: str | None) -> dict[str, Any]:
+    if text is None or len(text) > MAX_MESSAGE:
+        raise InvalidInput.at("message", f"must be JSON text of at most {MAX_MESSAGE} characters")
+    try:
+        message = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise InvalidInput.at("message", "is not JSON") from error
+    if not isinstance(message, dict):
+        raise InvalidInput.at("message", "must be a JSON object")
+    return message
+
+
+def _number(message: dict[str, Any]) -> int:
+    number = message.get("id", 0)
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < 2**32:
+        raise InvalidInput.at("id", "must be a whole number below 2**32")
+    return number

@@ -1,0 +1,104 @@
+"""What may be watched, and by whom. A topic that one may not see is not there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from clusters.models import Node
+from jobs.models import Attempt, Job
+from portal.core.errors import NotFound
+from workspaces.actors import Actor
+from workspaces.models import Organization, Team
+from workspaces.permissions import Permission
+from workspaces.tenancy.scope import platform_scope
+
+_TOPIC = re.compile(r"(log|job|jobs|nodes|metrics:attempt|metrics:job|metrics:node):([0-9a-f]{32})\Z")
+
+
+@dataclass(frozen=True)
+class Granted:
+    """What a subscription listens to on the bus. `log_key`: the log that is the truth behind it, for log topics."""
+
+    bus_topics: tuple[str, ...]
+    log_key: str = ""
+
+
+def grant(actor: Actor, topic: str) -> Granted:
+    """Raises NotFound for what does not exist or is not the actor's to see. Opens the tenant door for this one topic."""
+    found = _TOPIC.match(topic)
+    if found is None:
+        raise NotFound("There is no such topic.")
+    with platform_scope("a topic names its organization only by what it is about"):
+        return KINDS[found[1]](actor, UUID(found[2]), topic)
+
+
+def _log(actor: Actor, pk: UUID, topic: str) -> Granted:
+    attempt = Attempt.objects.select_related("job", "org").filter(id=pk).first()
+    _see(actor, attempt.job if attempt else None)
+    return Granted((topic,), log_key=pk.hex)
+
+
+def _of_attempt(actor: Actor, pk: UUID, topic: str) -> Granted:
+    attempt = Attempt.objects.select_related("job", "org").filter(id=pk).first()
+    _see(actor, attempt.job if attempt else None)
+    return Granted((topic,))
+
+
+def _of_job(actor: Actor, pk: UUID, topic: str) -> Granted:
+    _see(actor, Job.objects.select_related("org").filter(id=pk).first())
+    return Granted((topic,))
+
+
+def _job_list(actor: Actor, pk: UUID, topic: str) -> Granted:
+    """The organization's list, as far as the actor sees it: one bus topic per team, so that nothing is filtered on the way."""
+    inside = _enter(actor, pk)
+    teams = inside.teams_where(Permission.JOBS_READ)
+    if teams is None:
+        teams = frozenset(Team.objects.filter(org_id=pk).values_list("id", flat=True))
+    return Granted(tuple(sorted(f"jobs:{team.hex}" for team in teams)))
+
+
+def _node_list(actor: Actor, pk: UUID, topic: str) -> Granted:
+    if not _enter(actor, pk).may(Permission.NODES_READ):
+        raise _nothing()
+    return Granted((topic,))
+
+
+def _of_node(actor: Actor, pk: UUID, topic: str) -> Granted:
+    """Nodes belong to nobody: any member of any organization that may see nodes sees them."""
+    if not Node.objects.filter(id=pk).exists() or not any(
+            _enter(actor, org_id).may(Permission.NODES_READ) for org_id in _orgs_of(actor)):
+        raise _nothing()
+    return Granted((topic,))
+
+
+def _orgs_of(actor: Actor) -> list[UUID]:
+    from workspaces.selectors import orgs_of
+
+    slugs = [org["slug"] for org in orgs_of(actor)]
+    return list(Organization.objects.filter(slug__in=slugs).values_list("id", flat=True)[:20])
+
+
+def _see(actor: Actor, job: Job | None) -> None:
+    if job is None or not actor.enter(job.org).may(Permission.JOBS_READ, job.team_id):
+        raise _nothing()
+
+
+def _enter(actor: Actor, org_id: UUID) -> Actor:
+    org = Organization.objects.filter(id=org_id).first()
+    if org is None:
+        raise _nothing()
+    return actor.enter(org)
+
+
+def _nothing() -> NotFound:
+    return NotFound("There is no such topic that you can see.")
+
+
+KINDS: Mapping[str, Callable[[Actor, UUID, str], Granted]] = {
+    "log": _log, "job": _of_job, "jobs": _job_list, "nodes": _node_list, "metrics:attempt": _of_attempt,
+    "metrics:job": _of_job, "metrics:node": _of_node,
+}

@@ -1,0 +1,394 @@
+"""Logs at rest: append-only bytes with offsets, in segments, with a time index, honest gaps and a certificate at the end.
+
+A log is a folder `<root>/<last two of key>/<key>/`:
+
+    <start>.seg            bytes from offset <start> on, being appended to    (16 hex digits)
+    <start>-<end>.zst      the same, full and compressed
+    index                  16-byte records (offset, Unix ms): when bytes from that offset on arrived
+    gaps                   one JSON line for each stretch that was never stored, and why
+    certificate.json       written once, when nothing can follow
+
+A byte's offset is the same here as at its source, so writing twice is harmless: an overlapping prefix is dropped. Whatever
+was acknowledged as durable was fsynced; after a kill at any point the folder is a correct shorter log, and the source goes
+on from `end`. Logs know nothing of jobs' rows and outlive them.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import re
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+import zstandard
+from blake3 import blake3
+
+from portal.core.errors import Unavailable
+
+SEGMENT = 4 << 20
+INDEX_EVERY_MS = 50
+LIMIT = 4 << 30                     # bytes kept of one log; what follows is a gap with its reason
+SEARCH_BUDGET = 32 << 20            # bytes looked through in one call
+_RECORD = struct.Struct("<QQ")
+_KEY = re.compile(r"[0-9a-zA-Z_-]{1,100}\Z")
+_FULL = "the log's size limit was reached"
+
+
+class Gap(ValueError):
+    """Bytes before these were never stored: say so with `skip`, or bring them."""
+
+
+@dataclass(frozen=True)
+class LogRead:
+    """Bytes from `start` on; `start` is past what was asked for where that lies in a gap. `end`: of what is stored."""
+
+    start: int
+    data: bytes
+    end: int
+    gaps: list[tuple[int, int, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known of a closed log. `bytes` counts what is stored; digests are over exactly that, in order."""
+
+    bytes: int
+    lines: int
+    sha256: str
+    blake3: str
+    gaps: list[tuple[int, int, str]]
+    complete: bool
+    closed_by: str
+    first_at: int | None
+    last_at: int | None
+    text: str
+
+    def as_dict(self) -> dict[str, object]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Lines with the text: (offset of the line, the line). Go on from `after` unless `done`."""
+
+    hits: list[tuple[int, str]]
+    after: int
+    done: bool
+
+    def as_dict(self) -> dict[str, object]:
+        return {"hits": [{"offset": offset, "line": line} for offset, line in self.hits], "after": self.after, "done": self.done}
+
+
+@dataclass(frozen=True)
+class _Segment:
+    path: Path
+    start: int
+    end: int
+
+    @property
+    def is_full(self) -> bool:
+        return self.path.suffix == ".zst"
+
+
+class LogStore:
+    """All logs under one folder. Any number of processes may read; writers of one log take turns by its lock."""
+
+    def __init__(self, root: Path, limit: int = LIMIT):
+        self.root, self.limit = root, limit
+
+    def end(self, key: str) -> int:
+        """The offset after the last byte that is stored or was skipped; 0 for a log that does not exist."""
+        folder = self._folder(key)
+        last = max((s.end for s in _segments(folder)), default=0)
+        return max(last, max((gap[1] for gap in _gaps(folder)), default=0))
+
+    def append(self, key: str, offset: int, data: bytes, at_ms: int, *, durable: bool = True) -> int:
+        """Store bytes; the new end. What lies before the end is dropped. Raises Gap, Unavailable (disk full)."""
+        with self._locked(key) as folder:
+            end = self.end(key)
+            if offset > end:
+                raise Gap(f"the log ends at {end}, these bytes begin at {offset}")
+            data = data[end - offset:]
+            if not data or (folder / "certificate.json").exists():
+                return end
+            kept = data[:max(self.limit - end, 0)]
+            if kept:
+                self._write(folder, end, kept, at_ms, durable=durable)
+            if len(kept) < len(data):
+                _add_gap(folder, end + len(kept), end + len(data), _FULL)
+            return end + len(data)
+
+    def skip(self, key: str, start: int, end: int, why: str) -> None:
+        """Record that these bytes are lost, in words. Nothing happens for what is stored already."""
+        with self._locked(key) as folder:
+            start = max(start, self.end(key))
+            if end > start:
+                _add_gap(folder, start, end, why)
+
+    def read(self, key: str, after: int, limit: int = 1 << 20) -> LogRead:
+        """At most `limit` bytes from offset `after`, never across a gap."""
+        folder, gaps = self._folder(key), _gaps(self._folder(key))
+        end = self.end(key)
+        for segment in _segments(folder):
+            if segment.end <= after:
+                continue
+            start = max(after, segment.start)
+            data = _bytes(segment, start, min(segment.end, start + limit))
+            return LogRead(start, data, end, [g for g in gaps if g[1] > after and g[0] < start + len(data)])
+        return LogRead(max(after, end) if gaps and gaps[-1][1] >= end else min(after, end), b"", end, [g for g in gaps if g[1] > after])
+
+    def open_range(self, key: str, start: int, end: int, chunk: int = 1 << 20) -> Iterator[bytes]:
+        """The stored bytes between two offsets, piece by piece."""
+        at = start
+        while at < end:
+            part = self.read(key, at, min(chunk, end - at))
+            if not part.data:
+                return
+            yield part.data[:max(end - part.start, 0)]
+            at = part.start + len(part.data)
+
+    def size(self, key: str) -> int:
+        """Bytes that `open_range` over everything gives: the end less the gaps."""
+        return sum(s.end - s.start for s in _segments(self._folder(key)))
+
+    def times(self, key: str, start: int, end: int) -> list[tuple[int, int]]:
+        """(offset, Unix ms) of the arrivals between two offsets, with the one that `start` belongs to first."""
+        records = _index(self._folder(key))
+        first = max((i for i, (offset, _) in enumerate(records) if offset <= start), default=0)
+        return [record for record in records[first:] if record[0] < end]
+
+    def search(self, key: str, needle: bytes, after: int = 0, limit: int = 1000, *, ignore_case: bool = True) -> Found:
+        """Lines that contain the needle, from offset `after`; looks through 32 MiB at most in one call."""
+        pattern = re.compile(re.escape(needle), re.IGNORECASE if ignore_case else 0)
+        hits: list[tuple[int, str]] = []
+        at, carry, stop = after, b"", after + SEARCH_BUDGET
+        end = self.end(key)
+        while at < min(end, stop) and len(hits) < limit:
+            part = self.read(key, at)
+            if not part.data:
+                break
+            text, base = (carry + part.data, part.start - len(carry)) if part.start == at else (part.data, part.start)
+            at = part.start + len(part.data)
+            cut = text.rfind(b"\n") + 1 if at < end else len(text)
+            hits += _hits(text[:cut] if cut else text, base, pattern)
+            carry = text[cut:] if cut else b""
+        return Found(hits[:limit], at - len(carry) if at < end else at, at >= end)
+
+    def seal(self, key: str, closed_by: str) -> Certificate:
+        """Close a log for good. Closing twice gives the first certificate."""
+        with self._locked(key) as folder:
+            if known := self.certificate(key):
+                return known
+            made = _certify(self, key, folder, closed_by)
+            _replace(folder / "certificate.json", json.dumps(made.as_dict()).encode())
+            return made
+
+    def certificate(self, key: str) -> Certificate | None:
+        """None while the log may still grow."""
+        try:
+            found = json.loads((self._folder(key) / "certificate.json").read_bytes())
+        except FileNotFoundError:
+            return None
+        return Certificate(**{**found, "gaps": [tuple(gap) for gap in found["gaps"]]})
+
+    def _folder(self, key: str) -> Path:
+        if not _KEY.match(key):
+            raise ValueError("not the key of a log")
+        return self.root / key[-2:] / key
+
+    @contextmanager
+    def _locked(self, key: str) -> Iterator[Path]:
+        folder = self._folder(key)
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with open(folder / "lock", "wb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                yield folder
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+                raise Unavailable("The disk that keeps the logs is full; what is stored is whole, and writing goes on by "
+                                  "itself once there is room.") from error
+            raise
+
+    def _write(self, folder: Path, end: int, data: bytes, at_ms: int, *, durable: bool) -> None:
+        _note_time(folder, end, at_ms)
+        while data:
+            segment = _open_segment(folder, end)
+            part = data[:max(SEGMENT - (end - segment.start), 1)]
+            with open(segment.path, "ab") as file:
+                file.write(part)
+                file.flush()
+                if durable:
+                    os.fdatasync(file.fileno())
+            end, data = end + len(part), data[len(part):]
+            if end - segment.start >= SEGMENT:
+                _compress(segment, end)
+
+
+def _open_segment(folder: Path, end: int) -> _Segment:
+    """The one that ends here and has room, else a new one."""
+    for segment in _segments(folder):
+        if segment.end == end and not segment.is_full:
+            return segment
+    return _Segment(folder / f"{end:016x}.seg", end, end)
+
+
+def _compress(segment: _Segment, end: int) -> None:
+    """A full segment becomes a compressed one; a crash in between leaves both, and the compressed one counts."""
+    packed = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(segment.path.read_bytes())
+    _replace(segment.path.with_name(f"{segment.start:016x}-{end:016x}.zst"), packed)
+    segment.path.unlink(missing_ok=True)
+
+
+def _segments(folder: Path) -> list[_Segment]:
+    """In order, without overlaps."""
+    found: dict[int, _Segment] = {}
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    for name in sorted(names):
+        stem, _, kind = name.partition(".")
+        if kind == "seg" and int(stem, 16) not in found:
+            try:
+                size = (folder / name).stat().st_size
+            except FileNotFoundError:        # compressed in this very moment
+                return _segments(folder)
+            found[int(stem, 16)] = _Segment(folder / name, int(stem, 16), int(stem, 16) + size)
+        elif kind == "zst":
+            start, _, end = stem.partition("-")
+            found[int(start, 16)] = _Segment(folder / name, int(start, 16), int(end, 16))
+    return [found[start] for start in sorted(found)]
+
+
+
+
+def _bytes(segment: _Segment, start: int, end: int) -> bytes:
+    if segment.is_full:
+        whole = zstandard.ZstdDecompressor().decompress(segment.path.read_bytes())
+        return whole[start - segment.start:end - segment.start]
+    try:
+        with open(segment.path, "rb") as file:
+            return os.pread(file.fileno(), end - start, start - segment.start)
+    except FileNotFoundError:                # compressed since it was listed
+        again = next(s for s in _segments(segment.path.parent) if s.start == segment.start)
+        return _bytes(again, start, end)
+
+
+def _gaps(folder: Path) -> list[tuple[int, int, str]]:
+    try:
+        lines = (folder / "gaps").read_text().splitlines()
+    except FileNotFoundError:
+        return []
+    found: list[tuple[int, int, str]] = []
+    for line in lines:
+        try:
+            start, end, why = json.loads(line)
+        except ValueError:                   # the torn last line of a writer that was killed: it was never acknowledged
+            continue
+        if found and found[-1][1] == start and found[-1][2] == why:
+            start = found.pop()[0]
+        found.append((start, end, why))
+    return found
+
+
+def _add_gap(folder: Path, start: int, end: int, why: str) -> None:
+    with open(folder / "gaps", "ab+") as file:
+        file.seek(0, os.SEEK_END)
+        torn = file.tell() and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n"
+        file.write((b"\n" if torn else b"") + json.dumps([start, end, why]).encode() + b"\n")
+        file.flush()
+        os.fdatasync(file.fileno())
+
+
+def _index(folder: Path) -> list[tuple[int, int]]:
+    try:
+        raw = (folder / "index").read_bytes()
+    except FileNotFoundError:
+        return []
+    return list(_RECORD.iter_unpack(raw[:len(raw) // _RECORD.size * _RECORD.size]))
+
+
+def _note_time(folder: Path, offset: int, at_ms: int) -> None:
+    """One record per 50 ms at most; a torn record at the end is written over."""
+    with open(folder / "index", "ab+") as file:
+        size = file.seek(0, os.SEEK_END)
+        whole = size // _RECORD.size * _RECORD.size
+        if whole != size:
+            file.truncate(whole)
+        if whole:
+            file.seek(whole - _RECORD.size)
+            if at_ms - _RECORD.unpack(file.read(_RECORD.size))[1] < INDEX_EVERY_MS:
+                return
+        file.write(_RECORD.pack(offset, at_ms))
+
+
+def _hits(text: bytes, base: int, pattern: re.Pattern[bytes]) -> list[tuple[int, str]]:
+    found, seen = [], -1
+    for match in pattern.finditer(text):
+        start = text.rfind(b"\n", 0, match.start()) + 1
+        if start != seen:
+            stop = text.find(b"\n", match.end())
+            found.append((base + start, text[start:stop if stop >= 0 else len(text)][:2000].decode(errors="replace")))
+            seen = start
+    return found
+
+
+def _certify(store: LogStore, key: str, folder: Path, closed_by: str) -> Certificate:
+    sha, blake, lines, size, last = hashlib.sha256(), blake3(), 0, 0, b"\n"
+    for data in store.open_range(key, 0, store.end(key)):
+        sha.update(data)
+        blake.update(data)
+        lines += data.count(b"\n")
+        size, last = size + len(data), data[-1:]
+    gaps, index = _gaps(folder), _index(folder)
+    return Certificate(
+        bytes=size, lines=lines + (last != b"\n"), sha256=sha.hexdigest(), blake3=blake.hexdigest(), gaps=gaps, complete=not gaps,
+        closed_by=closed_by, first_at=index[0][1] if index else None, last_at=index[-1][1] if index else None,
+        text=_words(size, gaps, index, closed_by))
+
+
+def _words(size: int, gaps: list[tuple[int, int, str]], index: list[tuple[int, int]], closed_by: str) -> str:
+    """"complete, 1,204,331 bytes, 0 gaps, closed by exit 0", or where the gaps are and why."""
+    if not gaps:
+        return f"complete, {size:,} bytes, 0 gaps, closed by {closed_by}"
+    told = "; ".join(f"{_when(index, start)} ({end - start:,} bytes, {why})" for start, end, why in gaps[:3])
+    more = f" and {len(gaps) - 3} more" if len(gaps) > 3 else ""
+    return f"{len(gaps)} gap{'s' if len(gaps) > 1 else ''}: {told}{more}; {size:,} bytes kept, closed by {closed_by}"
+
+
+def _when(index: list[tuple[int, int]], offset: int) -> str:
+    """About when a gap began: the arrival before it."""
+    before = [ms for at, ms in index if at <= offset]
+    return datetime.fromtimestamp(before[-1] / 1000, UTC).strftime("%H:%M:%S UTC") if before else f"at byte {offset:,}"
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Whole or not at all, also after a power cut."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    with open(aside, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(aside, path)
+
+
+@cache
+def _store_at(root: Path) -> LogStore:
+    return LogStore(root)
+
+
+def log_store() -> LogStore:
+    """The portal's own."""
+    from django.conf import settings
+
+    return _store_at(Path(settings.MUSTER_HOME) / "blobs" / "logs")

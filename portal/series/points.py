@@ -1,0 +1,132 @@
+"""Points and the bytes they are kept as. Pure.
+
+A chunk is three columns, compressed together: times as differences of 64-bit Unix milliseconds, values as 64-bit floats (NaN and
+infinities survive), and steps as 64-bit differences where the series has steps.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import accumulate
+from math import isnan
+from typing import Any
+
+import zstandard
+
+NO_STEP = -(2**62)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One measurement: `at_ms` Unix milliseconds; `step` for training curves; `unit` as people read it (SI)."""
+
+    name: str
+    labels: dict[str, str]
+    at_ms: int
+    value: float
+    step: int | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class SeriesData:
+    """One curve. `values` holds None where there is a gap (and for NaN); `steps` is empty for series without steps."""
+
+    name: str
+    labels: dict[str, str]
+    unit: str
+    times: list[int]
+    values: list[float | None]
+    steps: list[int] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+Row = tuple[int, int, float]      # (step or NO_STEP, Unix ms, value)
+
+
+def pack(rows: Sequence[Row]) -> bytes:
+    """Columns of rows in their order."""
+    columns = array("q", _differences([r[1] for r in rows])), array("d", [r[2] for r in rows]), \
+        array("q", _differences([r[0] for r in rows]))
+    return zstandard.ZstdCompressor(level=3).compress(b"".join(_little(c).tobytes() for c in columns))
+
+
+def unpack(data: bytes, count: int) -> list[Row]:
+    """The rows again."""
+    raw = zstandard.ZstdDecompressor().decompress(data)
+    times, values, steps = array("q"), array("d"), array("q")
+    times.frombytes(raw[:count * 8])
+    values.frombytes(raw[count * 8:count * 16])
+    steps.frombytes(raw[count * 16:count * 24])
+    return list(zip(accumulate(_little(steps)), accumulate(_little(times)), _little(values), strict=True))
+
+
+def merged(*parts: Iterable[Row]) -> list[Row]:
+    """All rows in order of step and time; a point that is there twice counts once."""
+    seen: dict[tuple[int, int, str], Row] = {}
+    for part in parts:
+        for row in part:
+            seen[(row[0], row[1], repr(row[2]))] = row
+    return sorted(seen.values(), key=lambda r: (r[0], r[1]))
+
+
+def thinned(rows: Sequence[Row], most: int) -> list[Row]:
+    """At most about `most` rows: of each bucket of equal count the lowest and the highest, in their order. Extremes survive."""
+    if len(rows) <= most:
+        return list(rows)
+    size = -(-len(rows) * 2 // most)
+    kept: list[Row] = []
+    for start in range(0, len(rows), size):
+        bucket = [r for r in rows[start:start + size] if not isnan(r[2])] or rows[start:start + 1]
+        low, high = min(bucket, key=lambda r: r[2]), max(bucket, key=lambda r: r[2])
+        kept += [low] if low is high else sorted((low, high), key=lambda r: (r[0], r[1]))
+    if kept[-1] != rows[-1]:
+        kept.append(rows[-1])
+    return kept
+
+
+def gap_of(rows: Sequence[Row]) -> int | None:
+    """A pause longer than this many ms is a gap: three times the usual spacing, at least 30 s. None where too few tell."""
+    spacing = sorted(b[1] - a[1] for a, b in zip(rows, rows[1:], strict=False))
+    return max(spacing[len(spacing) // 2] * 3, 30_000) if len(spacing) > 3 else None
+
+
+def broken(rows: Sequence[Row], gap_ms: int | None) -> list[list[Row]]:
+    """The unbroken stretches. A gap is a gap, never zero; curves by step have none."""
+    if not rows or gap_ms is None or rows[0][0] != NO_STEP:
+        return [list(rows)] if rows else []
+    parts = [[rows[0]]]
+    for row in rows[1:]:
+        if row[1] - parts[-1][-1][1] > gap_ms:
+            parts.append([])
+        parts[-1].append(row)
+    return parts
+
+
+def columns(parts: Sequence[Sequence[Row]]) -> tuple[list[int], list[float | None], list[int]]:
+    """Times, values and steps, with a None between two stretches."""
+    times: list[int] = []
+    values: list[float | None] = []
+    for part in parts:
+        if times:
+            times.append(times[-1] + 1)
+            values.append(None)
+        times += [r[1] for r in part]
+        values += [None if isnan(r[2]) else r[2] for r in part]
+    steps = [r[0] for part in parts for r in part]
+    return times, values, steps if steps and steps[0] != NO_STEP else []
+
+
+def _differences(numbers: Sequence[int]) -> list[int]:
+    return [n - before for n, before in zip(numbers, [0, *numbers], strict=False)]
+
+
+def _little(column: array[Any]) -> array[Any]:
+    if sys.byteorder == "big":
+        column.byteswap()
+    return column
