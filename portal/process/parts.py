@@ -17,6 +17,15 @@ WSGIApp = Callable[[Environ, Any], Iterable[bytes]]
 _PR_SET_PDEATHSIG = 1
 CLIENT_HEADER = "x-muster-client"  # front door -> web, over a socket that only this user may open
 WEB_THREADS = 8
+_SHARED = (
+    *("portal.celery", "portal.wsgi", "portal.asgi", "portal.process.front", "portal.process.clock"),
+    *("monitoring.live.consumers", "monitoring.live.identity", "monitoring.background", "jobs.background", "jobs.watch"),
+    *("channels.routing", "uvicorn.lifespan.off", "uvicorn.protocols.http.httptools_impl"),
+    *("uvicorn.protocols.websockets.websockets_sansio_impl", "granian.server", "django.contrib.auth.hashers", "pynvml"),
+    *("celery.apps.worker", "celery.apps.beat", "celery.app.control", "celery.app.events", "celery.app.log"),
+    *("celery.events.dispatcher", "celery.events.receiver", "celery.concurrency.thread", "celery.worker.components"),
+    *("celery.worker.autoscale", "celery.worker.strategy", "celery.worker.consumer", "kombu.transport.redis"),
+)
 
 
 def web(*, path: Path | None = None, host: str = "", port: int = 0) -> None:
@@ -76,8 +85,13 @@ def live(sock: socket.socket, web_socket: Path) -> None:
 
 def worker() -> None:
     """Celery's hand. Threads, since its tasks wait for the database and for clusters."""
+    import warnings
+
+    from celery.platforms import SecurityWarning
+
     from portal.celery import app
 
+    warnings.simplefilter("ignore", SecurityWarning)  # of root: we accept JSON only
     app.Worker(
         pool="threads",
         concurrency=4,
@@ -126,27 +140,16 @@ def warm_up() -> None:
     from django.template.loader import get_template
     from django.urls import get_resolver
 
+    from jobs.backends import backends
+
     django.setup()
-    for name in (
-        "portal.celery",
-        "portal.wsgi",
-        "portal.asgi",
-        "monitoring.live",
-        "uvicorn",
-        "granian.server",
-        "celery.apps.worker",
-        "celery.beat",
-        "celery.concurrency.thread",
-        "celery.worker.consumer",
-        "kombu.transport.redis",
-        "django.contrib.auth.hashers",
-        "portal.process.front",
-    ):
+    for name in _SHARED:
         import_module(name)
     from portal.celery import app
 
     app.loader.import_default_modules()
     app.finalize()
+    backends()
     _ = get_resolver().url_patterns
     get_template("account/login.html")
     gc.collect()

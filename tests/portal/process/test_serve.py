@@ -35,10 +35,9 @@ def portal(folder, mode, request) -> Portal:
     return Portal(folder, url, redis, settings={"MUSTER_ADMIN_PASSWORD": ""})
 
 
-def test_a_start_shows_the_login_once_and_the_login_works(portal, folder):
+def test_a_start_shows_the_login_once_and_the_login_works(portal, folder, wait_for):
     portal.start()
-    shown = re.search(r"Password +(\S+) +shown this once", folder.tail("portal", 8000))
-    assert shown, folder.tail("portal", 8000)
+    shown = wait_for(lambda: re.search(r"Password +(\S+) +shown this once", folder.tail("portal", 8000)))
     with httpx.Client(base_url=portal.url, follow_redirects=True) as browser:
         page = browser.get("/accounts/login/")
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
@@ -49,7 +48,7 @@ def test_a_start_shows_the_login_once_and_the_login_works(portal, folder):
     assert landed.url.path.startswith("/home")
     portal.stop()
     portal.start()
-    assert "as before" in folder.tail("portal", 1500)
+    wait_for(lambda: "as before" in folder.tail("portal", 1500))
 
 
 def test_the_secret_key_is_made_once_and_is_the_owners_alone(portal):
