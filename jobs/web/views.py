@@ -24,6 +24,9 @@ from workspaces.web.doors import action, page
 
 POST = ("POST",)
 SHOWN = 12
+QUICK = (("state=queued", "Waiting"), ("state=running", "Running"), ("state=failed", "Failed"), ("state=succeeded", "Succeeded"), ("owner=me", "Mine"))
+TABS = (("overview", "Overview"), ("logs", "Logs"), ("metrics", "Metrics"), ("spec", "Spec"), ("environment", "Environment"),
+        ("events", "Events"))
 LONG_WAIT = timedelta(minutes=10)
 
 
@@ -39,7 +42,7 @@ def home(request: Any) -> HttpResponse:
     response = render(request, "workspaces/home.html", {
         "page_title": request.org.name, "running": running, "waiting": waiting, "failed": failed, "finished": finished,
         "quotas": people.quotas_for(request.actor), "is_empty": not (running or waiting or failed or finished) and not rows.exists(),
-        "example": examples()[0], "may_submit": _may_submit(request), "running_count": len(running)})
+        "example": examples()[0], "first_team": _first_team(request), "may_submit": _may_submit(request), "running_count": len(running)})
     response.set_cookie("muster_org", request.org.slug, max_age=31_536_000, samesite="Lax", httponly=True)
     return response
 
@@ -59,6 +62,7 @@ def job_list(request: Any) -> HttpResponse:
         "page_title": "Jobs", "jobs": [present.job_row(j) for j in found.items], "filters": asked, "filter_error": error,
         "is_filtered": any(asked.values()), "sort": request.GET.get("sort", ""), "states": [s.word for s in State],
         "teams": people.teams_for(request.actor), "may_submit": _may_submit(request),
+        "quick": QUICK, "quick_now": urlencode({n: v for n, v in kept.items() if n in {"state", "owner"}}),
         "next_url": _page_url(kept, found.next), "previous_url": _page_url(kept, found.previous), "query": urlencode(kept)}
     is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
     return render(request, "jobs/_table.html" if is_part else "jobs/list.html", context)
@@ -78,7 +82,7 @@ def job(request: Any, job: str) -> HttpResponse:
         "tries": [present.attempt_row(a) for a in tries], "pending": pending.answer(row, request.actor),
         "log": facts_of_log(attempt), "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),
         "timeline": _timeline(row), "env": sorted(present.environment_of(attempt).items()), "children": _children(request, row),
-        "tab": request.GET.get("tab", "overview"), "may_change": _may_change(request, row),
+        "tab": _tab(request), "tabs": TABS, "may_change": _may_change(request, row),
         "may_admin": request.actor.may(P.JOBS_ADMIN, row.team_id), "is_final": State(row.state).is_final})
 
 
@@ -169,7 +173,7 @@ def _starting_text(request: Any) -> str:
         return spec_of(selectors.find_job(request.actor, former)).to_yaml()
     chosen = request.GET.get("example", "")
     known = examples()
-    return next((e.yaml for e in known if e.name == chosen), known[0].yaml)
+    return next((e.yaml for e in known if e.title == chosen), known[0].yaml)
 
 
 def _team(request: Any) -> Any:
@@ -201,6 +205,15 @@ def _children(request: Any, row: Job) -> list[dict[str, Any]]:
     if row.array_size is None:
         return []
     return [present.attempt_row(a) for a in row.attempts.filter(is_current=True).order_by("index")[:2000]]
+
+
+def _first_team(request: Any) -> str:
+    return next((t["slug"] for t in people.teams_for(request.actor) if request.actor.may(P.JOBS_SUBMIT, t["id"])), "")
+
+
+def _tab(request: Any) -> str:
+    asked = request.GET.get("tab", "")
+    return asked if asked in dict(TABS) else "overview"
 
 
 def _may_submit(request: Any) -> bool:

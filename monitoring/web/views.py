@@ -9,6 +9,7 @@ from django.shortcuts import render
 
 from monitoring import nodes as rows
 from monitoring.api.views import find_node
+from portal.core import clock
 from workspaces.permissions import Permission as P
 from workspaces.web.doors import page
 
@@ -25,4 +26,4 @@ def node(request: Any, node: str) -> HttpResponse:
     found = find_node(node)
     return render(request, "monitoring/node.html", {
         "page_title": found.name, "crumbs": [("Nodes", f"/{request.org.slug}/nodes")], "node": rows.node_row(found),
-        "node_hex": found.id.hex})
+        "node_hex": found.id.hex, "start_ms": clock.now_ms() - 3_600_000})

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import gc
 import os
 import signal
 import socket
 import threading
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +19,14 @@ WSGIApp = Callable[[Environ, Any], Iterable[bytes]]
 _PR_SET_PDEATHSIG = 1
 CLIENT_HEADER = "x-muster-client"  # front door -> web, over a socket that only this user may open
 WEB_THREADS = 8
-_SHARED = (
-    *("portal.celery", "portal.wsgi", "portal.asgi", "portal.process.front", "portal.process.clock"),
-    *("monitoring.live.consumers", "monitoring.live.identity", "monitoring.background", "jobs.background", "jobs.watch"),
-    *("channels.routing", "uvicorn.lifespan.off", "uvicorn.protocols.http.httptools_impl"),
-    *("uvicorn.protocols.websockets.websockets_sansio_impl", "granian.server", "django.contrib.auth.hashers", "pynvml"),
+_DOORS = (
+    *("portal.celery", "portal.wsgi", "portal.asgi", "portal.process.front", "granian.server"),
+    *("monitoring.live.consumers", "monitoring.live.identity", "channels.routing", "django.contrib.auth.hashers"),
+    *("uvicorn.lifespan.off", "uvicorn.protocols.http.httptools_impl"),
+    "uvicorn.protocols.websockets.websockets_sansio_impl",
+)
+_TASKS = (
+    *("portal.process.clock", "monitoring.background", "jobs.background", "jobs.watch", "pynvml"),
     *("celery.apps.worker", "celery.apps.beat", "celery.app.control", "celery.app.events", "celery.app.log"),
     *("celery.events.dispatcher", "celery.events.receiver", "celery.concurrency.thread", "celery.worker.components"),
     *("celery.worker.autoscale", "celery.worker.strategy", "celery.worker.consumer", "kombu.transport.redis"),
@@ -130,28 +135,36 @@ def agent() -> None:
     run("monitoring.background.agent", stop)
 
 
-def warm_up() -> None:
-    """In the parent, before it forks: all that more than one part needs, then frozen, so that its pages stay shared."""
-    os.environ["CELERY_SKIP_CHECKS"] = "1"  # Django's checks belong to `make check`; here they would copy every page
-    import gc
-    from importlib import import_module
-
-    import django
+def warm_up_doors() -> None:
+    """In the parent, before it forks web and live: all that they need, then frozen, so that its pages stay shared."""
     from django.template.loader import get_template
     from django.urls import get_resolver
 
-    from jobs.backends import backends
+    _load(_DOORS)
+    _ = get_resolver().url_patterns
+    get_template("account/login.html")
+    _freeze()
 
-    django.setup()
-    for name in _SHARED:
-        import_module(name)
+
+def warm_up_tasks() -> None:
+    """The same for the other parts."""
+    os.environ["CELERY_SKIP_CHECKS"] = "1"  # Django's checks belong to `make check`; here they would copy every page
+    _load(_TASKS)
+    from jobs.backends import backends
     from portal.celery import app
 
     app.loader.import_default_modules()
     app.finalize()
     backends()
-    _ = get_resolver().url_patterns
-    get_template("account/login.html")
+    _freeze()
+
+
+def _load(names: Iterable[str]) -> None:
+    for name in names:
+        import_module(name)
+
+
+def _freeze() -> None:
     gc.collect()
     gc.freeze()
 

@@ -36,7 +36,7 @@ def run_stack(host: str, home: Path) -> int:
 
     sock = listen(host, settings.MUSTER_PORT)
     first = prepare()
-    parts.warm_up()
+    parts.warm_up_doors()
     run_folder = home / "run"
     run_folder.mkdir(mode=0o700, exist_ok=True)
     web_socket, scratch = _web_socket(run_folder)
@@ -55,6 +55,8 @@ def run_stack(host: str, home: Path) -> int:
         **entries,
     }
     supervisor = Supervisor(entries, run_folder)
+    supervisor.start("web", "live")          # what people wait for is loaded and started first
+    parts.warm_up_tasks()
     supervisor.start()
     welcome = Welcome(settings.MUSTER_BASE_URL, first.email, first.password, home, first.is_new, ", ".join(entries))
     if _first_answer(supervisor, host, settings.MUSTER_PORT):

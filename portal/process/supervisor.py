@@ -43,11 +43,13 @@ class Supervisor:
         self._folder = run_folder
         self._stopping = False
 
-    def start(self) -> None:
+    def start(self, *names: str) -> None:
+        """Starts the parts of these names, or all that do not run yet."""
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         self._folder.mkdir(mode=0o700, exist_ok=True)
         for part in self._parts:
-            self._spawn(part)
+            if not part.pid and (part.name in names or not names):
+                self._spawn(part)
 
     def tick(self, longest: float = 3600.0) -> bool:
         """Waits for the next thing to do and does it; at most `longest` seconds. False once all was asked to stop."""

@@ -30,7 +30,17 @@ def shell(request: HttpRequest) -> dict[str, Any]:
     shown: dict[str, Any] = {"actor": actor, "org": org, "version": settings.MUSTER_VERSION, "base_url": settings.MUSTER_BASE_URL}
     if actor is None or org is None:
         return shown
-    return shown | {"nav": _nav(request, actor, org.slug), "orgs": lambda: selectors.orgs_of(actor)}
+    nav = _nav(request, actor, org.slug)
+    return shown | {"nav": nav, "orgs": lambda: selectors.orgs_of(actor), "palette": _palette(nav, org.slug)}
+
+
+def _palette(nav: list[dict[str, Any]], slug: str) -> list[dict[str, str]]:
+    """What the command palette knows without asking: pages and actions."""
+    return [{"title": "New job", "note": "c", "url": f"/{slug}/jobs/new"},
+            *({"title": item["name"], "note": f"g {item['key']}", "url": item["url"]} for item in nav),
+            {"title": "My running jobs", "note": "", "url": f"/{slug}/jobs?owner=me&state=running"},
+            {"title": "Failed jobs", "note": "", "url": f"/{slug}/jobs?state=failed"},
+            {"title": "API documentation", "note": "", "url": "/api/docs/"}]
 
 
 def _nav(request: HttpRequest, actor: Actor, slug: str) -> list[dict[str, Any]]:

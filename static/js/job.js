@@ -1,0 +1,53 @@
+// The job page: tabs that keep their scroll and their address, and a header that follows the job.
+import { live } from "./live.js";
+
+const root = document.querySelector("[data-job]");
+if (root) {
+  const tabs = [...document.querySelectorAll(".tabs [role=tab]")];
+  const scrolls = new Map();
+
+  function show(name, push = true) {
+    const before = tabs.find((tab) => tab.getAttribute("aria-selected") === "true");
+    if (before) scrolls.set(before.dataset.tab, window.scrollY);
+    for (const tab of tabs) {
+      const on = tab.dataset.tab === name;
+      tab.setAttribute("aria-selected", String(on));
+      document.getElementById(`tab-${tab.dataset.tab}`).hidden = !on;
+    }
+    if (push) { const url = new URL(location); url.searchParams.set("tab", name); history.replaceState(null, "", url); }
+    window.scrollTo({ top: scrolls.get(name) ?? 0 });
+    document.querySelectorAll(`#tab-${name} [data-log]`).forEach((el) => el.logView?.draw());
+    window.dispatchEvent(new Event("resize"));
+  }
+
+  for (const tab of tabs) tab.addEventListener("click", (event) => { event.preventDefault(); show(tab.dataset.tab); });
+  if (/^#L\d+$/.test(location.hash)) show("logs");
+
+  if (root.dataset.final !== "true") live().subscribe(`job:${root.dataset.job}`, { event: changed, resync: () => location.reload() });
+
+  function changed(job) {
+    const state = document.querySelector("[data-head] .state");
+    const was = state.dataset.state;
+    state.className = `state ${job.is_stale ? "unknown" : job.state}`;
+    state.lastChild.textContent = job.is_stale ? "unknown" : job.state;
+    document.querySelector("[data-state-text]").textContent = job.state_text;
+    // What a new state brings (timeline, reason, actions) is drawn by the server; the log and the curves stay as they are.
+    if (was !== job.state) { state.dataset.state = job.state; redraw(); }
+  }
+
+  async function redraw() {
+    const answer = await fetch(location.href);
+    if (!answer.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const part of document.querySelectorAll("[data-part]")) {
+      const fresh = page.querySelector(`[data-part="${part.dataset.part}"]`);
+      if (fresh) part.replaceChildren(...fresh.childNodes);
+    }
+  }
+
+  setInterval(() => { if (root.dataset.final !== "true" && document.visibilityState === "visible") age(); }, 5000);
+  async function age() {
+    const answer = await fetch(root.dataset.url, { headers: { Accept: "application/json" } });
+    if (answer.ok) changed(await answer.json());
+  }
+}

@@ -1,0 +1,74 @@
+// The lines of a log as bytes: chunks are kept as they came, a line is decoded only when it is shown or searched.
+export const MOST = 96 << 20; // bytes kept; what is older is let go and can be downloaded
+
+export class Lines {
+  constructor(most = MOST) {
+    this.most = most;
+    this.chunks = [];          // {start, data}
+    this.starts = [0];         // offset of each line; the last line may still grow
+    this.times = [[0, 0]];     // [offset, ms], rising
+    this.first = 0;            // lines before this one were let go
+    this.end = 0;
+    this.decoder = new TextDecoder();
+  }
+
+  get count() { return this.starts.length - (this.starts.at(-1) === this.end ? 1 : 0); }
+
+  push(offset, atMs, data) {
+    if (offset + data.length <= this.end) return;
+    if (offset > this.end) { this.starts.push(offset); this.end = offset; } // a gap, told by the server
+    const fresh = offset < this.end ? data.subarray(this.end - offset) : data;
+    if (atMs && atMs > this.times.at(-1)[1]) this.times.push([this.end, atMs]);
+    this.chunks.push({ start: this.end, data: fresh });
+    for (let at = fresh.indexOf(10); at >= 0; at = fresh.indexOf(10, at + 1)) this.starts.push(this.end + at + 1);
+    this.end += fresh.length;
+    this.#letGo();
+  }
+
+  #letGo() {
+    let kept = this.end - (this.chunks[0]?.start ?? 0);
+    while (kept > this.most && this.chunks.length > 1) {
+      const gone = this.chunks.shift();
+      kept -= gone.data.length;
+      const edge = gone.start + gone.data.length;
+      while (this.starts[this.first] < edge && this.first < this.starts.length - 1) this.first++;
+    }
+  }
+
+  text(line) {
+    const start = this.starts[line];
+    const stop = line + 1 < this.starts.length ? this.starts[line + 1] : this.end;
+    if (stop - start > 20000) return this.#decode(start, start + 20000) + " … (a very long line; download the log to see all of it)";
+    return this.#decode(start, stop).replace(/\n$/, "");
+  }
+
+  timeOf(line) {
+    const offset = this.starts[line];
+    let low = 0, high = this.times.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.times[middle][0] <= offset) low = middle; else high = middle - 1;
+    }
+    return this.times[low][1];
+  }
+
+  #decode(start, stop) {
+    const bytes = new Uint8Array(Math.max(stop - start, 0));
+    for (let i = this.#chunkAt(start); i < this.chunks.length && this.chunks[i].start < stop; i++) {
+      const chunk = this.chunks[i];
+      const from = Math.max(start - chunk.start, 0);
+      const piece = chunk.data.subarray(from, Math.min(stop - chunk.start, chunk.data.length));
+      bytes.set(piece, chunk.start + from - start);
+    }
+    return this.decoder.decode(bytes);
+  }
+
+  #chunkAt(offset) {
+    let low = 0, high = this.chunks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.chunks[middle].start <= offset) low = middle; else high = middle - 1;
+    }
+    return low;
+  }
+}

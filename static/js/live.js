@@ -1,0 +1,97 @@
+// One websocket a page, many subscriptions. It heals itself: after a loss each subscription goes on from the last byte or
+// sequence number that it saw, and a thin bar says that the page is behind.
+const HEAD = 24;
+
+export class Live {
+  constructor(url) {
+    this.url = url;
+    this.subs = new Map();
+    this.next = 1;
+    this.tries = 0;
+    this.socket = null;
+    this.watchers = new Set();
+  }
+
+  // on: {bytes(offset, atMs, Uint8Array), event(data), resync(), end(certificate), gap(start, end, why), error(message)}
+  subscribe(topic, on, after = null) {
+    const id = this.next++;
+    this.subs.set(id, { topic, on, after });
+    if (this.socket?.readyState === WebSocket.OPEN) this.#ask(id);
+    else this.#open();
+    return () => {
+      this.subs.delete(id);
+      this.#send({ op: "unsubscribe", id });
+    };
+  }
+
+  onStatus(call) { this.watchers.add(call); }
+
+  #open() {
+    if (this.socket && this.socket.readyState <= WebSocket.OPEN) return;
+    const socket = (this.socket = new WebSocket(this.url));
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => {
+      this.tries = 0;
+      this.#tell(true);
+      for (const id of this.subs.keys()) this.#ask(id);
+      this.beat = setInterval(() => this.#send({ op: "ping" }), 25000);
+    };
+    socket.onmessage = (event) => (typeof event.data === "string" ? this.#text(JSON.parse(event.data)) : this.#bytes(event.data));
+    socket.onclose = (event) => {
+      clearInterval(this.beat);
+      this.#tell(false, event.code);
+      if (event.code === 4401) return; // signed out: trying again will not help
+      const wait = Math.min(500 * 2 ** this.tries++, 15000) * (0.7 + Math.random() * 0.6);
+      setTimeout(() => this.subs.size && this.#open(), wait);
+    };
+  }
+
+  #ask(id) {
+    const { topic, after } = this.subs.get(id);
+    this.#send({ op: "subscribe", id, topic, ...(after === null ? {} : { after }) });
+  }
+
+  #send(message) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  }
+
+  #text(message) {
+    const sub = this.subs.get(message.id);
+    if (!sub) return;
+    if (message.op === "event") { sub.on.event?.(message.data); sub.after = message.seq; }
+    else if (message.op === "end") sub.on.end?.(message.certificate);
+    else if (message.op === "gap") { sub.after = message.end; sub.on.gap?.(message.start, message.end, message.why); }
+    else if (message.op === "resync") sub.on.resync?.();
+    else if (message.op === "subscribed" && sub.asked) sub.on.resync?.(); // after a loss: rows may have changed meanwhile
+    else if (message.op === "error") sub.on.error?.(message.message);
+    if (message.op === "subscribed") sub.asked = true;
+  }
+
+  #bytes(buffer) {
+    const view = new DataView(buffer);
+    const sub = this.subs.get(view.getUint32(0, true));
+    if (!sub) return;
+    const offset = Number(view.getBigUint64(8, true));
+    const data = new Uint8Array(buffer, HEAD);
+    sub.after = offset + data.length;
+    sub.on.bytes?.(offset, Number(view.getBigUint64(16, true)), data);
+  }
+
+  #tell(up, code) { for (const call of this.watchers) call(up, code); }
+}
+
+let shared = null;
+export function live() {
+  if (!shared) {
+    shared = new Live(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/live`);
+    const bar = document.getElementById("offline");
+    let timer = 0;
+    shared.onStatus((up, code) => {
+      clearTimeout(timer);
+      if (up) { bar.hidden = true; return; }
+      bar.textContent = code === 4401 ? "You are signed out. Reload the page to sign in." : "The connection is lost; what you see may be old. Trying again …";
+      timer = setTimeout(() => { bar.hidden = false; }, 1500);
+    });
+  }
+  return shared;
+}

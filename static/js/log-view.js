@@ -1,0 +1,218 @@
+// A log that keeps up with ten thousand lines a second: only the lines in sight are in the page.
+import { live } from "./live.js";
+import { Lines } from "./lines.js";
+import { parts, plain } from "./ansi.js";
+
+const HEIGHT = 18, SPARE = 30, WRAPPED = 400;
+const BAD = /\b(error|fatal|critical|traceback|exception)\b/i, WARN = /\bwarn(ing)?\b/i;
+
+class LogView {
+  constructor(root) {
+    this.root = root;
+    this.lines = new Lines();
+    this.view = root.querySelector(".log-view");
+    this.pad = root.querySelector(".pad");
+    this.foot = root.querySelector("[data-certificate]");
+    this.follow = root.dataset.live === "true" && !/^#L\d+$/.test(location.hash);
+    this.hits = [];
+    this.hit = -1;
+    this.gaps = [];
+    this.due = false;
+    this.view.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    new ResizeObserver(() => this.draw()).observe(this.view);
+    root.addEventListener("click", (event) => this.#click(event));
+    const search = root.querySelector("input[type=search]");
+    search.addEventListener("input", () => { clearTimeout(this.typing); this.typing = setTimeout(() => this.#search(search.value), 120); });
+    search.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); this.#jump(event.shiftKey ? -1 : 1); } });
+    for (const name of ["wrap", "times"]) if (localStorage.getItem(`log-${name}`) === "1") this.#toggle(name, true);
+    this.#show();
+    this.stop = live().subscribe(`log:${root.dataset.key}`, {
+      bytes: (offset, at, data) => { this.lines.push(offset, at, data); this.#more(); },
+      gap: (start, end, why) => { this.gaps.push([start, end, why]); this.#more(); },
+      end: (certificate) => this.#ended(certificate),
+      error: (message) => { this.foot.textContent = message; },
+    }, 0);
+  }
+
+  #more() {
+    if (this.due) return;
+    this.due = true;
+    requestAnimationFrame(() => { this.due = false; this.draw(); if (this.query) this.#searchNew(); });
+  }
+
+  draw() {
+    const { lines, view } = this;
+    const count = lines.count;
+    const shown = count - lines.first;
+    this.root.querySelector("[data-empty]").hidden = shown > 0;
+    this.root.querySelector("[data-count]").textContent = `${count.toLocaleString()} lines, ${size(lines.end)}${lines.first ? ` (the first ${lines.first.toLocaleString()} are in the download)` : ""}`;
+    if (this.isWrapped) { this.#drawWrapped(shown); return; }
+    const height = shown * HEIGHT;
+    if (this.pad.style.height !== `${height}px`) this.pad.style.height = `${height}px`;
+    if (this.follow) view.scrollTop = Math.max(height - view.clientHeight, 0);
+    const top = Math.max(Math.floor(view.scrollTop / HEIGHT) - SPARE, 0);
+    const last = Math.min(top + Math.ceil(view.clientHeight / HEIGHT) + 2 * SPARE, shown);
+    const nodes = [];
+    for (let i = top; i < last; i++) nodes.push(this.#line(lines.first + i, i * HEIGHT));
+    this.pad.replaceChildren(...nodes);
+  }
+
+  #drawWrapped(shown) {
+    const { lines, view, pad } = this;
+    const from = this.follow ? Math.max(shown - WRAPPED, 0) : Math.max(Math.min(this.anchor ?? shown - WRAPPED, shown - WRAPPED), 0);
+    this.anchor = from;
+    const nodes = [];
+    if (from > 0) nodes.push(more("earlier", `${from.toLocaleString()} earlier lines`));
+    for (let i = from; i < Math.min(from + WRAPPED, shown); i++) nodes.push(this.#line(lines.first + i, null));
+    if (from + WRAPPED < shown) nodes.push(more("later", `${(shown - from - WRAPPED).toLocaleString()} later lines`));
+    pad.style.height = "auto";
+    pad.replaceChildren(...nodes);
+    if (this.follow) view.scrollTop = view.scrollHeight;
+  }
+
+  #line(number, top) {
+    const raw = this.lines.text(number);
+    const row = document.createElement("div");
+    row.className = `log-line${BAD.test(raw) ? " err" : WARN.test(raw) ? " warn" : ""}${location.hash === `#L${number + 1}` ? " is-target" : ""}`;
+    if (top !== null) row.style.top = `${top}px`;
+    const link = document.createElement("a");
+    link.href = `#L${number + 1}`;
+    link.textContent = number + 1;
+    row.append(link);
+    if (this.hasTimes) {
+      const at = document.createElement("time"), ms = this.lines.timeOf(number);
+      at.textContent = ms ? new Date(ms).toLocaleTimeString([], { hour12: false }) : "";
+      if (ms) at.title = new Date(ms).toLocaleString();
+      row.append(at);
+    }
+    const body = document.createElement("span");
+    body.className = "t";
+    if (this.query && plain(raw).toLowerCase().includes(this.query)) this.#marked(body, plain(raw), number);
+    else for (const part of parts(raw)) {
+      const piece = document.createElement("span");
+      if (part.classes) piece.className = part.classes;
+      piece.textContent = part.text;
+      body.append(piece);
+    }
+    row.append(body);
+    return row;
+  }
+
+  #marked(body, text, number) {
+    const lower = text.toLowerCase();
+    let at = 0;
+    for (let hit = lower.indexOf(this.query); hit >= 0; hit = lower.indexOf(this.query, at)) {
+      const mark = document.createElement("mark");
+      mark.textContent = text.slice(hit, hit + this.query.length);
+      if (this.hits[this.hit] === number) mark.className = "is-now";
+      body.append(text.slice(at, hit), mark);
+      at = hit + this.query.length;
+    }
+    body.append(text.slice(at));
+  }
+
+  #search(text) {
+    this.query = text.toLowerCase();
+    this.hits = [];
+    this.hit = -1;
+    this.searched = this.lines.first;
+    this.searching = (this.searching ?? 0) + 1;
+    this.root.querySelector("[data-hits]").textContent = "";
+    if (this.query) this.#searchNew(true);
+    this.draw();
+  }
+
+  // A slice at a time, so that a million lines do not freeze the page.
+  #searchNew(jump = false) {
+    const run = this.searching, until = performance.now() + 12;
+    const count = this.lines.count;
+    while (this.searched < count && performance.now() < until) {
+      for (let n = 0; n < 500 && this.searched < count; n++, this.searched++)
+        if (plain(this.lines.text(this.searched)).toLowerCase().includes(this.query)) this.hits.push(this.searched);
+    }
+    const done = this.searched >= count;
+    this.#tellHits(done);
+    if (jump && this.hit < 0 && this.hits.length) { this.#jump(1); jump = false; }
+    if (!done) setTimeout(() => run === this.searching && this.#searchNew(jump));
+  }
+
+  #tellHits(done) {
+    const n = this.hits.length.toLocaleString();
+    this.root.querySelector("[data-hits]").textContent = this.query ? `${this.hit >= 0 ? `${(this.hit + 1).toLocaleString()} of ` : ""}${n}${done ? "" : " …"}` : "";
+  }
+
+  #jump(step) {
+    if (!this.hits.length) return;
+    this.hit = (this.hit + step + this.hits.length) % this.hits.length;
+    this.follow = false;
+    this.goTo(this.hits[this.hit]);
+    this.#tellHits(this.searched >= this.lines.count);
+    this.#show();
+  }
+
+  goTo(number) {
+    const at = number - this.lines.first;
+    if (this.isWrapped) { this.anchor = Math.max(at - 20, 0); this.draw(); this.pad.querySelector(`a[href="#L${number + 1}"]`)?.scrollIntoView({ block: "center" }); }
+    else { this.view.scrollTop = Math.max(at * HEIGHT - this.view.clientHeight / 2, 0); this.draw(); }
+  }
+
+  #scrolled() {
+    if (this.isWrapped) { const low = this.view.scrollHeight - this.view.scrollTop - this.view.clientHeight < 4; if (!low && this.follow) { this.follow = false; this.#show(); } return; }
+    const atEnd = this.view.scrollTop + this.view.clientHeight >= this.pad.offsetHeight - HEIGHT;
+    if (this.follow && !atEnd) { this.follow = false; this.#show(); }
+    this.draw();
+  }
+
+  #click(event) {
+    const button = event.target.closest("[data-do]");
+    if (event.target.closest(".log-line > a")) { setTimeout(() => this.draw()); return; }
+    if (!button) return;
+    const what = button.dataset.do;
+    if (what === "follow") { this.follow = !this.follow; this.#show(); this.draw(); }
+    else if (what === "wrap" || what === "times") this.#toggle(what);
+    else if (what === "next") this.#jump(1);
+    else if (what === "previous") this.#jump(-1);
+    else if (what === "earlier" || what === "later") { this.follow = false; this.anchor += what === "earlier" ? -WRAPPED / 2 : WRAPPED / 2; this.draw(); this.#show(); }
+  }
+
+  #toggle(name, on) {
+    const flag = name === "wrap" ? "isWrapped" : "hasTimes";
+    this[flag] = on ?? !this[flag];
+    this.view.classList.toggle(name, this[flag]);
+    localStorage.setItem(`log-${name}`, this[flag] ? "1" : "0");
+    this.#show();
+    this.draw();
+  }
+
+  #show() {
+    const press = (name, on) => this.root.querySelector(`[data-do=${name}]`)?.setAttribute("aria-pressed", String(Boolean(on)));
+    press("follow", this.follow);
+    press("wrap", this.isWrapped);
+    press("times", this.hasTimes);
+  }
+
+  #ended(certificate) {
+    this.foot.textContent = `Certificate: ${certificate.text}`;
+    this.foot.title = `sha256 ${certificate.sha256}\nblake3 ${certificate.blake3}`;
+    this.foot.className = certificate.complete ? "good" : "bad";
+    this.root.querySelector("[data-empty]").textContent = "The job wrote nothing.";
+    const line = location.hash.match(/^#L(\d+)$/);
+    if (line) this.goTo(Number(line[1]) - 1);
+  }
+}
+
+function more(what, text) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "btn plain small";
+  button.dataset.do = what;
+  button.textContent = text;
+  return button;
+}
+
+function size(bytes) {
+  for (const [name, unit] of [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]]) if (bytes >= unit) return `${(bytes / unit).toFixed(1)} ${name}`;
+  return `${bytes} bytes`;
+}
+
+for (const root of document.querySelectorAll("[data-log]")) root.logView = new LogView(root);

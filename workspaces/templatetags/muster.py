@@ -1,0 +1,89 @@
+"""What templates need to say amounts and times as people read them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+_STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
+
+
+@register.filter
+def amount(value: Any, unit: str = "") -> str:
+    """A number with its unit: "12.5 GiB", "4 cores", "3 GPUs"."""
+    if value is None:
+        return "–"
+    if unit == "bytes":
+        return size(value)
+    if unit == "ratio":
+        return f"{value * 100:.0f} %"
+    return f"{value:g} {unit}".strip()
+
+
+@register.filter
+def size(value: Any) -> str:
+    """Bytes in binary units."""
+    for name, step in _STEPS:
+        if abs(value) >= step:
+            return f"{value / step:.1f}".removesuffix(".0") + f" {name}"
+    return f"{value:g} B"
+
+
+@register.filter
+def ago(value: Any) -> SafeString:
+    """A time that ticks in the page, with the absolute one on hover."""
+    return _time(value, "ago")
+
+
+@register.filter
+def since(value: Any) -> SafeString:
+    """How long since then, ticking."""
+    return _time(value, "span")
+
+
+@register.filter
+def between(start: Any, end: Any) -> str:
+    """A duration: "2h 04m"."""
+    if not start or not end:
+        return ""
+    return span((_instant(end) - _instant(start)).total_seconds())
+
+
+@register.filter
+def span(seconds: Any) -> str:
+    """Seconds as "4 s", "12 min", "2h 04m", "3d 02h"."""
+    s = int(seconds or 0)
+    if s < 90:
+        return f"{s} s" if s >= 10 or not isinstance(seconds, float) else f"{seconds:.1f} s"
+    if s < 3600:
+        return f"{s // 60} min"
+    return f"{s // 3600}h {s // 60 % 60:02d}m" if s < 172800 else f"{s // 86400}d {s // 3600 % 24:02d}h"
+
+
+@register.filter
+def get(mapping: dict[str, Any], key: str) -> Any:
+    """A value of a mapping by a key that is no identifier."""
+    return mapping.get(key) or {"value": None}
+
+
+@register.simple_tag
+def fill_class(quota: dict[str, Any]) -> str:
+    """How full a meter is, for its colour."""
+    share = quota["used"] / quota["limit"] if quota["limit"] else 1
+    return "is-full" if share >= 1 else "is-high" if share >= 0.8 else ""
+
+
+def _time(value: Any, kind: str) -> SafeString:
+    if not value:
+        return SafeString("")
+    at = _instant(value)
+    return format_html('<time data-rel="{}" datetime="{}">{}</time>', kind, at.isoformat(), at.strftime("%Y-%m-%d %H:%M UTC"))
+
+
+def _instant(value: Any) -> datetime:
+    return value if isinstance(value, datetime) else datetime.fromisoformat(value)
