@@ -13,6 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.rig.processes import program
+
 ROOT = Path(__file__).resolve().parents[2]
 PYTEST = [sys.executable, "-m", "pytest", "-q"]
 PARALLEL = ["-n", "2", "--dist", "loadfile", "-m", "not serial and not browser and not storm"]
@@ -34,7 +36,8 @@ def main(argv: list[str]) -> int:
 
 def suite(arguments: list[str]) -> int:
     """Both modes, each in two parts: what may run side by side, then what needs the machine (browser, storms)."""
-    lines, failed = [], False
+    code, summary = _browser_scripts()
+    lines, failed = [f"browser scripts: {summary}"], bool(code)
     for mode in ("embedded", "server"):
         for part, options in (("", PARALLEL), (" (one by one)", ALONE[mode])):
             code, summary = _pytest(mode, [*options, *arguments])
@@ -42,6 +45,20 @@ def suite(arguments: list[str]) -> int:
             lines.append(f"{mode}{part}: {summary}")
     print("\n" + "\n".join(lines))
     return int(failed)
+
+
+def _browser_scripts() -> tuple[int, str]:
+    """The unit tests of static/js, by node: the machine's, or the one that `make` brought along."""
+    node = program("node", str(ROOT / ".venv-js" / "bin"))
+    print("== browser scripts: node --test", flush=True)
+    scripts = [path for path in (ROOT / "tests").rglob("*") if path.suffix in {".js", ".mjs"} and "test" in path.stem]
+    if not scripts:
+        return 1, "there are none, which cannot be right"
+    done = subprocess.run([node, "--test", *map(str, sorted(scripts))], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(done.stdout[-12_000:] + done.stderr[-4000:])
+    counts = dict(re.findall(r"^(?:#|\u2139) (pass|fail) (\d+)", done.stdout, re.MULTILINE))
+    return done.returncode, f"{counts.get('pass', 0)} passed, {counts.get('fail', 0)} failed"
 
 
 def _pytest(mode: str, options: list[str]) -> tuple[int, str]:
