@@ -55,7 +55,8 @@ def _browser_scripts() -> tuple[int, str]:
     scripts = [path for path in files if path.suffix in {".js", ".mjs"}]
     if not scripts:
         return 1, "there are none, which cannot be right"
-    done = subprocess.run([node, "--test", *map(str, sorted(scripts))], cwd=ROOT, capture_output=True, text=True, check=False)
+    argv = [node, "--test", *map(str, sorted(scripts))]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         print(done.stdout[-12_000:] + done.stderr[-4000:])
     counts = dict(re.findall(r"^(?:#|\u2139) (pass|fail) (\d+)", done.stdout, re.MULTILINE))
