@@ -1,7 +1,7 @@
 """Durable accept of a job over HTTP by one web process, against PostgreSQL's rate of one-row commits in the same run.
 
-The database is durable (fsync on). Only the web process runs, so that nothing but accepting is measured. There is no peer:
-the raw column says what any portal could reach at most with one INSERT for each job.
+The database is durable (fsync on). Only the web process runs, so that nothing but accepting is measured. There is no
+peer: the raw column says what any portal could reach at most with one INSERT for each job.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main() -> int:
     reached = f"{ours:.0f} jobs/s with {CLIENTS} clients ({one:.0f} with one): {ours / raw:.2f} of raw"
     call = f"{array * 1000:.0f} ms (median of 9)"
     report([
-        Row("durable accept of a job over HTTP, one web process", limit, "–", reached, "≥ 0.15 of raw", ours >= 0.15 * raw),
+        Row("durable accept over HTTP, one web process", limit, "–", reached, "≥ 0.15 of raw", ours >= 0.15 * raw),
         Row(f"an array of {ARRAY:,} in one call", "–", "–", call, "≤ 50 ms", array <= 0.05),
     ])  # fmt: skip
     return 0
