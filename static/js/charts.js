@@ -3,7 +3,16 @@ import uPlot from "../vendor/uplot.js";
 import { live } from "./live.js";
 
 const MOST = 4000;
-const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+// A token's colour as a canvas understands it: light-dark() is resolved only where it is used.
+const probe = document.createElement("span");
+probe.hidden = true;
+document.body.append(probe);
+function css(name) {
+  probe.style.color = `var(${name})`;
+  return getComputedStyle(probe).color;
+}
+
 const UNITS = {
   ratio: (v) => `${(v * 100).toFixed(v < 0.1 ? 1 : 0)} %`, bytes: (v) => bytes(v), "bytes/s": (v) => `${bytes(v)}/s`,
   W: (v) => `${v.toFixed(0)} W`, degC: (v) => `${v.toFixed(0)} °C`, Hz: (v) => `${(v / 1e6).toFixed(0)} MHz`, cores: (v) => `${v.toFixed(2)} cores`,
