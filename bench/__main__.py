@@ -35,7 +35,7 @@ def main(names: list[str]) -> int:
 
 def _run(name: str, rows_file: Path) -> bool:
     print(f"== {name}", flush=True)
-    environment = {**os.environ, "MUSTER_BENCH_ROWS": str(rows_file)}
+    environment = {**os.environ, "BENCH_ROWS": str(rows_file)}
     return (
         subprocess.run([sys.executable, "-m", f"bench.{name}"], cwd=ROOT, env=environment, check=False).returncode == 0
     )

@@ -31,7 +31,7 @@ def report(rows: Iterable[Row]) -> None:
             f"{'met' if row.met else 'NOT met'}" + (f"\n  note    {row.note}" if row.note else ""),
             flush=True,
         )
-    if path := os.environ.get("MUSTER_BENCH_ROWS"):
+    if path := os.environ.get("BENCH_ROWS"):
         with Path(path).open("a") as file:
             file.writelines(json.dumps(asdict(row)) + "\n" for row in found)
 
