@@ -1,5 +1,5 @@
 // Text with terminal colours to safe DOM nodes: only SGR is understood, everything else is dropped; nothing is ever parsed as HTML.
-const ESCAPE = /\x1b\[([0-9;:]*)m|\x1b\[[0-9;:?<>=]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[@-Z\\-_]|[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]/g;
+const ESCAPE = /\x1b\[([0-9;:]*)m|\x1b\[[0-9;:?<>=]*[ -/]*[@-~]?|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[@-Z\\-_]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 const KNOWN = new Set([1, 2, 3, 4, ...range(30, 37), ...range(90, 97)]);
 
 function range(from, to) { return Array.from({ length: to - from + 1 }, (_, i) => from + i); }
@@ -35,6 +35,7 @@ function turned(classes, codes) {
     if (n === 38 || n === 48) { i += numbers[i + 1] === 5 ? 2 : 4; continue; } // 256 and true colours: not shown
     if (n === 0) next.clear();
     else if (n === 22) { next.delete(1); next.delete(2); }
+    else if (n === 23 || n === 24) next.delete(n - 20);
     else if (n === 39) [...next].filter((c) => c >= 30).forEach((c) => next.delete(c));
     else if (KNOWN.has(n)) {
       if (n >= 30) [...next].filter((c) => c >= 30).forEach((c) => next.delete(c));

@@ -1,12 +1,15 @@
 // The lines of a log as bytes: chunks are kept as they came, a line is decoded only when it is shown or searched.
 export const MOST = 96 << 20; // bytes kept; what is older is let go and can be downloaded
 
+const LONG = 20000; // bytes of one line that are decoded
+
 export class Lines {
   constructor(most = MOST) {
     this.most = most;
     this.chunks = [];          // {start, data}
     this.starts = [0];         // offset of each line; the last line may still grow
     this.times = [[0, 0]];     // [offset, ms], rising
+    this.ends = new Map();     // where a line ends that a gap broke off
     this.first = 0;            // lines before this one were let go
     this.end = 0;
     this.decoder = new TextDecoder();
@@ -16,13 +19,21 @@ export class Lines {
 
   push(offset, atMs, data) {
     if (offset + data.length <= this.end) return;
-    if (offset > this.end) { this.starts.push(offset); this.end = offset; } // a gap, told by the server
+    if (offset > this.end) this.#skip(offset); // a gap, told by the server
     const fresh = offset < this.end ? data.subarray(this.end - offset) : data;
     if (atMs && atMs > this.times.at(-1)[1]) this.times.push([this.end, atMs]);
     this.chunks.push({ start: this.end, data: fresh });
     for (let at = fresh.indexOf(10); at >= 0; at = fresh.indexOf(10, at + 1)) this.starts.push(this.end + at + 1);
     this.end += fresh.length;
     this.#letGo();
+  }
+
+  // What follows a gap begins a line; a line that it broke off ends where its bytes end.
+  #skip(offset) {
+    if (this.starts.at(-1) === this.end) this.starts.pop();
+    if (this.starts.length) this.ends.set(this.starts.length - 1, this.end);
+    this.starts.push(offset);
+    this.end = offset;
   }
 
   #letGo() {
@@ -37,9 +48,11 @@ export class Lines {
 
   text(line) {
     const start = this.starts[line];
-    const stop = line + 1 < this.starts.length ? this.starts[line + 1] : this.end;
-    if (stop - start > 20000) return this.#decode(start, start + 20000) + " … (a very long line; download the log to see all of it)";
-    return this.#decode(start, stop).replace(/\n$/, "");
+    const stop = this.ends.get(line) ?? (line + 1 < this.starts.length ? this.starts[line + 1] : this.end);
+    if (stop - start <= LONG) return this.#decode(start, stop).replace(/\n$/, "");
+    const last = this.#decode(stop - LONG, stop).replace(/\n$/, ""), overwritten = last.replace(/\r+$/, "").lastIndexOf("\r");
+    if (overwritten >= 0) return last.slice(overwritten + 1); // a progress bar: what it says now
+    return `${this.#decode(start, start + LONG)} … (a very long line; download the log to see all of it)`;
   }
 
   timeOf(line) {

@@ -1,6 +1,7 @@
 // One websocket a page, many subscriptions. It heals itself: after a loss each subscription goes on from the last byte or
 // sequence number that it saw, and a thin bar says that the page is behind.
 const HEAD = 24;
+const BEAT = 20000; // ms between pings; silence over two of them means that the socket is dead
 
 export class Live {
   constructor(url) {
@@ -14,13 +15,12 @@ export class Live {
 
   // on: {bytes(offset, atMs, Uint8Array), event(data), resync(), end(certificate), gap(start, end, why), error(message)}
   subscribe(topic, on, after = null) {
-    const id = this.next++;
-    this.subs.set(id, { topic, on, after });
-    if (this.socket?.readyState === WebSocket.OPEN) this.#ask(id);
+    const sub = { topic, on, after, id: this.next++ };
+    this.subs.set(sub.id, sub);
+    if (this.socket?.readyState === WebSocket.OPEN) this.#ask(sub.id);
     else this.#open();
     return () => {
-      this.subs.delete(id);
-      this.#send({ op: "unsubscribe", id });
+      if (this.subs.delete(sub.id)) this.#send({ op: "unsubscribe", id: sub.id });
     };
   }
 
@@ -34,16 +34,40 @@ export class Live {
       this.tries = 0;
       this.#tell(true);
       for (const id of this.subs.keys()) this.#ask(id);
-      this.beat = setInterval(() => this.#send({ op: "ping" }), 25000);
+      this.heard = Date.now();
+      this.beat = setInterval(() => this.#pulse(), BEAT);
     };
-    socket.onmessage = (event) => (typeof event.data === "string" ? this.#text(JSON.parse(event.data)) : this.#bytes(event.data));
+    socket.onmessage = (event) => {
+      this.heard = Date.now();
+      if (typeof event.data === "string") this.#text(JSON.parse(event.data));
+      else this.#bytes(event.data);
+    };
     socket.onclose = (event) => {
+      if (socket !== this.socket) return;
+      this.socket = null;
       clearInterval(this.beat);
       this.#tell(false, event.code);
       if (event.code === 4401) return; // signed out: trying again will not help
       const wait = Math.min(500 * 2 ** this.tries++, 15000) * (0.7 + Math.random() * 0.6);
       setTimeout(() => this.subs.size && this.#open(), wait);
     };
+  }
+
+  // A dead network closes nothing by itself: a socket that owes an answer is given up.
+  #pulse() {
+    if (Date.now() - this.heard < 2 * BEAT) { this.#send({ op: "ping" }); return; }
+    const { socket } = this;
+    socket.onclose({ code: 1006 });
+    socket.close();
+  }
+
+  // From the last byte seen, under a new number, so that late frames of the old one are not taken for its own.
+  #again(sub) {
+    this.subs.delete(sub.id);
+    this.#send({ op: "unsubscribe", id: sub.id });
+    sub.id = this.next++;
+    this.subs.set(sub.id, sub);
+    this.#ask(sub.id);
   }
 
   #ask(id) {
@@ -61,9 +85,10 @@ export class Live {
     if (message.op === "event") { sub.on.event?.(message.data); sub.after = message.seq; }
     else if (message.op === "end") sub.on.end?.(message.certificate);
     else if (message.op === "gap") { sub.after = message.end; sub.on.gap?.(message.start, message.end, message.why); }
+    else if (message.op === "resync" && sub.on.bytes) this.#again(sub);
     else if (message.op === "resync") sub.on.resync?.();
     else if (message.op === "subscribed" && sub.asked) sub.on.resync?.(); // after a loss: rows may have changed meanwhile
-    else if (message.op === "error") sub.on.error?.(message.message);
+    else if (message.op === "error") { this.subs.delete(message.id); sub.on.error?.(message.message); }
     if (message.op === "subscribed") sub.asked = true;
   }
 
@@ -73,6 +98,7 @@ export class Live {
     if (!sub) return;
     const offset = Number(view.getBigUint64(8, true));
     const data = new Uint8Array(buffer, HEAD);
+    if (sub.after !== null && offset > sub.after) { this.#again(sub); return; } // something between is missing
     sub.after = offset + data.length;
     sub.on.bytes?.(offset, Number(view.getBigUint64(16, true)), data);
   }
