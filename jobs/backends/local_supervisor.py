@@ -50,7 +50,7 @@ def start(launch: dict) -> None:
             made = os.open("pid", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             os.write(made, f"{os.getpid()} {start_time(os.getpid())} {time.time()}".encode())
             os.close(made)
-            write("state.json", json.dumps({"key": launch["key"], "pid": os.getpid(), "started": start_time(os.getpid()),
+            write("state.json", json.dumps({"key": launch["key"], "pid": os.getpid(), "started": int(start_time(os.getpid())),
                                             "gpus": launch["gpus"]}))
             os.write(ready_write, b"1")
             become(launch)
