@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 WINDOW = 200          # attempts looked at in one step
 HORIZON = 2000        # attempts looked at in one round: what waits deeper than that is not judged yet
 BATCH = 100           # attempts handed over in one go
-LEASE = 60.0          # seconds a worker has for the hand-over
+LEASE = 15.0          # seconds a worker has to hand a batch over
 MAX_TRIES = 200       # hand-overs that the cluster could not take, before the platform gives up
 _CLAIMED = ("state", "state_at", "is_held", "placement", "node", "lease", "lease_until", "wait")
 

@@ -60,6 +60,11 @@ def job_detail(job: Job) -> dict[str, Any]:
     }
 
 
+def new_job(job: Job) -> dict[str, Any]:
+    """The answer to a submission: the row and its spec, without asking the database again."""
+    return job_row(job) | {"spec": job.spec}
+
+
 def attempt_row(attempt: Attempt) -> dict[str, Any]:
     """One try."""
     state = State(attempt.state)

@@ -19,10 +19,11 @@ from workspaces.services.quota import Meter
 from workspaces.tenancy.scope import platform_scope
 
 
-def room_of(cluster: Cluster, asks: Sequence[Ask]) -> Room:
-    """Limits that could refuse these asks, what is free on the cluster's nodes, and how many tasks of these jobs run."""
+def room_of(cluster: Cluster, asks: Sequence[Ask], *, is_empty: bool = False) -> Room:
+    """Limits that could refuse these asks, what is free on the cluster's nodes, and how many tasks of these jobs run.
+    `is_empty`: the nodes as if nothing ran on them."""
     places = Capability.PLACES in capabilities_of(cluster.backend)
-    return Room(limits=_limits(asks), nodes=_nodes(cluster) if places else (), places=places,
+    return Room(limits=_limits(asks), nodes=_nodes(cluster, is_empty) if places else (), places=places,
                 trouble="" if cluster.is_enabled else "An operator has switched this cluster off.",
                 running=_running(ask.job_id for ask in asks if ask.max_parallel and ask.job_id))
 
@@ -33,9 +34,11 @@ def _limits(asks: Iterable[Ask]) -> dict[Meter, tuple[int, int]]:
     return {Meter(q.org_id, q.scope, q.subject_id, q.resource): (q.used, q.limit) for q in rows}
 
 
-def _nodes(cluster: Cluster) -> list[NodeRoom]:
+def _nodes(cluster: Cluster, is_empty: bool) -> list[NodeRoom]:
     rooms = {node.name: _empty(node) for node in
              Node.objects.filter(cluster=cluster, is_ready=True).order_by("name").prefetch_related("gpus")}
+    if is_empty:
+        return list(rooms.values())
     with platform_scope("what is taken on a node is taken for every organization"):
         held = Attempt.objects.filter(cluster=cluster, is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED)
         places = list(held.values_list("placement", flat=True))

@@ -44,7 +44,7 @@ class JobsView(OrgView):
             cursor=asked.get("cursor", ""), ascending=_ascending(asked.get("sort", "")))
         return Response({"items": [present.job_row(job) for job in page.items], "next": page.next, "previous": page.previous})
 
-    @extend_schema(request=s.NewJobSerializer, responses={201: s.JobDetailSerializer},
+    @extend_schema(request=s.NewJobSerializer, responses={201: s.JobSerializer},
                    parameters=[OpenApiParameter("dry_run", bool, description="Rehearse only: answers 200 with a Rehearsal.")])
     def post(self, request: Request) -> Response:
         """Submit a job. Accepted means kept: it survives whatever breaks next."""
@@ -138,7 +138,7 @@ class ReleaseView(JobViewBase):
 class RerunView(JobViewBase):
     permissions = {"POST": None}
 
-    @extend_schema(request=s.SpecTextSerializer, responses={201: s.JobDetailSerializer})
+    @extend_schema(request=s.SpecTextSerializer, responses={201: s.JobSerializer})
     @idempotent
     def post(self, request: Request, job: str) -> Response:
         """Submit the same again, or with a changed spec in the body."""
@@ -188,8 +188,7 @@ def _pending(job: Job, actor: Any) -> dict[str, Any] | None:
 
 
 def _created(job: Job) -> Response:
-    row = present.listed(Job.objects.filter(id=job.id)).get()
-    return Response(present.job_detail(row), status=status.HTTP_201_CREATED)
+    return Response(present.new_job(job), status=status.HTTP_201_CREATED)
 
 
 def _limit(text: str | None, default: int = 50, most: int = selectors.MAX_PAGE) -> int:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from django.db import transaction
-from django.db.models import F
+from django.db import connection, transaction
 
 from jobs import announce
 from jobs.derive import is_met
@@ -18,8 +18,8 @@ from jobs.services.checks import (
     check_features,
     check_possible,
     choose_cluster,
+    empty_room,
     find_needs,
-    room_for,
 )
 from jobs.spec import JobSpec
 from jobs.specs import spec_of
@@ -29,7 +29,7 @@ from portal.core.errors import InvalidInput
 from portal.core.events import Fact, record
 from portal.core.hints import hint
 from workspaces.actors import Actor
-from workspaces.models import Organization, Team
+from workspaces.models import Organization, Team, User
 
 
 @transaction.atomic
@@ -42,16 +42,17 @@ def submit_job(*, actor: Actor, team: Team, spec: JobSpec, parent: Job | None = 
     cluster = choose_cluster(spec)
     check_features(spec, cluster)
     ask = ask_for(actor, team, spec)
-    check_possible(ask, room_for(cluster, ask))
+    check_possible(ask, empty_room(cluster, ask))
     needs = find_needs(actor, spec)
     _check_needs(needs)
     job = Job(
-        org_id=team.org_id, number=0, team=team, owner_id=actor.user_id, cluster=cluster, parent=parent, name=spec.name,
+        org=team.org, number=0, team=team, owner_id=actor.user_id, cluster=cluster, parent=parent, name=spec.name,
         spec=spec.to_mapping(), labels=dict(spec.labels), priority=PRIORITIES[spec.policy.priority],
         resources=dict(ask.resources), array_size=spec.array.size if spec.array else None,
         max_parallel=(spec.array.max_parallel or None) if spec.array else None)
     waits = any(not State(need.job.state).is_final for need in needs)
     job.wait = str(Wait.DEPENDENCY) if waits else ""
+    job.owner = User(id=actor.user_id, email=actor.email, name=actor.name)   # as it is shown, without asking for it again
     job.number = _next_number(team)
     job.save(force_insert=True)
     Dependency.objects.bulk_create(
@@ -71,8 +72,6 @@ def rerun_job(*, actor: Actor, job: Job, spec: JobSpec | None = None) -> Job:
 
 
 def _alone(spec: JobSpec) -> JobSpec:
-    from dataclasses import replace
-
     return replace(spec, after=())
 
 
@@ -87,8 +86,11 @@ def _check_needs(needs: Sequence[Need]) -> None:
 
 def _next_number(team: Team) -> int:
     """Count the organization's jobs on. The row stays locked until the commit, so this comes late."""
-    Organization.objects.filter(id=team.org_id).update(last_job_number=F("last_job_number") + 1)
-    return Organization.objects.values_list("last_job_number", flat=True).get(id=team.org_id)
+    table = connection.ops.quote_name(Organization._meta.db_table)
+    sql = f"UPDATE {table} SET last_job_number = last_job_number + 1 WHERE id = %s RETURNING last_job_number"  # noqa: S608  no input
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [Organization._meta.pk.get_db_prep_value(team.org_id, connection)])
+        return int(cursor.fetchone()[0])
 
 
 def _queue(job: Job, tasks: int, *, is_due: bool) -> None:

@@ -13,8 +13,8 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_TASK_ACKS_LATE = False
 CELERY_BEAT_SCHEDULE = {
-    "dispatch": {"task": "jobs.dispatch", "schedule": 2.0},
-    "sweep": {"task": "jobs.sweep", "schedule": 5.0},
+    "dispatch": {"task": "jobs.dispatch", "schedule": 5.0},
+    "sweep": {"task": "jobs.sweep", "schedule": 10.0},
     "compact-series": {"task": "monitoring.compact", "schedule": 300.0},
     "forget": {"task": "jobs.forget", "schedule": 60.0},
     "forget-answers": {"task": "workspaces.tidy", "schedule": 600.0},

@@ -68,16 +68,22 @@ class OrgView(PortalView):
         return self.request._request.org  # type: ignore[no-any-return,attr-defined]
 
     def team(self, slug: object) -> Team:
-        """A team of this organization by slug; the only one there is, if none is named. Raises InvalidInput, NotFound."""
+        """A team of this organization by slug. If none is named: the only one that the actor is in, or the one called `default`.
+        Raises InvalidInput, NotFound."""
         rows = Team.objects.all()
         if slug in (None, ""):
-            mine = list(rows.filter(id__in=self.actor.team_roles)[:2]) or list(rows[:2])
-            if len(mine) != 1:
-                raise InvalidInput.at("team", "is required: name the team to work in")
-            return mine[0]
+            mine = list(rows.filter(id__in=self.actor.team_roles)) or list(rows[:2])
+            chosen = mine if len(mine) == 1 else [team for team in mine if team.slug == "default"]
+            if not chosen:
+                raise InvalidInput.at("team", f"is required; you are in {', '.join(sorted(t.slug for t in mine)) or 'none'}")
+            return self._here(chosen[0])
         team = rows.filter(slug=slug).first() if isinstance(slug, str) else None
         if team is None:
             raise NotFound(f"There is no team {str(slug)[:40]!r} in {self.org.slug}.")
+        return self._here(team)
+
+    def _here(self, team: Team) -> Team:
+        team.org = self.org      # known already: not to be asked for again
         return team
 
 
