@@ -1,0 +1,107 @@
+"""A real portal, a real Chromium, and jobs whose logs the tests look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.rig.portal import EMAIL, PASSWORD, Portal
+from tests.rig.processes import Folder, program, wait_until
+
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync")
+WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+FINAL = {"succeeded", "failed", "canceled"}
+
+
+@dataclass
+class Site:
+    """The portal as a program and as a place: `submit` answers a job's number, `ended` waits for its end."""
+
+    portal: Portal
+    api: httpx.Client
+
+    @property
+    def url(self) -> str:
+        return self.portal.url
+
+    def submit(self, run: str, name: str = "a job", cpus: float = 0.1) -> int:
+        spec = {"name": name, "run": run, "resources": {"cpus": cpus, "memory": "256Mi"}}
+        answer = self.api.post("/jobs", json={"team": "default", "spec": spec})
+        assert answer.status_code == httpx.codes.CREATED, answer.text
+        return int(answer.json()["number"])
+
+    def job(self, number: int) -> dict[str, Any]:
+        return dict(self.api.get(f"/jobs/{number}").json())
+
+    def ended(self, number: int, seconds: float = 60) -> dict[str, Any]:
+        wait_until(lambda: self.job(number)["state"] in FINAL, f"job {number} ends", seconds, every=0.1)
+        wait_until(lambda: self.api.get(f"/jobs/{number}/logs/certificate").json()["certificate"], "its log is closed", 30, 0.1)
+        return self.job(number)
+
+    def log(self, number: int) -> bytes:
+        return self.api.get(f"/jobs/{number}/logs/download").content
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    """An embedded portal of this module's own."""
+    folder = Folder()
+    portal = Portal(folder)
+    portal.start()
+    headers = {"Authorization": f"Bearer {portal.token()}"}
+    with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home", headers=headers, timeout=60) as api:
+        yield Site(portal, api)
+    portal.stop()
+    folder.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium as the machine has it."""
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=program("chromium"), args=list(FLAGS))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def signed_in(browser: Browser, site: Site) -> Callable[..., BrowserContext]:
+    """`signed_in(width=…, theme="dark")`: a browser context with Ada's session."""
+    page = browser.new_page()
+    page.goto(f"{site.url}/accounts/login/")
+    page.fill("[name=login]", EMAIL)
+    page.fill("[name=password]", PASSWORD)
+    page.click("button[type=submit]")
+    page.wait_for_url(f"{site.url}/home/")
+    state = page.context.storage_state()
+    page.context.close()
+
+    def make(*, phone: bool = False, theme: str = "light") -> BrowserContext:
+        return browser.new_context(storage_state=state, viewport=PHONE if phone else WIDE, color_scheme=theme, has_touch=phone,  # type: ignore[arg-type]
+                                   permissions=["clipboard-read", "clipboard-write"])
+
+    return make
+
+
+@pytest.fixture
+def page(signed_in: Callable[..., BrowserContext]) -> Iterator[Page]:
+    """A page of Ada's that fails its test when the browser complains of anything: an exception, a refused script, a 404."""
+    with signed_in() as context:
+        made = context.new_page()
+        complaints: list[str] = []
+        watch(made, complaints)
+        yield made
+        assert complaints == []
+
+
+def watch(page: Page, complaints: list[str]) -> None:
+    """Collects what the browser complains of."""
+    page.on("pageerror", lambda error: complaints.append(f"exception: {error}"))
+    page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
+    page.on("response", lambda got: got.status >= 500 and complaints.append(f"{got.status} {got.url}"))

@@ -1,0 +1,143 @@
+"""The log view in a real browser, on logs that real jobs wrote."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.look.conftest import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.serial]
+
+HOSTILE = r"""
+printf '<img src=x onerror="window.owned=1">\n<script>window.owned=1</script>\n'
+printf '\033[31mred\033[0m then plain\n'
+printf '\033]8;;javascript:window.owned=1\033\\link\033]8;;\033\\\n'
+printf '\033[31;"><img src=x onerror=window.owned=1>mtail\n'
+for i in 1 2 3; do printf '\rprogress %d' $i; done; printf '\n'
+printf '\377\376\000bytes\n'
+echo '한국어 日本語'
+echo 'ERROR: it broke'
+exit 3
+"""
+EVERY_LINE = "() => [...document.querySelectorAll('.log-line')].map((l) => [l.querySelector('a').textContent, l.querySelector('.t').textContent])"
+
+
+def open_log(page: Page, site: Site, number: int, line: str = "") -> None:
+    page.goto(f"{site.url}/home/jobs/{number}?tab=logs{line}")
+    expect(page.locator("[data-certificate]")).to_contain_text("complete", timeout=60_000)
+
+
+def shown(page: Page) -> dict[int, str]:
+    """The rows in the page by their number."""
+    return {int(number): text for number, text in page.evaluate(EVERY_LINE)}
+
+
+def test_a_hostile_log_is_text_and_nothing_else(page: Page, site: Site) -> None:
+    number = site.submit(HOSTILE)
+    site.ended(number)
+    open_log(page, site, number)
+    rows = shown(page)
+    assert rows[1] == '<img src=x onerror="window.owned=1">'
+    assert rows[2] == "<script>window.owned=1</script>"
+    assert rows[3] == "red then plain"
+    assert rows[4] == "link"
+    assert rows[6] == "progress 3"
+    assert rows[7].endswith("bytes")
+    assert rows[8] == "한국어 日本語"
+    assert page.evaluate("window.owned") is None
+    assert page.locator(".log-view img, .log-view script").count() == 0
+    assert page.locator(".log-view a[href^=javascript]").count() == 0
+
+
+def test_every_line_that_was_written_is_shown_once_and_in_order(page: Page, site: Site) -> None:
+    number = site.submit("seq -f 'line %.0f' 3000")
+    site.ended(number)
+    open_log(page, site, number)
+    written = site.log(number).decode().splitlines()
+    seen: dict[int, str] = {}
+    for top in range(0, 3000 * 18, 500):
+        page.evaluate("(top) => { document.querySelector('.log-view').scrollTop = top; }", top)
+        page.wait_for_function("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+        seen |= shown(page)
+    assert [seen[n] for n in sorted(seen)] == written
+    assert sorted(seen) == list(range(1, 3001))
+
+
+def test_search_counts_every_line_and_steps_through_them(page: Page, site: Site) -> None:
+    number = site.submit("seq -f 'line %.0f' 5000")
+    site.ended(number)
+    open_log(page, site, number)
+    expected = [n for n in range(1, 5001) if "77" in str(n)]
+    page.fill(".log-bar [data-search]", "77")
+    expect(page.locator("[data-hits]")).to_have_text(f"1 of {len(expected):,}")
+    for place in range(1, 4):
+        expect(page.locator("mark.is-now")).to_have_text("77")
+        current = page.locator(".log-line:has(mark.is-now) > a").text_content()
+        assert current == str(expected[place - 1])
+        page.press(".log-bar [data-search]", "Enter")
+    page.press(".log-bar [data-search]", "Shift+Enter")
+    expect(page.locator("[data-hits]")).to_have_text(f"3 of {len(expected):,}")
+
+
+def test_a_link_to_a_line_opens_there(page: Page, site: Site) -> None:
+    number = site.submit("seq -f 'line %.0f' 4000")
+    site.ended(number)
+    open_log(page, site, number, "#L2500")
+    expect(page.locator(".log-line.is-target > .t")).to_have_text("line 2500")
+    expect(page.locator(".log-line.is-target")).to_be_in_viewport()
+
+
+def test_a_link_to_a_line_of_a_running_job_opens_there(page: Page, site: Site) -> None:
+    number = site.submit("seq -f 'line %.0f' 4000; sleep 120")
+    page.goto(f"{site.url}/home/jobs/{number}?tab=logs#L2500")
+    expect(page.locator(".log-line.is-target > .t")).to_have_text("line 2500", timeout=30_000)
+    expect(page.locator(".log-line.is-target")).to_be_in_viewport()
+    site.api.post(f"/jobs/{number}/cancel", json={})
+
+
+def test_follow_goes_along_until_one_scrolls_up_and_again_when_asked(page: Page, site: Site) -> None:
+    number = site.submit("for i in $(seq 600); do echo line $i; sleep 0.05; done")
+    page.goto(f"{site.url}/home/jobs/{number}?tab=logs")
+    follow, view = page.locator("[data-do=follow]"), page.locator(".log-view")
+    expect(page.locator("[data-count]")).to_have_text(re.compile(r"^(?:[89]\d|[1-9]\d\d) lines"), timeout=30_000)
+    expect(follow).to_have_attribute("aria-pressed", "true")
+    view.hover()
+    page.mouse.wheel(0, -400)
+    expect(follow).to_have_attribute("aria-pressed", "false")
+    place = page.evaluate("document.querySelector('.log-view').scrollTop")
+    before = page.locator("[data-count]").text_content()
+    expect(page.locator("[data-count]")).not_to_have_text(before or "", timeout=10_000)
+    assert page.evaluate("document.querySelector('.log-view').scrollTop") == place
+    follow.click()
+    expect(follow).to_have_attribute("aria-pressed", "true")
+    page.wait_for_function("() => { const v = document.querySelector('.log-view'); return v.scrollHeight - v.scrollTop - v.clientHeight < 20; }")
+    site.api.post(f"/jobs/{number}/cancel", json={})
+
+
+def test_wrapped_lines_and_times_are_shown_when_asked_and_remembered(page: Page, site: Site) -> None:
+    number = site.submit("printf 'x%.0s' $(seq 2000); echo; echo short")
+    site.ended(number)
+    open_log(page, site, number)
+    page.click("[data-do=wrap]")
+    page.click("[data-do=times]")
+    first = page.locator(".log-line").first
+    assert (first.bounding_box() or {"height": 0})["height"] > 36
+    expect(first.locator("time")).to_have_text(re.compile(r"\d\d:\d\d:\d\d"))
+    page.reload()
+    expect(page.locator("[data-do=wrap]")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".log-line time").first).to_be_visible()
+
+
+def test_the_last_of_two_million_lines_can_be_reached(page: Page, site: Site) -> None:
+    number = site.submit("seq 2500000", cpus=1)
+    site.ended(number, 120)
+    open_log(page, site, number)
+    expect(page.locator("[data-count]")).to_contain_text("2,500,000 lines", timeout=60_000)
+    page.evaluate("() => { const v = document.querySelector('.log-view'); v.scrollTop = v.scrollHeight; }")
+    expect(page.locator(".log-line > a", has_text=re.compile("^2500000$"))).to_be_in_viewport()
+    page.goto(f"{site.url}/home/jobs/{number}?tab=logs#L2200000")
+    expect(page.locator(".log-line.is-target > .t")).to_have_text("2200000", timeout=60_000)
+    expect(page.locator(".log-line.is-target")).to_be_in_viewport()
