@@ -13,6 +13,7 @@ _DENIED = re.compile(r"(?m)^.*: Permission denied\s*$")
 _MEMORY = re.compile(r"(?m)^.*(?:CUDA out of memory|OutOfMemoryError|^MemoryError|Cannot allocate memory|std::bad_alloc).*$")
 _DISK = re.compile(r"(?m)^.*No space left on device.*$")
 _PYTHON = re.compile(r"(?m)^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)(?:: .*)?$")
+_SCRIPT = re.compile(r"^\S*/script: ")           # where we keep the user's text is nothing to them
 QUOTE = 500
 
 
@@ -56,7 +57,7 @@ def _by_text(end: Ending) -> Verdict | None:
             continue
         found = list(pattern.finditer(end.tail))
         if found:
-            return Verdict(reason, found[-1][0].strip()[:QUOTE])
+            return Verdict(reason, _SCRIPT.sub("", found[-1][0].strip())[:QUOTE])
     return None
 
 
@@ -77,7 +78,7 @@ def _last_line(tail: str) -> str:
     if exceptions:
         return str(exceptions[-1])[:QUOTE]
     lines = [line.strip() for line in tail.splitlines() if line.strip()]
-    return lines[-1][:QUOTE] if lines else ""
+    return _SCRIPT.sub("", lines[-1])[:QUOTE] if lines else ""
 
 
 def _signal_name(number: int) -> str:

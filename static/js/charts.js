@@ -54,6 +54,13 @@ class Chart {
     else if (!this.due) { this.due = true; requestAnimationFrame(() => { this.due = false; this.draw(false); }); }
   }
 
+  // Amounts begin at zero; a flat line has room on both sides.
+  range(low, high) {
+    const fromZero = ["ratio", "bytes", "bytes/s", "cores"].includes(this.unit);
+    if (low === high) return fromZero ? [0, high * 1.2 || 1] : [low - (Math.abs(low) || 1) * 0.1, high + (Math.abs(high) || 1) * 0.1];
+    return [fromZero ? Math.min(low, 0) : low, high + (high - low) * 0.06];
+  }
+
   draw(anew) {
     const entries = [...this.series.entries()];
     const data = entries.length === 1 ? [entries[0][1].xs, entries[0][1].ys] : uPlot.join(entries.map(([, s]) => [s.xs, s.ys]));
@@ -63,7 +70,7 @@ class Chart {
     const axis = { stroke: css("--text-3"), grid: { stroke: css("--line"), width: 1 }, ticks: { stroke: css("--line"), size: 4 }, font: "11px system-ui" };
     this.plot = new uPlot({
       width: this.holder.clientWidth || 400, height: 170, cursor: { sync: { key: this.group }, points: { size: 5 } },
-      scales: { x: { time: !this.byStep }, y: { range: (_, low, high) => (low === high ? [low - (Math.abs(low) || 1) * 0.1, high + (Math.abs(high) || 1) * 0.1] : [Math.min(low, this.unit === "ratio" || this.unit === "bytes" || this.unit === "cores" ? 0 : low), high + (high - low) * 0.06]) } },
+      scales: { x: { time: !this.byStep }, y: { range: (_, low, high) => this.range(low, high) } },
       axes: [{ ...axis, size: 28 }, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
       series: [{ label: this.byStep ? "step" : "time" }, ...entries.map(([label], i) => ({ label: label || title(this.name), stroke: css(`--c${(i % 8) + 1}`), width: 1.5, spanGaps: false, points: { show: entries[i][1].xs.length < 3 }, value: (_, v) => (v == null ? "–" : format(v)) }))],
     }, data, this.holder.lastChild);

@@ -17,6 +17,9 @@ export class Lines {
 
   get count() { return this.starts.length - (this.starts.at(-1) === this.end ? 1 : 0); }
 
+  // The last line may still grow.
+  get isLastOpen() { return this.starts.at(-1) !== this.end; }
+
   push(offset, atMs, data) {
     if (offset + data.length <= this.end) return;
     if (offset > this.end) this.#skip(offset); // a gap, told by the server

@@ -4,6 +4,7 @@ import { Lines } from "./lines.js";
 import { parts, plain } from "./ansi.js";
 
 const HEIGHT = 18, SPARE = 30, WRAPPED = 400;
+const TALLEST = 8_000_000; // px: browsers make no element much taller, so a longer log scrolls by a scale
 const BAD = /\b(error|fatal|critical|traceback|exception)\b/i, WARN = /\bwarn(ing)?\b/i;
 
 class LogView {
@@ -18,7 +19,12 @@ class LogView {
     this.hit = -1;
     this.gaps = [];
     this.due = false;
+    this.top = 0;       // px of the log above the window; the scroll bar's place is this by the scale
+    this.scale = 1;
+    this.#want();
+    window.addEventListener("hashchange", () => { this.#want(); this.draw(); });
     this.view.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    this.view.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     new ResizeObserver(() => this.draw()).observe(this.view);
     root.addEventListener("click", (event) => this.#click(event));
     const search = root.querySelector("input[type=search]");
@@ -45,16 +51,47 @@ class LogView {
     const count = lines.count;
     const shown = count - lines.first;
     this.root.querySelector("[data-empty]").hidden = shown > 0;
-    this.root.querySelector("[data-count]").textContent = `${count.toLocaleString()} lines, ${size(lines.end)}${lines.first ? ` (the first ${lines.first.toLocaleString()} are in the download)` : ""}`;
+    this.root.querySelector("[data-count]").textContent = `${count.toLocaleString()} lines, ${size(lines.end)}${lines.first ? ` (the first ${lines.first.toLocaleString()} are in the download)` : ""}${this.gaps.map(([start, end, why]) => ` · ${size(end - start)} missing: ${why}`).join("")}`;
     if (this.isWrapped) { this.#drawWrapped(shown); return; }
-    const height = shown * HEIGHT;
-    if (this.pad.style.height !== `${height}px`) this.pad.style.height = `${height}px`;
-    if (this.follow) view.scrollTop = Math.max(height - view.clientHeight, 0);
-    const top = Math.max(Math.floor(view.scrollTop / HEIGHT) - SPARE, 0);
+    this.#measure(shown * HEIGHT);
+    if (this.follow) this.#scrollTo(Infinity);
+    else if (this.wanted !== null && this.wanted < count && view.clientHeight) this.goTo(this.wanted);
+    const top = Math.max(Math.floor(this.top / HEIGHT) - SPARE, 0);
     const last = Math.min(top + Math.ceil(view.clientHeight / HEIGHT) + 2 * SPARE, shown);
+    const shift = this.scale > 1 ? view.scrollTop - this.top : 0;
     const nodes = [];
-    for (let i = top; i < last; i++) nodes.push(this.#line(lines.first + i, i * HEIGHT));
+    for (let i = top; i < last; i++) nodes.push(this.#line(lines.first + i, i * HEIGHT + shift));
     this.pad.replaceChildren(...nodes);
+  }
+
+  #measure(full) {
+    const height = Math.min(full, TALLEST), seen = this.view.clientHeight;
+    if (this.pad.style.height !== `${height}px`) this.pad.style.height = `${height}px`;
+    this.deepest = Math.max(full - seen, 0);
+    this.scale = full > TALLEST ? this.deepest / (TALLEST - seen) : 1;
+    if (this.scale > 1 && !this.follow) this.#scrollTo(this.top); // the scale grew with the log; the lines stay where they are
+  }
+
+  #scrollTo(top) {
+    this.top = Math.min(Math.max(top, 0), this.deepest);
+    this.view.scrollTop = this.top / this.scale;
+    this.placed = this.view.scrollTop;
+  }
+
+  // By the scale a turn of the wheel would leap over lines.
+  #wheel(event) {
+    if (this.scale <= 1 || this.isWrapped || event.ctrlKey || !event.deltaY) return;
+    event.preventDefault();
+    this.#scrollTo(this.top + event.deltaY * (event.deltaMode === 1 ? HEIGHT : 1));
+    if (this.follow && this.top < this.deepest - HEIGHT) { this.follow = false; this.#show(); }
+    this.draw();
+  }
+
+  // The line that the address names, until it has come.
+  #want() {
+    const line = location.hash.match(/^#L(\d+)$/);
+    this.wanted = line ? Number(line[1]) - 1 : null;
+    if (line) { this.follow = false; this.#show(); }
   }
 
   #drawWrapped(shown) {
@@ -125,7 +162,7 @@ class LogView {
   // A slice at a time, so that a million lines do not freeze the page.
   #searchNew(jump = false) {
     const run = this.searching, until = performance.now() + 12;
-    const count = this.lines.count;
+    const count = this.lines.count - (this.isEnded || !this.lines.isLastOpen ? 0 : 1); // a line is searched once it is whole
     while (this.searched < count && performance.now() < until) {
       for (let n = 0; n < 500 && this.searched < count; n++, this.searched++)
         if (plain(this.lines.text(this.searched)).toLowerCase().includes(this.query)) this.hits.push(this.searched);
@@ -151,14 +188,17 @@ class LogView {
   }
 
   goTo(number) {
+    this.wanted = null;
     const at = number - this.lines.first;
     if (this.isWrapped) { this.anchor = Math.max(at - 20, 0); this.draw(); this.pad.querySelector(`a[href="#L${number + 1}"]`)?.scrollIntoView({ block: "center" }); }
-    else { this.view.scrollTop = Math.max(at * HEIGHT - this.view.clientHeight / 2, 0); this.draw(); }
+    else { this.#measure((this.lines.count - this.lines.first) * HEIGHT); this.#scrollTo(at * HEIGHT - this.view.clientHeight / 2); this.draw(); }
   }
 
   #scrolled() {
     if (this.isWrapped) { const low = this.view.scrollHeight - this.view.scrollTop - this.view.clientHeight < 4; if (!low && this.follow) { this.follow = false; this.#show(); } return; }
-    const atEnd = this.view.scrollTop + this.view.clientHeight >= this.pad.offsetHeight - HEIGHT;
+    if (Math.abs(this.view.scrollTop - this.placed) >= 1 || this.scale <= 1) this.top = this.view.scrollTop * this.scale;
+    this.placed = this.view.scrollTop;
+    const atEnd = this.top >= this.deepest - HEIGHT;
     if (this.follow && !atEnd) { this.follow = false; this.#show(); }
     this.draw();
   }
@@ -196,8 +236,8 @@ class LogView {
     this.foot.title = `sha256 ${certificate.sha256}\nblake3 ${certificate.blake3}`;
     this.foot.className = certificate.complete ? "good" : "bad";
     this.root.querySelector("[data-empty]").textContent = "The job wrote nothing.";
-    const line = location.hash.match(/^#L(\d+)$/);
-    if (line) this.goTo(Number(line[1]) - 1);
+    this.isEnded = true;
+    this.#more();
   }
 }
 

@@ -1,7 +1,7 @@
 // A new job: the form and the YAML say the same; what is wrong is said beside the line as one types, what it costs before the button.
 const root = document.querySelector("[data-new-job]");
 if (root) {
-  const text = root.querySelector("textarea"), gutter = root.querySelector(".gutter"), faults = root.querySelector("[data-faults]");
+  const text = root.querySelector("textarea[name=yaml]"), gutter = root.querySelector(".gutter"), faults = root.querySelector("[data-faults]");
   const cost = root.querySelector("[data-cost]"), send = root.querySelector("button.primary"), team = root.querySelector("[name=team]");
   const csrf = root.querySelector("[name=csrfmiddlewaretoken]").value;
   let asked = 0, timer = 0, isFilling = false;
