@@ -27,7 +27,9 @@ EVERY_LINE = "() => [...document.querySelectorAll('.log-line')].map((l) => [l.qu
 
 def open_log(page: Page, site: Site, number: int, line: str = "") -> None:
     page.goto(f"{site.url}/home/jobs/{number}?tab=logs{line}")
-    expect(page.locator("[data-certificate]")).to_contain_text("complete", timeout=60_000)
+    certificate = page.locator("[data-certificate][title*=sha256]")  # told by the socket, after every byte
+    expect(certificate).to_contain_text("complete", timeout=60_000)
+    expect(page.locator(".log-line").first).to_be_attached()
 
 
 def shown(page: Page) -> dict[int, str]:
