@@ -1,0 +1,134 @@
+"""Every route and verb against everybody: the table is made from the URL map, so a new route without a rule is red.
+
+Nobody gets 401 (or the sign-in page), strangers 404, members without the permission 403, and whoever may is never told that they
+may not. What depends on the body or the row shows as another 4xx; a 5xx is a failure everywhere.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.urls import URLPattern, get_resolver
+
+from jobs import services
+from jobs.clusters import ensure_first_cluster
+from jobs.spec import parse_mapping
+from workspaces.api.base import OrgView, PortalView
+from workspaces.permissions import ORG_GRANTS, Permission
+from workspaces.tenancy.scope import org_scope
+
+VALUES = {"org": "atlas", "team": "vision", "email": "ben@atlas.example", "token": "00000000-0000-7000-8000-000000000000", "job": "1",
+          "node": "n1", "verb": "hold"}
+OPEN = {"healthz", "readyz", "schema", "docs", "start"}          # for everybody, by purpose
+OWN = {"api-me", "api-orgs", "api-agent-samples", "metrics"}     # of a person or the platform, not of an organization
+
+
+def routes() -> Iterator[tuple[str, str, Any]]:
+    """(name, address, view) of all that is ours."""
+    def walk(patterns: Any, prefix: str) -> Iterator[tuple[str, str, Any]]:
+        for pattern in patterns:
+            path = prefix + _filled(pattern)
+            if isinstance(pattern, URLPattern):
+                if not (pattern.name or "").startswith("account_"):
+                    yield pattern.name, path, pattern.callback
+            else:
+                yield from walk(pattern.url_patterns, path)
+
+    yield from walk(get_resolver().url_patterns, "/")
+
+
+def _filled(pattern: Any) -> str:
+    route = str(pattern.pattern)
+    if route.startswith("^"):
+        return "atlas/jobs/1/hold"
+    for part in [p for p in route.split("<")[1:]]:
+        inside = part.split(">")[0]
+        route = route.replace(f"<{inside}>", VALUES.get(inside.rpartition(":")[2], "x"))
+    return route
+
+
+ROUTES = list(routes())
+API = [(name, path, view.cls) for name, path, view in ROUTES if hasattr(view, "cls") and issubclass(view.cls, PortalView)]
+PAGES = [(name, path, view) for name, path, view in ROUTES if hasattr(view, "methods")]
+VERBS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+
+def test_every_route_is_a_rest_view_a_page_or_open_by_name():
+    known = {name for name, _, _ in API} | {name for name, _, _ in PAGES} | OPEN | OWN
+    assert [path for name, path, _ in ROUTES if name not in known and not path.startswith("/accounts/")] == []
+
+
+@pytest.mark.parametrize(("name", "view"), [(n, v) for n, _, v in API])
+def test_every_method_of_a_rest_view_names_what_it_needs(name, view):
+    assert {m.upper() for m in ("get", "post", "put", "patch", "delete") if hasattr(view, m)} == set(view.permissions), name
+
+
+@pytest.fixture
+def stage(story):
+    """A job of Ada's in Vision; #1 of Atlas."""
+    ensure_first_cluster()
+    ada = story.actor(story.ada)
+    with org_scope(story.atlas.id):
+        services.submit_job(actor=ada, team=story.vision, spec=parse_mapping({"run": "true", "name": "first"}))
+    return story
+
+
+CASES = [(name, path, verb) for name, path, view in API for verb in sorted(view.permissions) if issubclass(view, OrgView)]
+
+
+@pytest.mark.parametrize(("name", "path", "verb"), CASES)
+def test_rest_nobody_gets_401_strangers_404_and_who_may_is_never_refused(stage, name, path, verb):
+    needed = next(v for n, _, v in API if n == name).permissions[verb]
+    narrow_token = stage.api(stage.ada, scopes=("agent:write",))
+    assert _call(stage.client(), verb, path) == 401
+    assert _call(stage.api(stage.cyd), verb, path) == 404
+    ben = _call(stage.api(stage.ben), verb, path)
+    assert ben == 403 or needed is None or needed in ORG_GRANTS["member"]
+    narrow = _call(narrow_token, verb, path)
+    assert narrow == 403 or needed is None
+    assert narrow >= 400 or (verb, name) in _HARMLESS, f"a token without scope did {verb} {path}"
+    assert _call(stage.api(stage.dot, stage.atlas), verb, path) not in (401, 403)
+    assert _call(stage.api(stage.ada), verb, path) not in (401, 403)
+
+
+_HARMLESS = {("GET", "api-jobs"), ("POST", "api-jobs-validate")}  # an empty list, and checking one's own text
+
+
+@pytest.mark.parametrize(("name", "path", "verb"), [(n, p, m) for n, p, v in PAGES for m in v.methods if m != "HEAD"])
+def test_pages_send_nobody_to_sign_in_and_are_not_there_for_strangers(stage, name, path, verb):
+    nobody = stage.client().generic(verb, path)
+    assert nobody.status_code == 302 and nobody["Location"].startswith("/accounts/login/")
+    assert stage.client(stage.cyd).generic(verb, path).status_code == 404
+    if name not in {"node"}:
+        assert stage.client(stage.ada).generic(verb, path).status_code in (200, 302, 400, 404)
+
+
+@pytest.mark.parametrize("verb", ["hold", "release", "cancel"])
+def test_a_member_of_the_team_cannot_act_on_somebody_elses_job(stage, verb):
+    assert _call(stage.api(stage.ben), "POST", f"/api/v1/orgs/atlas/jobs/1/{verb}") == 403
+
+
+def test_a_member_of_no_team_sees_no_job_of_it(stage):
+    with org_scope(stage.atlas.id):
+        services.submit_job(actor=stage.actor(stage.ada), team=stage.speech, spec=parse_mapping({"run": "true"}))
+    assert _call(stage.api(stage.ben), "GET", "/api/v1/orgs/atlas/jobs/2") == 404
+    assert [j["number"] for j in stage.api(stage.ben).get("/api/v1/orgs/atlas/jobs").json()["items"]] == [1]
+
+
+def test_only_operators_send_samples_and_read_the_portals_metrics(stage):
+    for person, org in ((stage.ada, None), (stage.ben, None)):
+        assert _call(stage.api(person, org), "POST", "/api/v1/agent/samples") == 403
+        assert _call(stage.api(person, org), "GET", "/metrics") == 403
+    assert _call(stage.client(), "GET", "/metrics") == 401
+    assert _call(stage.api(stage.dot, stage.atlas), "GET", "/metrics") == 200
+
+
+def _call(client: Any, verb: str, path: str) -> int:
+    return int(client.generic(verb, path, "{}", content_type="application/json").status_code)
+
+
+def test_the_permission_table_knows_only_permissions():
+    assert set(itertools.chain.from_iterable(ORG_GRANTS.values())) <= set(Permission)
