@@ -13,12 +13,17 @@ from typing import Any
 import pytest
 from django.urls import URLPattern, get_resolver
 
+from clusters.models import Node
 from jobs import services
 from jobs.clusters import ensure_first_cluster
+from jobs.models import Attempt
 from jobs.spec import parse_mapping
+from monitoring.live.topics import KINDS, grant
+from portal.core.errors import NotFound
+from workspaces.actors import actor_of
 from workspaces.api.base import OrgView, PortalView
 from workspaces.permissions import ORG_GRANTS, Permission
-from workspaces.tenancy.scope import org_scope
+from workspaces.tenancy.scope import org_scope, platform_scope
 
 VALUES = {"org": "atlas", "team": "vision", "email": "ben@atlas.example", "token": "00000000-0000-7000-8000-000000000000", "job": "1",
           "node": "n1", "verb": "hold"}
@@ -132,3 +137,36 @@ def _call(client: Any, verb: str, path: str) -> int:
 
 def test_the_permission_table_knows_only_permissions():
     assert set(itertools.chain.from_iterable(ORG_GRANTS.values())) <= set(Permission)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_live_topics_are_granted_to_who_may_see_and_not_there_for_others(stage, kind):
+    topic = _topic(kind, stage)
+    for person in (stage.ada, stage.ben):
+        assert grant(actor_of(person), topic).bus_topics
+    if kind != "metrics:node":                       # machines belong to nobody; Cyd may see nodes too
+        with pytest.raises(NotFound):
+            grant(actor_of(stage.cyd), topic)
+    with pytest.raises(NotFound):
+        grant(actor_of(stage.ada), f"{kind}:{'0' * 32}")
+
+
+@pytest.mark.parametrize("topic", ["", "log:", "log:xyz", "log:../../etc", "jobs:*", "nosuch:" + "a" * 32, "log:" + "A" * 32])
+def test_a_malformed_topic_is_not_there(stage, topic):
+    with pytest.raises(NotFound):
+        grant(actor_of(stage.ada), topic)
+
+
+def test_the_live_list_of_an_organization_carries_only_the_teams_one_sees(stage):
+    listened = grant(actor_of(stage.ben), f"jobs:{stage.atlas.id.hex}").bus_topics
+    assert listened == (f"jobs:{stage.vision.id.hex}",)
+    assert len(grant(actor_of(stage.ada), f"jobs:{stage.atlas.id.hex}").bus_topics) == 2
+
+
+def _topic(kind: str, stage: Any) -> str:
+    with platform_scope("test"):
+        attempt = Attempt.objects.get()
+    node = Node.objects.create(cluster_id=attempt.cluster_id, name="n1", cpus=1000, memory=1)
+    owner = {"log": attempt.id, "metrics:attempt": attempt.id, "job": attempt.job_id, "metrics:job": attempt.job_id,
+             "jobs": stage.atlas.id, "nodes": stage.atlas.id, "metrics:node": node.id}[kind]
+    return f"{kind}:{owner.hex}"

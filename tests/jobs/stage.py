@@ -1,0 +1,36 @@
+"""What tests of jobs share: a cluster with nodes made to measure, and jobs in Vision, without a scheduler behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clusters.models import Cluster, Gpu, Node
+from jobs import services
+from jobs.models import Attempt, Job
+from jobs.spec import parse_mapping
+from tests.story import Story
+from workspaces.tenancy.scope import org_scope
+
+GIB = 1 << 30
+
+
+def cluster_with(cpus: float = 8, memory: int = 32 * GIB, gpus: int = 0, nodes: int = 1) -> Cluster:
+    """A cluster of the local backend whose inventory is as the test wants it."""
+    cluster, _ = Cluster.objects.get_or_create(name="local", defaults={"backend": "local"})
+    for n in range(nodes):
+        node = Node.objects.create(cluster=cluster, name=f"n{n}", cpus=round(cpus * 1000), memory=memory)
+        Gpu.objects.bulk_create(Gpu(node=node, index=i, uuid=f"GPU-{n}-{i}", model="NVIDIA H100", type="h100", memory=80 * GIB)
+                                for i in range(gpus))
+    return cluster
+
+
+def submit(story: Story, person: Any = None, **spec: Any) -> Job:
+    """A job of Ada's (or that person's) in Vision."""
+    actor = story.actor(person or story.ada)
+    with org_scope(story.atlas.id):
+        return services.submit_job(actor=actor, team=story.vision, spec=parse_mapping({"run": "true", **spec}))
+
+
+def only_attempt(job: Job, index: int = 0) -> Attempt:
+    """Its current attempt. Call it in a scope."""
+    return Attempt.objects.select_related("job").get(job=job, index=index, is_current=True)

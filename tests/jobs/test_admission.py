@@ -1,0 +1,123 @@
+"""The planner and the pending answer are one: random clusters, quotas and asks."""
+
+from __future__ import annotations
+
+import copy
+from uuid import UUID
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.admission import Ask, NodeRoom, Room, plan
+from jobs.states import Wait
+from workspaces.services.quota import Meter, meters
+
+ORG, TEAM, USER = UUID(int=1), UUID(int=2), UUID(int=3)
+MIB = 1 << 20
+STEP = {"gpu": 1, "cpu": 100, "memory": MIB}
+
+
+@st.composite
+def nodes(draw):
+    made = []
+    for n in range(draw(st.integers(1, 4))):
+        gpus = [(i, f"GPU-{n}-{i}", draw(st.sampled_from(["h100", "a100"]))) for i in range(draw(st.integers(0, 4)))]
+        cpus, memory = draw(st.integers(1, 80)) * 100, draw(st.integers(1, 64)) * MIB
+        free = [g for g in gpus if draw(st.booleans())]
+        made.append(NodeRoom(f"n{n}", draw(st.integers(0, cpus // 100)) * 100, draw(st.integers(0, memory // MIB)) * MIB, free,
+                             cpus, memory, gpus))
+    return made
+
+
+@st.composite
+def asks(draw):
+    gpus, kind = draw(st.integers(0, 4)), draw(st.sampled_from(["", "h100", "a100"]))
+    held = {"cpu": draw(st.integers(1, 100)) * 100, "memory": draw(st.integers(0, 80)) * MIB, "gpu": gpus, "jobs": 1}
+    if gpus and kind:
+        held[f"gpu.{kind}"] = gpus
+    return Ask(ORG, TEAM, USER, {k: v for k, v in held.items() if v})
+
+
+@st.composite
+def rooms(draw):
+    limits = {}
+    for scope, subject in (("org", ORG), ("team", TEAM), ("user", USER)):
+        for resource, step in STEP.items():
+            if draw(st.integers(0, 3)) == 0:
+                limit = draw(st.integers(0, 100)) * step
+                limits[Meter(ORG, scope, subject, resource)] = (draw(st.integers(0, 100)) * step, limit)
+    return Room(limits, draw(nodes()), places=draw(st.integers(0, 4)) > 0)
+
+
+@settings(max_examples=400, deadline=None)
+@given(rooms(), asks())
+def test_the_proposed_change_starts_the_job_and_no_smaller_one_on_that_axis_would(room, ask):
+    change = room.smallest_change(ask) if room.judge(ask).wait else None
+    if change is None:
+        return
+    assert room.judge(ask.with_amount(change.resource, change.after)).wait is None
+    one_more = change.after + STEP[change.resource]
+    if one_more < change.before:
+        assert room.judge(ask.with_amount(change.resource, one_more)).wait is not None
+
+
+@settings(max_examples=400, deadline=None)
+@given(rooms(), asks())
+def test_no_change_is_proposed_only_when_no_single_smaller_amount_helps(room, ask):
+    if room.judge(ask).wait is None or room.smallest_change(ask) is not None:
+        return
+    for resource, step in STEP.items():
+        for amount in range(step, ask.get(resource), step):
+            assert room.judge(ask.with_amount(resource, amount)).wait is not None
+
+
+@settings(max_examples=400, deadline=None)
+@given(rooms(), asks())
+def test_the_reason_is_the_first_check_that_fails(room, ask):
+    verdict = room.judge(ask)
+    expected = _brute(room, ask)
+    assert verdict.wait == expected or {verdict.wait, expected} == {Wait.CAPACITY, Wait.SCATTERED}
+
+
+def _brute(room: Room, ask: Ask) -> Wait | None:
+    def fits(cpus: int, memory: int, gpus: list[tuple[int, str, str]]) -> bool:
+        typed = [g for g in gpus if ask.gpu_type in ("", g[2])]
+        return ask.get("cpu") <= cpus and ask.get("memory") <= memory and ask.get("gpu") <= len(typed)
+
+    if room.places and not any(fits(n.total_cpus, n.total_memory, n.total_gpus) for n in room.nodes):
+        return Wait.IMPOSSIBLE
+    for meter, amount in meters(ORG, TEAM, USER, ask.resources).items():
+        used, limit = room.limits.get(meter, (0, None))
+        if limit is not None and used + amount > limit:
+            return {"org": Wait.QUOTA_ORG, "team": Wait.QUOTA_TEAM, "user": Wait.QUOTA_USER}[meter.scope]
+    if room.places and not any(fits(n.cpus, n.memory, n.gpus) for n in room.nodes):
+        return Wait.CAPACITY
+    return None
+
+
+@settings(max_examples=300, deadline=None)
+@given(rooms(), st.lists(asks(), max_size=12))
+def test_a_plan_never_gives_out_more_than_there_is_nor_one_gpu_twice(room, wanted):
+    before = copy.deepcopy(room)
+    admitted = [(ask, verdict) for ask, verdict in plan(room, wanted) if verdict.wait is None]
+    given_out = [uuid for _, v in admitted if v.place for uuid in v.place.gpu_uuids]
+    assert len(given_out) == len(set(given_out))
+    for node in before.nodes:
+        here = [a for a, v in admitted if v.place and v.place.node == node.name]
+        assert sum(a.get("cpu") for a in here) <= node.cpus
+        assert sum(a.get("memory") for a in here) <= node.memory
+    for meter, (used, limit) in before.limits.items():
+        held = sum(a.get(meter.resource) for a, _ in admitted)
+        assert not held or used + held <= limit
+
+
+def test_every_reason_has_its_numbers():
+    node = NodeRoom("n0", 1000, 8 * MIB, [], 4000, 8 * MIB, [(0, "GPU-0", "h100")])
+    room = Room({Meter(ORG, "team", TEAM, "cpu"): (3000, 4000)}, [node])
+    full = room.judge(Ask(ORG, TEAM, USER, {"cpu": 2000, "jobs": 1}))
+    assert full.wait == Wait.QUOTA_TEAM
+    assert (full.facts["used"], full.facts["limit"], full.facts["ask"]) == (3000, 4000, 2000)
+    busy = room.judge(Ask(ORG, TEAM, USER, {"gpu": 1, "jobs": 1}))
+    assert busy.wait == Wait.CAPACITY and busy.facts["resource"] == "gpu" and busy.facts["total"] == 1
+    never = room.judge(Ask(ORG, TEAM, USER, {"gpu": 2, "jobs": 1}))
+    assert never.wait == Wait.IMPOSSIBLE and never.facts["largest"] == 1

@@ -1,0 +1,183 @@
+"""State changes in one place: every pair of states, holds, retries, dependencies, arrays, and racing changes."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from jobs import services
+from jobs.derive import array_state
+from jobs.dispatch import claim_due
+from jobs.lifecycle import Change, transition
+from jobs.models import Attempt, Job
+from jobs.states import Reason, State
+from portal.core import clock
+from portal.core.models import Event
+from tests.jobs.stage import cluster_with, only_attempt, submit
+from workspaces.models import AccessToken, Quota
+from workspaces.services import issue_attempt_token
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+ENDS = {State.SUCCEEDED: Reason.COMPLETED, State.FAILED: Reason.USER_ERROR, State.CANCELED: Reason.CANCELED}
+
+
+@pytest.fixture(autouse=True)
+def everywhere(db):
+    with platform_scope("test"):
+        yield
+
+
+def step(attempt: Attempt, to: State, reason: Reason | None = None, **more) -> list[Attempt]:
+    return transition([Change(attempt.id, to, "test", reason or ENDS.get(to), **more)])
+
+
+@pytest.mark.parametrize(("before", "after"), list(itertools.product(State, State)))
+def test_a_state_only_ever_goes_up_and_a_final_one_stays(story, before, after):
+    cluster_with()
+    attempt = only_attempt(submit(story))
+    Attempt.objects.filter(id=attempt.id).update(state=before)
+    moved = step(attempt, after)
+    assert bool(moved) == (not before.is_final and after > before)
+    assert Attempt.objects.get(id=attempt.id).state == (after if moved else before)
+
+
+def test_a_change_under_a_lease_that_is_no_longer_held_is_dropped(story):
+    cluster = cluster_with()
+    submit(story)
+    claim = claim_due(cluster.id)
+    assert not step(claim.attempts[0], State.SUBMITTED, lease=uuid4())
+    assert step(claim.attempts[0], State.SUBMITTED, lease=claim.lease)
+
+
+def test_what_was_held_is_given_back_once_however_often_the_end_is_told(story):
+    cluster = cluster_with()
+    job = submit(story, resources={"cpus": 3, "memory": "1Gi"})
+    attempt = claim_due(cluster.id).attempts[0]
+    assert set(Quota.objects.filter(resource="cpu").values_list("used", flat=True)) == {3000}
+    for _ in range(3):
+        step(attempt, State.SUCCEEDED, exit_code=0)
+    assert set(Quota.objects.values_list("used", flat=True)) == {0}
+    assert Job.objects.get(id=job.id).state == State.SUCCEEDED
+
+
+def test_the_fault_of_the_user_is_not_tried_again_that_of_the_platform_is_and_waits_longer_each_time(story):
+    cluster_with()
+    mine = submit(story, policy={"retries": 3})
+    step(only_attempt(mine), State.FAILED, Reason.USER_ERROR)
+    assert Attempt.objects.filter(job=mine).count() == 1
+    theirs = submit(story, policy={"retries": 2, "backoff": 60})
+    waits = []
+    for _ in range(3):
+        attempt = only_attempt(theirs)
+        waits.append((attempt.due_at - attempt.queued_at).total_seconds())
+        step(attempt, State.FAILED, Reason.NODE_FAILED)
+    assert waits == [0, 60, 120]
+    assert Attempt.objects.filter(job=theirs).count() == 3
+    assert Job.objects.get(id=theirs.id).state == State.FAILED
+
+
+def test_retry_on_names_exactly_what_is_tried_again(story):
+    cluster_with()
+    job = submit(story, policy={"retries": 1, "retry_on": ["out_of_memory"]})
+    step(only_attempt(job), State.FAILED, Reason.OUT_OF_MEMORY)
+    assert Job.objects.get(id=job.id).state == State.QUEUED
+    step(only_attempt(job), State.FAILED, Reason.OUT_OF_MEMORY)
+    assert Job.objects.get(id=job.id).state == State.FAILED
+
+
+def test_a_canceled_job_is_not_tried_again(story):
+    cluster = cluster_with()
+    job = submit(story, policy={"retries": 3})
+    attempt = claim_due(cluster.id).attempts[0]
+    with org_scope(story.atlas.id):
+        services.cancel_job(actor=story.actor(story.ada), job=job)
+    step(attempt, State.FAILED, Reason.NODE_FAILED)
+    assert Attempt.objects.filter(job=job).count() == 1
+
+
+@pytest.mark.parametrize(("condition", "end", "runs"), [
+    ("", State.SUCCEEDED, True), ("", State.FAILED, False), ("", State.CANCELED, False),
+    (":any", State.FAILED, True), (":any", State.SUCCEEDED, True), (":failed", State.FAILED, True), (":failed", State.SUCCEEDED, False)])
+def test_a_dependent_job_becomes_due_or_is_canceled_with_its_reason(story, condition, end, runs):
+    cluster_with()
+    first = submit(story)
+    then = submit(story, after=[f"#{first.number}{condition}"])
+    assert only_attempt(then).due_at is None
+    step(only_attempt(first), end)
+    then = Job.objects.get(id=then.id)
+    if runs:
+        assert only_attempt(then).due_at <= clock.now()
+    else:
+        assert (then.state, then.reason) == (State.CANCELED, Reason.DEPENDENCY_FAILED)
+        assert f"#{first.number}" in then.evidence
+
+
+def test_the_end_of_a_chain_is_told_through_all_of_it(story):
+    cluster_with()
+    jobs = [submit(story)]
+    for _ in range(4):
+        jobs.append(submit(story, after=[jobs[-1].number]))
+    step(only_attempt(jobs[0]), State.FAILED)
+    assert [Job.objects.get(id=j.id).state for j in jobs[1:]] == [State.CANCELED] * 4
+
+
+@pytest.mark.parametrize(("counts", "state"), [
+    ({State.SUCCEEDED: 3}, State.SUCCEEDED), ({State.SUCCEEDED: 2, State.FAILED: 1}, State.FAILED),
+    ({State.SUCCEEDED: 2, State.CANCELED: 1}, State.CANCELED), ({State.QUEUED: 1, State.SUCCEEDED: 2}, State.QUEUED),
+    ({State.RUNNING: 1, State.QUEUED: 5, State.FAILED: 1}, State.RUNNING), ({State.STARTING: 1, State.SUBMITTED: 1}, State.STARTING)])
+def test_an_array_has_one_word_for_all_its_tasks(counts, state):
+    assert array_state(counts) == state
+
+
+def test_a_jobs_own_token_ends_with_the_attempt(story):
+    cluster = cluster_with()
+    job = submit(story)
+    attempt = claim_due(cluster.id).attempts[0]
+    issue_attempt_token(org_id=job.org_id, team_id=job.team_id, user_id=job.owner_id, attempt_id=attempt.id, name="job")
+    step(attempt, State.SUCCEEDED)
+    assert not AccessToken.objects.filter(attempt_id=attempt.id).exists()
+
+
+def test_every_step_is_an_event(story):
+    cluster = cluster_with()
+    job = submit(story)
+    attempt = claim_due(cluster.id).attempts[0]
+    step(attempt, State.RUNNING)
+    step(attempt, State.SUCCEEDED)
+    told = list(Event.objects.filter(subject_id=job.id).order_by("position").values_list("kind", flat=True))
+    assert told == ["job.submitted", "attempt.dispatching", "attempt.running", "attempt.succeeded", "job.succeeded"]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_cancel_races_start_and_finish_in_a_hundred_orders_and_nothing_leaks(story, seed):
+    chance = random.Random(seed)
+    cluster = cluster_with(cpus=1000)
+    ada = story.actor(story.ada)
+    for _ in range(10):
+        jobs = [submit(story, policy={"retries": chance.randint(0, 1)}) for _ in range(10)]
+        claim_due(cluster.id, chance.randint(1, 10))
+        for job in chance.sample(jobs * 3, 30):
+            attempt = only_attempt(job)
+            with org_scope(story.atlas.id):
+                if chance.random() < 0.3:
+                    services.cancel_job(actor=ada, job=job)
+            step(attempt, chance.choice([s for s in State if s > State.DISPATCHING]), chance.choice([None, None, Reason.NODE_FAILED]))
+        for job in jobs:
+            step(only_attempt(job), State.CANCELED)
+    assert set(Quota.objects.values_list("used", flat=True)) <= {0}
+    for job in Job.objects.all():
+        ends = [State(s) for s in Attempt.objects.filter(job=job).values_list("state", flat=True)]
+        assert all(s.is_final for s in ends) and State(job.state) in ends
+
+
+def test_a_retry_is_due_only_after_its_back_off(story):
+    cluster = cluster_with()
+    job = submit(story, policy={"retries": 1, "backoff": 300})
+    step(claim_due(cluster.id).attempts[0], State.FAILED, Reason.NODE_FAILED)
+    assert claim_due(cluster.id) is None
+    with clock.frozen(clock.now() + timedelta(seconds=301)):
+        assert claim_due(cluster.id).attempts[0].job_id == job.id
