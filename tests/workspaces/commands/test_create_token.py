@@ -1,0 +1,57 @@
+"""manage.py create_token prints a token and nothing else."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from workspaces.models import AccessToken
+from workspaces.tenancy.scope import platform_scope
+from workspaces.tokens import authenticate_token, is_well_formed
+
+
+def _said(*arguments: str) -> str:
+    out, err = StringIO(), StringIO()
+    call_command("create_token", *arguments, stdout=out, stderr=err)
+    assert err.getvalue() == ""
+    return out.getvalue()
+
+
+def test_it_prints_a_working_token_and_nothing_else(story):
+    said = _said(story.ada.email, "--org", "atlas", "--scopes", "all")
+    assert said.endswith("\n")
+    assert is_well_formed(said.removesuffix("\n"))
+    assert authenticate_token(said.strip()).user_id == story.ada.id
+
+
+def test_it_binds_to_a_team_and_to_scopes(story):
+    said = _said(story.ben.email.upper(), "--org", "atlas", "--team", "vision", "--scopes", "jobs:read, jobs:submit")
+    facts = authenticate_token(said.strip()).token
+    assert facts.team_id == story.vision.id
+    assert facts.scopes == {"jobs:read", "jobs:submit"}
+
+
+def test_zero_days_mean_for_ever(story):
+    _said(story.ada.email, "--org", "atlas", "--scopes", "all", "--days", "0")
+    with platform_scope("test"):
+        assert AccessToken.objects.get().expires_at is None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("nobody@x.example", "--org", "atlas", "--scopes", "all"),
+        ("ada@atlas.example", "--org", "nowhere", "--scopes", "all"),
+        ("ada@atlas.example", "--org", "atlas", "--team", "north", "--scopes", "all"),
+        ("ada@atlas.example", "--org", "atlas", "--scopes", "fly"),
+        ("cyd@borealis.example", "--org", "atlas", "--scopes", "all"),
+    ],
+)
+def test_what_cannot_be_is_an_error_with_a_reason_and_no_token(story, arguments):
+    with pytest.raises(CommandError) as caught:
+        _said(*arguments)
+    assert len(str(caught.value)) > 10
+    with platform_scope("test"):
+        assert not AccessToken.objects.exists()

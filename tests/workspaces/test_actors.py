@@ -1,0 +1,132 @@
+"""Who may do what: roles, and tokens that only ever narrow."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from portal.core.errors import InvalidInput, NotFound, NotPermitted
+from workspaces.actors import Actor, TokenFacts, actor_of, authorize
+from workspaces.models import Team
+from workspaces.permissions import ORG_GRANTS, READS, TEAM_GRANTS, OrgRole, Permission, TeamRole
+from workspaces.services import add_team_member, create_token
+from workspaces.tenancy.scope import org_scope
+from workspaces.tokens import authenticate_token
+
+
+def test_higher_roles_may_all_that_lower_ones_may():
+    owner, admin, member = (ORG_GRANTS[r] for r in (OrgRole.OWNER, OrgRole.ADMIN, OrgRole.MEMBER))
+    assert owner > admin > member
+    assert TEAM_GRANTS[TeamRole.LEAD] > TEAM_GRANTS[TeamRole.MEMBER] > TEAM_GRANTS[TeamRole.VIEWER]
+    assert (
+        Permission.JOBS_SUBMIT
+        not in ORG_GRANTS[OrgRole.VIEWER] | ORG_GRANTS[OrgRole.MEMBER] | TEAM_GRANTS[TeamRole.VIEWER]
+    )
+
+
+def test_only_operators_may_write_what_agents_write():
+    everybody = set().union(*ORG_GRANTS.values(), *TEAM_GRANTS.values())
+    assert Permission.AGENT_WRITE not in everybody
+
+
+def _tokened(actor: Actor, story, team: Team | None, scopes: frozenset[str]) -> Actor:
+    from dataclasses import replace
+
+    return replace(
+        actor,
+        token=TokenFacts(
+            id=story.ada.id, org_id=story.atlas.id, team_id=team and team.id, attempt_id=None, scopes=scopes
+        ),
+    )
+
+
+@pytest.mark.parametrize("name", ["ada", "ben", "dot"])
+def test_a_token_never_widens_what_its_owner_may(story, name):
+    person = story.actor(getattr(story, name), story.atlas)
+    places = (None, story.vision.id, story.speech.id, story.north.id)
+    reaches = [
+        (team, frozenset(scopes))
+        for team in (None, story.vision, story.speech)
+        for scopes in (["all"], [], ["jobs:read"], ["jobs:submit", "jobs:read"], list(Permission))
+    ]
+    for team, scopes in reaches:
+        narrowed = _tokened(person, story, team, scopes)
+        for permission, place in itertools.product(Permission, places):
+            assert not narrowed.may(permission, place) or person.may(permission, place)
+        for permission in Permission:
+            mine, its = person.teams_where(permission), narrowed.teams_where(permission)
+            assert mine is None or (its is not None and its <= mine)
+
+
+def test_a_token_without_a_scope_may_not_do_what_its_owner_may(story):
+    narrowed = _tokened(story.actor(story.ada), story, None, frozenset({"jobs:read"}))
+    assert narrowed.may(Permission.JOBS_READ)
+    assert not narrowed.may(Permission.JOBS_SUBMIT)
+    assert narrowed.teams_where(Permission.JOBS_SUBMIT) == frozenset()
+    with pytest.raises(NotPermitted, match="with this token"):
+        authorize(narrowed, Permission.JOBS_SUBMIT)
+
+
+def test_a_token_of_one_team_reads_around_it_and_writes_in_it_only(story):
+    narrowed = _tokened(story.actor(story.ada), story, story.vision, frozenset({"all"}))
+    assert narrowed.may(Permission.JOBS_SUBMIT, story.vision.id)
+    assert not narrowed.may(Permission.JOBS_SUBMIT, story.speech.id)
+    assert {p for p in Permission if narrowed.may(p)} == READS
+    assert narrowed.teams_where(Permission.JOBS_READ) == {story.vision.id}
+
+
+def test_a_token_of_one_organization_does_not_find_another_even_its_owners(story):
+    secret = story.token(story.dot, story.atlas)
+    actor = authenticate_token(secret)
+    assert actor.enter(story.atlas).org_slug == "atlas"
+    with pytest.raises(NotFound):
+        actor.enter(story.borealis)
+
+
+@pytest.mark.parametrize("scopes", [[], ["jobs:fly"], ["all", "x"]])
+def test_a_token_with_scopes_that_do_not_exist_is_refused_and_told_which_do(story, scopes):
+    with org_scope(story.atlas.id), pytest.raises(InvalidInput, match="jobs:read"):
+        create_token(actor=story.actor(story.ada), org=story.atlas, name="x", scopes=scopes)
+
+
+@pytest.mark.parametrize("days", [0, -1, 4000])
+def test_the_life_of_a_token_is_bounded(story, days):
+    with org_scope(story.atlas.id), pytest.raises(InvalidInput, match="days"):
+        create_token(actor=story.actor(story.ada), org=story.atlas, name="x", scopes=["all"], days=days)
+
+
+def test_a_token_makes_no_token_that_is_wider_than_itself(story):
+    with org_scope(story.atlas.id):
+        narrow = _tokened(story.actor(story.ada), story, None, frozenset({"tokens:write", "jobs:read"}))
+        for scopes in (["all"], ["jobs:submit"], ["jobs:read", "jobs:submit"]):
+            with pytest.raises(NotPermitted):
+                create_token(actor=narrow, org=story.atlas, name="x", scopes=scopes)
+        assert create_token(actor=narrow, org=story.atlas, name="x", scopes=["jobs:read"]).row.scopes == ["jobs:read"]
+
+
+def test_a_token_of_a_team_makes_tokens_of_that_team_only(story):
+    with org_scope(story.atlas.id):
+        bound = _tokened(story.actor(story.ada), story, story.vision, frozenset({"all"}))
+        for team in (None, story.speech):
+            with pytest.raises(NotPermitted):
+                create_token(actor=bound, org=story.atlas, name="x", scopes=["all"], team=team)
+        assert (
+            create_token(actor=bound, org=story.atlas, name="x", scopes=["all"], team=story.vision).row.team
+            == story.vision
+        )
+
+
+def test_a_role_in_one_team_says_nothing_about_another(story):
+    ben = story.actor(story.ben)
+    assert ben.teams_where(Permission.JOBS_SUBMIT) == {story.vision.id}
+    with org_scope(story.atlas.id):
+        add_team_member(actor=story.actor(story.ada), team=story.speech, email=story.ben.email, role="viewer")
+    ben = story.actor(story.ben)
+    assert ben.teams_where(Permission.JOBS_READ) == {story.vision.id, story.speech.id}
+    assert ben.teams_where(Permission.JOBS_SUBMIT) == {story.vision.id}
+
+
+def test_before_an_organization_is_entered_nobody_but_an_operator_may_anything(story):
+    assert not any(actor_of(story.ada).may(p) for p in Permission)
+    assert all(actor_of(story.dot).may(p) for p in Permission)
