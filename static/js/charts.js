@@ -3,6 +3,7 @@ import uPlot from "../vendor/uplot.js";
 import { live } from "./live.js";
 
 const MOST = 4000;
+const GAP = 30; // seconds without a measurement: a gap in the curve, as in portal.series
 
 // A token's colour as a canvas understands it: light-dark() is resolved only where it is used.
 const probe = document.createElement("span");
@@ -46,6 +47,7 @@ class Chart {
     const found = this.series.get(label) ?? { xs: [], ys: [] };
     const isNew = !this.series.has(label);
     if (found.xs.length && x <= found.xs.at(-1)) return;
+    if (!this.byStep && found.xs.length && x - found.xs.at(-1) > GAP) { found.xs.push(found.xs.at(-1) + 1); found.ys.push(null); }
     found.xs.push(x);
     found.ys.push(y);
     if (found.xs.length > MOST) { found.xs.shift(); found.ys.shift(); }
@@ -71,7 +73,7 @@ class Chart {
     this.plot = new uPlot({
       width: this.holder.clientWidth || 400, height: 170, cursor: { sync: { key: this.group }, points: { size: 5 } },
       scales: { x: { time: !this.byStep }, y: { range: (_, low, high) => this.range(low, high) } },
-      axes: [{ ...axis, size: 28 }, { ...axis, size: 64, values: (_, ticks) => ticks.map(format) }],
+      axes: [{ ...axis, size: this.byStep ? 28 : 40 }, { ...axis, size: 76, values: (_, ticks) => ticks.map(format) }],
       series: [{ label: this.byStep ? "step" : "time" }, ...entries.map(([label], i) => ({ label: label || title(this.name), stroke: css(`--c${(i % 8) + 1}`), width: 1.5, spanGaps: false, points: { show: entries[i][1].xs.length < 3 }, value: (_, v) => (v == null ? "–" : format(v)) }))],
     }, data, this.holder.lastChild);
   }

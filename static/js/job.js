@@ -23,7 +23,7 @@ if (root) {
   for (const tab of tabs) tab.addEventListener("click", (event) => { event.preventDefault(); show(tab.dataset.tab); });
   if (/^#L\d+$/.test(location.hash)) show("logs");
 
-  if (root.dataset.final !== "true") live().subscribe(`job:${root.dataset.job}`, { event: changed, resync: () => location.reload() });
+  if (root.dataset.final !== "true") live().subscribe(`job:${root.dataset.job}`, { event: changed, resync: age });
 
   function changed(job) {
     const state = document.querySelector("[data-head] .state");
@@ -33,6 +33,7 @@ if (root) {
     document.querySelector("[data-state-text]").textContent = job.state_text;
     // What a new state brings (timeline, reason, actions) is drawn by the server; the log and the curves stay as they are.
     if (was !== job.state) { state.dataset.state = job.state; redraw(); }
+    if (job.finished_at) root.dataset.final = "true"; // nothing more to ask
   }
 
   async function redraw() {

@@ -14,6 +14,12 @@ function move(step) {
   next.scrollIntoView({ block: "nearest" });
 }
 
+// The search of this page that is in sight, else the one for everything.
+function search() {
+  const here = [...document.querySelectorAll("[data-search]")].find((field) => field.checkVisibility());
+  if (here) here.focus(); else document.querySelector("[data-action=find]")?.click();
+}
+
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape") { event.target.blur?.(); document.querySelectorAll("details.menu[open]").forEach((d) => { d.open = false; }); return; }
@@ -25,7 +31,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   const acts = {
-    "/": () => document.querySelector("[data-search]")?.focus() ?? document.querySelector("[data-action=find]")?.click(),
+    "/": search,
     j: () => move(1), k: () => move(-1), g: () => { waiting = true; setTimeout(() => { waiting = false; }, 1200); },
     Enter: () => current() && location.assign(current().dataset.href),
     x: () => current()?.querySelector("input[type=checkbox]")?.click(),

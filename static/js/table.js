@@ -11,13 +11,16 @@ if (root) {
   const chosen = () => [...document.querySelectorAll("input[name=job]:checked")];
   document.addEventListener("change", (event) => {
     if (event.target.matches("[data-all]")) document.querySelectorAll("input[name=job]").forEach((box) => { box.checked = event.target.checked; });
-    if (!event.target.matches("[data-all], input[name=job]")) return;
+    if (event.target.matches("[data-all], input[name=job]")) select();
+  });
+
+  function select() {
     document.querySelectorAll("tr[data-id]").forEach((row) => row.classList.toggle("is-selected", row.querySelector("input[name=job]")?.checked ?? false));
     bar.hidden = !chosen().length;
     bar.querySelector("b").textContent = `${chosen().length} selected`;
-  });
+  }
 
-  live().subscribe(root.dataset.topic, { event: update, resync: refresh });
+  live().subscribe(root.dataset.topic, { event: update, resync: () => chosen().length || refresh() });
 
   function update(job) {
     const row = document.querySelector(`tr[data-id="${job.id}"]`);
@@ -42,7 +45,7 @@ if (root) {
 
   function arrived() {
     const isAway = window.scrollY > 80 || chosen().length || root.dataset.filtered === "true";
-    if (!isAway) { clearTimeout(arrived.timer); arrived.timer = setTimeout(refresh, 250); return; }
+    if (!isAway) { clearTimeout(arrived.timer); arrived.timer = setTimeout(() => (chosen().length ? arrived() : refresh()), 250); return; }
     pill.hidden = false;
     pill.textContent = `${fresh.size} new`;
   }
@@ -52,7 +55,12 @@ if (root) {
     if (!answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     const body = page.querySelector("[data-jobs]");
-    if (body && !chosen().length) { root.replaceChildren(...body.childNodes); tick(root); }
+    if (!body) return;
+    const kept = new Set(chosen().map((box) => box.value));
+    root.replaceChildren(...body.childNodes);
+    tick(root);
+    root.querySelectorAll("input[name=job]").forEach((box) => { box.checked = kept.has(box.value); });
+    select();
     fresh = new Set();
     pill.hidden = true;
   }

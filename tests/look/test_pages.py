@@ -1,0 +1,146 @@
+"""What pages do in a real browser: keys, the list that moves, the form, the palette, themes, a lost connection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.look.conftest import Site, watch
+
+pytestmark = [pytest.mark.browser, pytest.mark.serial]
+PAGES = ("", "jobs", "jobs/new", "nodes", "teams", "members", "quotas", "tokens")
+
+
+@pytest.mark.parametrize(("phone", "theme"), [(False, "light"), (False, "dark"), (True, "light"), (True, "dark")])
+def test_no_page_complains_or_scrolls_sideways(signed_in: Callable[..., BrowserContext], site: Site, phone: bool, theme: str) -> None:
+    number = site.submit("echo hello", name="a-name-without-any-place-to-break-" * 2)
+    site.ended(number)
+    complaints: list[str] = []
+    with signed_in(phone=phone, theme=theme) as context:
+        page = context.new_page()
+        watch(page, complaints)
+        for path in (*PAGES, *(f"jobs/{number}?tab={tab}" for tab in ("overview", "logs", "metrics", "spec", "environment", "events"))):
+            page.goto(f"{site.url}/home/{path}", wait_until="networkidle")
+            wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+            if wide[0] > wide[1]:
+                complaints.append(f"{path} is {wide[0]} px wide on a screen of {wide[1]}")
+    assert complaints == []
+
+
+def test_slash_goes_to_the_search_of_the_page(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/home/jobs")
+    page.keyboard.press("/")
+    expect(page.locator(".filters [data-search]")).to_be_focused()
+    expect(page.locator("#palette")).to_be_hidden()
+
+
+def test_slash_opens_the_palette_where_the_page_has_no_search_in_sight(page: Page, site: Site) -> None:
+    number = site.submit("echo hello")
+    site.ended(number)
+    page.goto(f"{site.url}/home/jobs/{number}?tab=overview")
+    page.keyboard.press("/")
+    expect(page.locator("#palette")).to_be_visible()
+
+
+def test_rows_are_walked_selected_and_opened_by_keys(page: Page, site: Site) -> None:
+    first, second = site.submit("true", name="walk-one"), site.submit("true", name="walk-two")
+    site.ended(second)
+    page.goto(f"{site.url}/home/jobs?q=walk-")
+    for key in ("j", "j", "k", "j", "x"):
+        page.keyboard.press(key)
+    expect(page.locator("tr.is-current")).to_have_attribute("data-href", f"/home/jobs/{first}")
+    expect(page.locator(".bulk b")).to_have_text("1 selected")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/home/jobs/{first}")
+    page.keyboard.press("g")
+    page.keyboard.press("n")
+    page.wait_for_url("**/home/nodes")
+
+
+def test_the_palette_finds_a_job_by_its_number_and_by_its_name(page: Page, site: Site) -> None:
+    number = site.submit("true", name="palette-target")
+    page.goto(f"{site.url}/home/nodes")
+    for typed in (f"#{number}", "palette-t"):
+        page.keyboard.press("Control+k")
+        page.locator("#palette input").fill(typed)
+        expect(page.locator("#palette li").first).to_contain_text("palette-target")
+        page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.locator("#palette input").fill("palette-t")
+    expect(page.locator("#palette li").first).to_contain_text("palette-target")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/home/jobs/{number}")
+
+
+def test_a_row_changes_in_place_as_its_job_ends(page: Page, site: Site) -> None:
+    number = site.submit("sleep 4", name="row-that-moves")
+    page.goto(f"{site.url}/home/jobs?q=row-that-moves")
+    row = page.locator(f"tr[data-href='/home/jobs/{number}']")
+    page.evaluate("(href) => { document.querySelector(`tr[data-href='${href}']`).dataset.same = 'yes'; }", f"/home/jobs/{number}")
+    expect(row.locator(".state")).to_have_class(re.compile("succeeded"), timeout=30_000)
+    expect(row).to_have_attribute("data-same", "yes")
+
+
+def test_new_rows_wait_behind_a_button_while_rows_are_selected_and_come_when_asked(page: Page, site: Site) -> None:
+    site.ended(site.submit("true", name="selected-one"))
+    page.goto(f"{site.url}/home/jobs")
+    page.locator("input[name=job]").first.check()
+    number = site.submit("true", name="late-comer")
+    pill = page.locator(".fresh")
+    expect(pill).to_have_text("1 new", timeout=20_000)
+    expect(page.locator(f"tr[data-href='/home/jobs/{number}']")).to_have_count(0)
+    pill.click()
+    expect(page.locator(f"tr[data-href='/home/jobs/{number}']")).to_have_count(1)
+
+
+def test_the_form_and_the_yaml_say_the_same(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/home/jobs/new?example=hello")
+    expect(page.locator("[data-field=name]")).to_have_value("hello")
+    page.fill("[data-field=name]", "from the form")
+    page.fill("[data-field='resources.cpus']", "2")
+    yaml = page.locator("textarea[name=yaml]")
+    expect(yaml).to_have_value(re.compile(r"name: from the form[\s\S]*cpus: 2"))
+    expect(page.locator("[data-cost]")).to_contain_text("2 cores")
+    page.fill("textarea[name=yaml]", "name: from the text\nrun: echo hi\n")
+    expect(page.locator("[data-field=name]")).to_have_value("from the text")
+    expect(page.locator("[data-field=run]")).to_have_value("echo hi")
+
+
+def test_a_fault_is_told_beside_its_line_and_nothing_can_be_sent(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/home/jobs/new")
+    page.fill("textarea[name=yaml]", "name: bad\nrun: echo hi\nresources: {cpus: many}\n")
+    expect(page.locator("[data-faults] li").first).to_contain_text("line 3")
+    expect(page.locator(".gutter b")).to_have_text(re.compile("3"))
+    expect(page.locator("[data-new-job] button.primary")).to_be_disabled()
+
+
+def test_a_lost_connection_is_told_and_heals_without_losing_one_s_place(page: Page, site: Site) -> None:
+    number = site.submit("seq 2000; for i in $(seq 300); do echo tick $i; sleep 0.1; done")
+    page.add_init_script("""
+        window.sockets = [];
+        const Real = window.WebSocket;
+        window.WebSocket = class extends Real { constructor(...a) { super(...a); window.sockets.push(this); } };
+    """)
+    page.goto(f"{site.url}/home/jobs/{number}?tab=logs")
+    expect(page.locator("[data-count]")).to_have_text(re.compile(r"^2,0\d\d lines"), timeout=30_000)
+    page.evaluate("() => { document.body.dataset.same = 'yes'; window.sockets.at(-1).close(); }")
+    page.wait_for_function("() => window.sockets.length > 1 && window.sockets.at(-1).readyState === 1", timeout=30_000)
+    before = page.locator("[data-count]").text_content() or ""
+    expect(page.locator("[data-count]")).not_to_have_text(before, timeout=10_000)
+    assert page.evaluate("document.body.dataset.same") == "yes", "the page was loaded anew, and one's place in it lost"
+    site.api.post(f"/jobs/{number}/cancel", json={})
+    site.ended(number)
+    expect(page.locator("[data-certificate][title*=sha256]")).to_be_attached(timeout=20_000)
+    lines = site.log(number).decode().count("\n")
+    expect(page.locator("[data-count]")).to_contain_text(f"{lines:,} lines")
+
+
+def test_the_chosen_theme_stays_and_the_curves_take_its_colours(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/home/")
+    page.click("[data-action=theme]")
+    page.goto(f"{site.url}/home/jobs")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    assert page.evaluate("getComputedStyle(document.body).colorScheme") == "dark"
