@@ -183,11 +183,8 @@ class Room:
                 wait = Wait.SCATTERED if sum(free) >= ask.get(name) else Wait.CAPACITY
                 return Verdict(wait, facts={"resource": name, "ask": ask.get(name), "free": sum(free), "total": total,
                                             "most_on_one_node": max(free, default=0), "unit": unit_of(name)})
-        free_now = {name: max(_free(node, name, ask.gpu_type) for node in self.nodes) for name in ("gpu", "cpu", "memory")} \
-            if self.nodes else {}
-        name = next(iter(ask.resources), "cpu")
-        return Verdict(Wait.SCATTERED if self.nodes else Wait.CAPACITY, facts={
-            "resource": name, "ask": ask.get(name), "free": free_now.get(name, 0), "total": 0, "unit": unit_of(name)})
+        return Verdict(Wait.SCATTERED if self.nodes else Wait.CAPACITY, facts={"apart": [n for n in ("gpu", "cpu", "memory") if ask.get(n)]}
+                       if self.nodes else {})
 
 
 def _free(node: NodeRoom, resource: str, gpu_type: str) -> int:

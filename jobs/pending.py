@@ -100,6 +100,9 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
             verb = "hold" if facts["scope"] == "user" else "holds"
             return (f"{whose} {verb} {amount_text(facts['resource'], facts['used'])} of {amount_text(facts['resource'], facts['limit'])}; "
                     f"this asks {amount_text(facts['resource'], facts['ask'])}.")
+        case Wait.SCATTERED if "apart" in facts:
+            words = {"gpu": "GPUs", "cpu": "cores", "memory": "memory"}
+            return f"Enough {' and '.join(words[n] for n in facts['apart'])} are free, but not together on one node."
         case Wait.SCATTERED:
             return (f"{amount_text(facts['resource'], facts['free'])} are free, but not on one node: the most on one is "
                     f"{amount_text(facts['resource'], facts.get('most_on_one_node', 0))}, this asks "

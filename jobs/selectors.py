@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db import connection
+from django.db.models import F, Func, Q, QuerySet, TextField, Value
 
 from jobs.models import Attempt, Job
 from jobs.present import listed
@@ -124,13 +125,11 @@ def _read_cursor(cursor: str) -> tuple[str, int | None]:
 
 
 def _has_contains() -> bool:
-    from django.db import connection
-
     return connection.features.supports_json_field_contains
 
 
 def _label_twin(rows: QuerySet[Job], key: str, value: str) -> QuerySet[Job]:
-    """SQLite has no JSON containment: compare the one key. The key goes in as a value, not as a name."""
-    from django.db.models.fields.json import KeyTextTransform
-
-    return rows.annotate(label=KeyTextTransform(key, "labels")).filter(label=value)
+    """SQLite has no JSON containment: compare the one key. The path goes in as a value, not as a name."""
+    path = '$."' + key.replace('"', "") + '"'
+    found = Func(F("labels"), Value(path), function="json_extract", output_field=TextField())
+    return rows.annotate(label_text=found).filter(label_text=value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -158,7 +159,7 @@ class PendingView(JobViewBase):
 class AttemptsView(JobViewBase):
     permissions = {"GET": None}
 
-    @extend_schema(parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)])
+    @extend_schema(parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)], responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, job: str) -> Response:
         """Every try of every task, by index and ordinal; pages by `after` (an index)."""
         rows = self.job(job).attempts.order_by("index", "ordinal")
@@ -172,7 +173,7 @@ class AttemptsView(JobViewBase):
 class EventsView(JobViewBase):
     permissions = {"GET": None}
 
-    @extend_schema(parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)])
+    @extend_schema(parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)], responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, job: str) -> Response:
         """What happened to it, oldest first; pages by `after` (a position)."""
         rows = Event.objects.filter(subject_id=self.job(job).id).order_by("position")
