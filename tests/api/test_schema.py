@@ -1,0 +1,61 @@
+"""The OpenAPI description, and every operation fuzzed by it: whatever comes in, nothing breaks on our side."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote, urlencode
+
+import pytest
+import schemathesis
+from django.test import Client
+from hypothesis import HealthCheck, given, settings
+
+from tests.jobs.stage import cluster_with, submit
+
+EXAMPLES = 12
+
+
+@pytest.fixture
+def schema(db):
+    return schemathesis.openapi.from_dict(Client().get("/api/schema/", {"format": "json"}).json())
+
+
+def test_the_description_names_every_route(schema):
+    paths = {found.ok().path for found in schema.get_all_operations()}
+    assert {"/api/v1/me", "/api/v1/orgs/{org}/jobs", "/api/v1/orgs/{org}/jobs/{job}/logs", "/api/v1/agent/samples"} <= paths
+
+
+def test_the_interactive_page_loads_everything_from_here(db):
+    page = Client().get("/api/docs/")
+    assert page.status_code == 200
+    assert b"//cdn" not in page.content and b"swagger-ui" in page.content
+
+
+def test_no_operation_breaks_whatever_comes_in(schema, story):
+    cluster_with()
+    submit(story, name="first")
+    ada = story.api(story.ada)
+    ada.raise_request_exception = False
+    broken: list[str] = []
+    for found in schema.get_all_operations():
+        fuzz(ada, found.ok(), broken)
+    assert not broken, "\n".join(broken[:10])
+
+
+def fuzz(client, operation, broken):
+    """Some bodies, queries and path parts for one operation; the names of things are real, so that it is not all 404."""
+
+    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
+    @given(case=operation.as_strategy())
+    def send(case):
+        case.path_parameters = {**case.path_parameters, **{k: v for k, v in _REAL.items() if k in case.path_parameters}}
+        body = json.dumps(case.body) if isinstance(case.body, dict | list) else "{}"
+        address = f"{quote(case.formatted_path)}?{urlencode(case.query or {}, doseq=True)}"
+        answer = client.generic(operation.method.upper(), address, body, content_type="application/json")
+        if answer.status_code >= 500:
+            broken.append(f"{operation.method} {address} {body:.300}: {answer.status_code}")
+
+    send()
+
+
+_REAL = {"org": "atlas", "team": "vision", "job": "1", "email": "ben@atlas.example"}
