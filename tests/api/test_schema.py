@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.jobs.stage import cluster_with, submit
 
-EXAMPLES = 12
+EXAMPLES = 25
 
 
 @pytest.fixture
