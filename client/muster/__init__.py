@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Client", "MusterError", "log"]
+if TYPE_CHECKING:
+    from muster.client import Client
+    from muster.errors import Conflict, InvalidInput, MusterError, NotAuthenticated, NotFound, NotPermitted, QuotaExceeded, RateLimited, Unavailable
+    from muster.records import Attempt, Job
+    from muster.training import log
+
+__all__ = [
+    "Attempt", "Client", "Conflict", "InvalidInput", "Job", "MusterError", "NotAuthenticated", "NotFound", "NotPermitted",
+    "QuotaExceeded", "RateLimited", "Unavailable", "log",
+]  # fmt: skip
 __version__ = "0.1.0"
+
+_HOMES = {"Client": "muster.client", "log": "muster.training", "Job": "muster.records", "Attempt": "muster.records"}
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when first used, so that the command line starts fast."""
-    if name in {"Client", "MusterError"}:
-        from muster import client
+    """Imported when first used, so that the command line starts fast and `muster.log` costs a training script nothing."""
+    if name not in __all__:
+        raise AttributeError(f"module 'muster' has no attribute {name!r}")
+    from importlib import import_module
 
-        return getattr(client, name)
-    if name == "log":
-        from muster.training import log
-
-        return log
-    raise AttributeError(name)
+    return getattr(import_module(_HOMES.get(name, "muster.errors")), name)

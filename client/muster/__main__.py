@@ -1,3 +1,7 @@
+"""`python -m muster`."""
+
+from __future__ import annotations
+
 from muster.cli import main
 
 main()

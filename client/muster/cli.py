@@ -1,84 +1,120 @@
-"""The command `muster`. Options for all commands (--json, --quiet, --org, --team, --url) may stand anywhere before `--`."""
+"""The command `muster`: nouns are loaded when they are named, so that it starts fast."""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Optional
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from muster.client import MusterError
-from muster.commands import account, jobs, places, run
-from muster.output import Context, fail
+from muster.errors import InvalidInput, MusterError
+from muster.options import Json, Org, Quiet, Team, Url, start
+from muster.output import tell_error
 
-app = typer.Typer(no_args_is_help=True, add_completion=True, rich_markup_mode=None, pretty_exceptions_enable=False,
-                  help="Run jobs on your organization's GPUs, and follow them.", context_settings={"help_option_names": ["-h", "--help"]})
-for group, commands, text in (("job", jobs.app, "Submit, find, follow and steer jobs."), ("team", places.teams, "Teams and who is in them."),
-                              ("member", places.members, "People of the organization."), ("quota", places.quotas, "What is held, and the limits."),
-                              ("token", account.tokens, "Access tokens."), ("node", places.nodes, "Machines and GPUs.")):
-    app.add_typer(commands, name=group, help=text, no_args_is_help=True)
-app.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})(run.run)
-app.command("login")(account.login)
-app.command("logout")(account.logout)
-app.command("whoami")(account.whoami)
+# name: (module, application in it, the line in --help). Where the application has a command of that very name, it is the command.
+NOUNS = {
+    "run": ("run", "app", "Run a command as a job; its log and exit code come here."),
+    "job": ("jobs", "app", "Submit, find, follow and steer jobs."),
+    "team": ("places", "teams", "Teams and who is in them."),
+    "member": ("places", "members", "People of the organization."),
+    "quota": ("places", "quotas", "What is held, and the limits."),
+    "token": ("account", "tokens", "Access tokens."),
+    "node": ("places", "nodes", "Machines and GPUs."),
+    "login": ("account", "app", "Keep a portal's address and a token."),
+    "logout": ("account", "app", "Forget the token kept here."),
+    "whoami": ("account", "app", "Who one is, and where."),
+    "config": ("account", "app", "Show or keep address, organization and team."),
+    "completion": ("completion", "app", "Completion for bash, zsh or fish."),
+}
+EPILOG = (
+    "Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 not found, 4 not signed in or not permitted, 5 conflict or quota, "
+    "6 unavailable. run, job attach, job wait and job exec end as the job does: 128 + signal, 130 canceled, 124 time limit, "
+    "75 the platform's fault."
+)
 
-_FLAGS = {"--json": "json", "-q": "quiet", "--quiet": "quiet"}
-_VALUES = ("--org", "--team", "--url", "--token")
+
+class Root(TyperGroup):
+    """Knows its commands by the table above."""
+
+    def list_commands(self, context: Any) -> list[str]:
+        return list(NOUNS)
+
+    def get_command(self, context: Any, name: str) -> Any:
+        if name not in NOUNS:
+            return None
+        module, application, _ = NOUNS[name]
+        import_module("muster.commands.output" if module == "jobs" else f"muster.commands.{module}")
+        group = typer.main.get_group(getattr(import_module(f"muster.commands.{module}"), application))
+        return group.commands.get(name, group)
+
+    def format_commands(self, context: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, _, text) in NOUNS.items()])
+
+
+app = typer.Typer(
+    cls=Root, no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
 
 
 @app.callback()
 def options(
-    context: typer.Context,
-    json: Annotated[bool, typer.Option("--json", help="Answer in JSON, one document.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Answer with ids only.")] = False,
-    org: Annotated[Optional[str], typer.Option(help="Organization; MUSTER_ORG.")] = None,  # noqa: UP045  Typer reads it
-    team: Annotated[Optional[str], typer.Option(help="Team; MUSTER_TEAM.")] = None,  # noqa: UP045
-    url: Annotated[Optional[str], typer.Option(help="The portal; MUSTER_URL.")] = None,  # noqa: UP045
-    token: Annotated[Optional[str], typer.Option(help="Access token; better in MUSTER_TOKEN.")] = None,  # noqa: UP045
-) -> None:
-    context.obj = Context(url=url, token=token, org=org, team=team, json=json, quiet=quiet)
+    context: typer.Context, json: Json = False, quiet: Quiet = False, org: Org = None, team: Team = None, url: Url = None,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:  # fmt: skip
+    """Run jobs on your organization's GPUs, and follow them."""
+    start(context, json=json, quiet=quiet, org=org, team=team, url=url)
+    if version:
+        from muster import __version__
+
+        typer.echo(f"muster {__version__}")
+        raise typer.Exit
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """The console script. Exit codes: client/README.md."""
-    words = hoisted(list(sys.argv[1:] if argv is None else argv))
-    context = Context(json="--json" in words[:words.index("--") if "--" in words else None])
+    """The console script. Exit codes: EPILOG."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if "_MUSTER_COMPLETE" in os.environ:
+        from typer.completion import completion_init
+
+        completion_init()
+    if words == ["--version"]:
+        words = ["--version", "config"]  # a group wants a command; the option ends it before
+    sys.exit(_ended(words))
+
+
+def _ended(words: list[str]) -> int:
+    wants_json = "--json" in words[: words.index("--") if "--" in words else None]
     try:
-        code = app(words, prog_name="muster", standalone_mode=False)
+        return int(app(words, prog_name="muster", standalone_mode=False) or 0)
     except MusterError as error:
-        code = fail(context, error)
-    except typer.Exit as done:
-        code = done.exit_code
+        return tell_error(error, as_json=wants_json)
     except (typer.Abort, KeyboardInterrupt):
-        code = 130
+        sys.stderr.write("\n")
+        return 130
     except BrokenPipeError:
-        code = 0
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads: the flush at exit must not complain
+        return 141
     except Exception as error:
         if not hasattr(error, "exit_code"):
             raise
-        error.show()  # type: ignore[attr-defined]  # click's usage errors
-        code = error.exit_code
-    sys.exit(code or 0)
+        return _usage(error, wants_json)
 
 
-def hoisted(words: list[str]) -> list[str]:
-    """The options of all commands moved to the front, from wherever they stand before `--`. `run` keeps what follows its command."""
-    stop = words.index("--") if "--" in words else len(words)
-    front, rest, at = [], [], 0
-    while at < stop:
-        word = words[at]
-        if word in _FLAGS:
-            front.append(word)
-        elif word in _VALUES and at + 1 < stop:
-            front += words[at:at + 2]
-            at += 1
-        elif word.startswith(tuple(f"{name}=" for name in _VALUES)):
-            front.append(word)
-        else:
-            rest.append(word)
-        at += 1
-    return [*front, *rest, *words[stop:]]
+def _usage(error: Any, wants_json: bool) -> int:
+    """Click's own refusals of a command line."""
+    if wants_json and hasattr(error, "format_message"):
+        refused = InvalidInput(error.format_message(), code="usage")
+        sys.stderr.write(json.dumps(refused.as_problem(), indent=2) + "\n")
+    else:
+        error.show()
+    return int(error.exit_code)
 
 
 if __name__ == "__main__":

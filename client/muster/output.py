@@ -1,24 +1,37 @@
-"""The one sink: for people, as JSON, or quiet; and errors that say what to do."""
+"""The one sink: for people, as JSON, or quiet. Results go to standard output; what is told meanwhile, and errors, to standard
+error, so that a pipe gets nothing but the result."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TextIO
 
-from muster.client import Client, Json, MusterError
+from muster.errors import MusterError, NotAuthenticated
+from muster.wording import COLOURS, clean
 
-_EXITS = {400: 1, 401: 4, 403: 4, 404: 3, 409: 5, 429: 6, 502: 6, 503: 6, 504: 6}
-_COLOURS = {"running": "blue", "succeeded": "green", "failed": "red", "canceled": "dim", "queued": "dim", "stopping": "yellow",
-            "starting": "yellow", "submitted": "yellow", "dispatching": "yellow"}
+if TYPE_CHECKING:
+    from muster.client import Client
+
+_CODES = {"blue": 34, "green": 32, "red": 31, "yellow": 33, "bright_black": 90}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text. A column whose name begins with ">" stands to the right; states get their colour."""
+
+    columns: Sequence[str]
+    rows: Iterable[Sequence[object]]
+    empty: str = ""  # said to people instead of a table without rows
 
 
 @dataclass
-class Context:
-    """The options that every command takes."""
+class Session:
+    """One call of `muster`: the options that every command takes, and where its answers go."""
 
     url: str | None = None
     token: str | None = None
@@ -26,100 +39,92 @@ class Context:
     team: str | None = None
     json: bool = False
     quiet: bool = False
+    is_shown: bool = field(default=False, repr=False)
 
-    @property
+    @cached_property
     def client(self) -> Client:
+        from muster.client import Client
+
         return Client(self.url, self.token, self.org, self.team)
 
+    def show(self, data: Any, human: str | Table | Sequence[str | Table] = "", ids: Iterable[object] = ()) -> None:
+        """The result: one JSON document, or one id a line, or `human`."""
+        if self.json:
+            sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+        elif self.quiet:
+            sys.stdout.write("".join(f"{clean(item)}\n" for item in ids))
+        else:
+            for part in [human] if isinstance(human, str | Table) else human:
+                sys.stdout.write(drawn(part, sys.stdout))
+        sys.stdout.flush()
 
-def show(context: Context, data: Any, human: Any = None, quiet: Sequence[Any] = ()) -> None:
-    """One document in JSON, ids only when quiet, else `human` (text, or something rich can draw)."""
-    if context.json:
-        sys.stdout.write(json.dumps(data, indent=2, default=str) + "\n")
-    elif context.quiet:
-        sys.stdout.write("".join(f"{item}\n" for item in quiet))
-    elif isinstance(human, str):
-        sys.stdout.write(human + "\n")
-    elif human is not None:
-        from rich.console import Console
-
-        Console().print(human)
-
-
-def say(text: str) -> None:
-    """For people who watch; never mixed into what is piped on."""
-    sys.stderr.write(text + "\n")
-    sys.stderr.flush()
+    def say(self, text: str, colour: str = "") -> None:
+        """For a person who watches; neither with --quiet nor with --json."""
+        if not (self.quiet or self.json):
+            sys.stderr.write(painted(text, colour, sys.stderr) + "\n")
+            sys.stderr.flush()
 
 
-def fail(context: Context, error: MusterError) -> int:
-    """Tell an error; the exit code for it."""
-    if context.json:
-        sys.stderr.write(json.dumps(error.body, indent=2, default=str) + "\n")
-        return _EXITS.get(error.status, 1)
-    say(f"Error: {error.message}")
-    for fault in error.errors:
-        where = ", ".join(filter(None, [f"line {fault['line']}" if fault.get("line") else "", fault.get("field", "")]))
-        if len(error.errors) > 1 or fault.get("line"):
-            say(f"  {where}: {fault['message']}" if where else f"  {fault['message']}")
-    if error.status == 401:
-        say("Make a token on the portal's Tokens page, then: muster login URL")
-    return _EXITS.get(error.status, 1)
+def drawn(part: str | Table, out: TextIO) -> str:
+    """As text that ends with a line break. Tables are cut to the width of a terminal, and never where they are piped on."""
+    if isinstance(part, str):
+        return part if part.endswith("\n") or not part else f"{part}\n"
+    rows = [[clean(cell) for cell in row] for row in part.rows]
+    if not rows and part.empty:
+        return f"{part.empty}\n"
+    return _rich_table(part.columns, rows) if out.isatty() else _plain_table(part.columns, rows)
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Any:
-    """A plain table; columns that begin with ">" stand to the right."""
-    from rich.table import Table
+def painted(text: str, colour: str, out: TextIO) -> str:
+    has_colour = colour and out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if has_colour else text
 
-    made = Table(box=None, pad_edge=False, header_style="dim")
+
+def tell_error(error: MusterError, *, as_json: bool) -> int:
+    """What went wrong, and what to do; returns the exit code."""
+    if as_json:
+        sys.stderr.write(json.dumps(error.as_problem(), indent=2, ensure_ascii=False) + "\n")
+        return error.exit_code
+    lines = [f"Error: {error.message}"]
+    if len(error.errors) > 1:
+        lines += [f"  {fault_text(fault)}" for fault in error.errors]
+    if isinstance(error, NotAuthenticated) and error.status:
+        lines.append("The token is unknown, has expired or was revoked. Make a new one on the Tokens page, then: muster login")
+    if error.code == "internal" and error.request_id:
+        lines.append(f"Request {error.request_id}")
+    sys.stderr.write("\n".join(lines) + "\n")
+    return error.exit_code
+
+
+def fault_text(fault: dict[str, Any]) -> str:
+    """ "line 4: resources.memory: must be …"."""
+    where = [f"line {fault['line']}" if fault.get("line") else "", fault.get("field") or ""]
+    return ": ".join([*filter(None, where), clean(fault.get("message", ""))])
+
+
+def _plain_table(columns: Sequence[str], rows: list[list[str]]) -> str:
+    names = [name.removeprefix(">") for name in columns]
+    widths = [max(len(line[at]) for line in [names, *rows]) for at in range(len(columns))]
+    return "".join(
+        "  ".join(
+            cell.rjust(width) if name.startswith(">") else cell.ljust(width)
+            for cell, width, name in zip(line, widths, columns, strict=True)
+        ).rstrip() + "\n"
+        for line in [names, *rows]
+    )  # fmt: skip
+
+
+def _rich_table(columns: Sequence[str], rows: list[list[str]]) -> str:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    made = RichTable(box=None, pad_edge=False, header_style="bold")
     for name in columns:
-        made.add_column(name.removeprefix(">"), justify="right" if name.startswith(">") else "left", overflow="fold")
+        made.add_column(name.removeprefix(">"), justify="right" if name.startswith(">") else "left", overflow="ellipsis", no_wrap=len(rows) > 1)
     for row in rows:
-        made.add_row(*[str(cell) for cell in row])
-    return made
-
-
-def state(word: str) -> str:
-    """A state with its colour."""
-    return f"[{_COLOURS.get(word, 'default')}]{word}[/]"
-
-
-def ago(at: str | None) -> str:
-    """"4 min ago"."""
-    return f"{span(at)} ago" if at else ""
-
-
-def span(start: str | None, end: str | None = None) -> str:
-    """"12 s", "4 min", "2h 04m", "3d 02h"."""
-    if not start:
-        return ""
-    stop = datetime.fromisoformat(end) if end else datetime.now(UTC)
-    seconds = max(int((stop - datetime.fromisoformat(start)).total_seconds()), 0)
-    if seconds < 90:
-        return f"{seconds} s"
-    if seconds < 3600:
-        return f"{seconds // 60} min"
-    return f"{seconds // 3600}h {seconds // 60 % 60:02d}m" if seconds < 172800 else f"{seconds // 86400}d {seconds // 3600 % 24:02d}h"
-
-
-def size(number: float) -> str:
-    """Binary units."""
-    for name, unit in (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if abs(number) >= unit:
-            return f"{number / unit:.1f}".removesuffix(".0") + f" {name}"
-    return f"{number:g} B"
-
-
-def amount(value: float | None, unit: str) -> str:
-    """A number with its unit."""
-    return "–" if value is None else size(value) if unit == "bytes" else f"{value:g} {unit}"
-
-
-def ends(job: Json) -> str:
-    """How a job ended, in a line or three."""
-    reason = job.get("reason") or {}
-    head = f"#{job['number']} {job['name']}: {job['state']}"
-    if job["state"] == "succeeded":
-        return f"{head} after {span(job['started_at'], job['finished_at'])}"
-    lines = [head + (f". {reason['headline']}" if reason.get("headline") else ""), reason.get("evidence", ""), reason.get("advice", "")]
-    return "\n".join(line for line in lines if line)
+        made.add_row(*[Text(cell, style=COLOURS.get(cell, "")) for cell in row])
+    console = Console()
+    with console.capture() as capture:
+        console.print(made)
+    return capture.get()

@@ -1,12 +1,14 @@
-"""Where the portal is and who one is: options, then environment, then the file that `muster login` writes."""
+"""Where the portal is and who one is: options, then the environment, then the file that `muster login` writes."""
 
 from __future__ import annotations
 
 import json
 import os
-import tomllib
-from dataclasses import dataclass
+import tempfile
+from dataclasses import asdict, dataclass
 from pathlib import Path
+
+NAMES = ("url", "token", "org", "team")
 
 
 @dataclass(frozen=True)
@@ -26,27 +28,40 @@ def path() -> Path:
 
 
 def load(**options: str | None) -> Settings:
-    """What holds now."""
-    kept = _kept()
-    found = {name: options.get(name) or os.environ.get(f"MUSTER_{name.upper()}", "") or kept.get(name, "")
-             for name in ("url", "token", "org", "team")}
-    return Settings(**{**found, "url": found["url"].rstrip("/")})
+    """What holds now. The kept token, org and team belong to the kept portal: another address never gets to see them."""
+    kept = kept_settings()
+    given = {name: options.get(name) or os.environ.get(f"MUSTER_{name.upper()}", "") for name in NAMES}
+    url = tidy_url(given["url"] or kept.url)
+    if url != kept.url:
+        kept = Settings()
+    return Settings(url, *(given[name] or getattr(kept, name) for name in NAMES[1:]))
+
+
+def kept_settings() -> Settings:
+    """What the file says; nothing where there is none, or none that can be read."""
+    import tomllib
+
+    try:
+        found = tomllib.loads(path().read_text())
+    except (OSError, ValueError):
+        return Settings()
+    words = {name: str(found[name]) for name in NAMES if isinstance(found.get(name), str)}
+    return Settings(**{**words, "url": tidy_url(words.get("url", ""))})
 
 
 def save(settings: Settings) -> Path:
-    """Readable by its owner only."""
+    """Readable by its owner only, never half written."""
     file = path()
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    lines = [f"{name} = {json.dumps(value)}\n" for name, value in vars(settings).items() if value]
-    fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(fd, "w") as out:
+    lines = [f"{name} = {json.dumps(value)}\n" for name, value in asdict(settings).items() if value]
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".config-")  # made with mode 0600
+    with os.fdopen(handle, "w") as out:
         out.write("".join(lines))
-    file.chmod(0o600)
+    Path(name).replace(file)
     return file
 
 
-def _kept() -> dict[str, str]:
-    try:
-        return {name: str(value) for name, value in tomllib.loads(path().read_text()).items()}
-    except (OSError, tomllib.TOMLDecodeError):
-        return {}
+def tidy_url(url: str) -> str:
+    """Without a slash at the end; `localhost:8000` gets its scheme."""
+    url = url.strip().rstrip("/")
+    return f"http://{url}" if url.startswith(("localhost", "127.0.0.1")) else url

@@ -1,72 +1,134 @@
-"""Signing in, and tokens."""
+"""Signing in, tokens and settings."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Optional
+from dataclasses import replace
+from typing import Annotated
 
-import typer
+from typer import Argument, Option, prompt
 
 from muster import settings
-from muster.client import Client, MusterError
-from muster.output import Context, ago, say, show, table
+from muster.errors import InvalidInput, Json
+from muster.options import Commands
+from muster.output import Session, Table
+from muster.wording import ago, clean
 
-tokens = typer.Typer()
-Text = Optional[str]  # noqa: UP045  Typer reads it
+app, tokens = Commands(), Commands(help="Access tokens.")
 
 
-def login(context: typer.Context, url: Annotated[Text, typer.Argument(help="The portal's address.")] = None,
-          with_token: Annotated[bool, typer.Option("--with-token", help="Read the token from standard input.")] = False) -> None:
+@app.command("login")
+def login(
+    session: Session,
+    url: Annotated[str | None, Argument(metavar="[URL]", help="The portal's address.")] = None,
+    token: Annotated[str | None, Option("--token", metavar="TOKEN", help="Better: --with-token, which no list of processes shows.")] = None,
+    with_token: Annotated[bool, Option("--with-token", help="Read the token from standard input.")] = False,
+) -> None:
     """Keep a portal's address and a token for this user."""
-    obj: Context = context.obj
-    kept = settings.load(url=url or obj.url, org=obj.org, team=obj.team)
+    from muster.client import Client
+
+    kept = settings.load(url=url or session.url, org=session.org, team=session.team)
     if not kept.url:
-        raise MusterError("Which portal? Give its address: muster login http://127.0.0.1:8000", code="no_url")
-    if not (obj.token or with_token):
-        say(f"Make a token on {kept.url} (Tokens page), and paste it here.")
-    token = obj.token or (sys.stdin.readline().strip() if with_token else typer.prompt("Token", hide_input=True, err=True))
-    me = Client(kept.url, token).me()
-    org = kept.org if any(o["slug"] == kept.org for o in me["orgs"]) else me["orgs"][0]["slug"] if len(me["orgs"]) == 1 else ""
-    file = settings.save(settings.Settings(kept.url, token, org, kept.team))
-    show(obj, me, f"Signed in to {kept.url} as {me['email']}" + (f", organization {org}" if org else "") + f". Kept in {file}.", [me["email"]])
+        raise InvalidInput("Which portal? Give its address: muster login http://127.0.0.1:8000", code="no_url")
+    client = Client(kept.url, token or _asked_token(kept, with_token))
+    me = client.me()
+    slugs = [org["slug"] for org in me["orgs"]]
+    if session.org and session.org not in slugs:
+        raise InvalidInput(f"You are not in organization {session.org}; you are in {', '.join(slugs) or 'none yet'}.", code="no_org")
+    org = kept.org if kept.org in slugs else slugs[0] if len(slugs) == 1 else ""
+    file = settings.save(settings.Settings(kept.url, client.settings.token, org, kept.team))
+    where = f", organization {org}" if org else f"; choose an organization: muster config org {slugs[0]}" if slugs else ""
+    session.show(me, f"Signed in to {kept.url} as {me['email']}{where}. Kept in {file}.", [me["email"]])
 
 
-def logout(context: typer.Context) -> None:
-    """Forget the token kept here. Revoke it on the Tokens page."""
-    kept = settings.load()
-    settings.save(settings.Settings(kept.url, "", kept.org, kept.team))
-    show(context.obj, {"signed_in": False}, "The token is forgotten here. To end it everywhere, revoke it on the Tokens page.")
+@app.command("logout")
+def logout(session: Session) -> None:
+    """Forget the token kept here."""
+    kept = settings.kept_settings()
+    if kept != settings.Settings():
+        settings.save(replace(kept, token=""))
+    page = f"{kept.url}/{kept.org}/tokens" if kept.org else "the Tokens page"
+    session.show({"signed_in": False, "url": kept.url}, f"The token is forgotten here. To end it everywhere, revoke it: {page}")
 
 
-def whoami(context: typer.Context) -> None:
+@app.command("whoami")
+def whoami(session: Session) -> None:
     """Who one is, and where."""
-    obj: Context = context.obj
-    me = obj.client.me()
-    orgs = ", ".join(f"{o['slug']} ({o['role'] or 'operator'})" for o in me["orgs"])
-    show(obj, me, f"{me['email']} on {obj.client.settings.url}: {orgs}", [me["email"]])
+    me = session.client.me()
+    rows = ([org["slug"], org["name"], org["role"] or "operator", ", ".join(team["slug"] for team in org["teams"])] for org in me["orgs"])
+    table = Table(["Organization", "Name", "Role", "Teams"], rows, "In no organization yet: ask an administrator to add you.")
+    session.show(me, [f"{me['email']} on {session.client.url}", table], [me["email"]])
+
+
+@app.command("config")
+def config(
+    session: Session,
+    name: Annotated[str | None, Argument(metavar="[NAME]", help="url, org or team.")] = None,
+    value: Annotated[str | None, Argument(metavar="[VALUE]", help='What to keep; "" to forget it.')] = None,
+) -> None:
+    """Show what holds, or keep another value."""
+    if name not in (None, "url", "org", "team"):
+        raise InvalidInput(f"{name} cannot be kept; there is url, org and team, and `muster login` for the token")
+    if name and value is not None:
+        settings.save(_with(settings.kept_settings(), name, value))
+    now = settings.load(url=session.url, org=session.org, team=session.team)
+    found = {"url": now.url, "org": now.org, "team": now.team, "token": f"{now.token[:8]}…" if now.token else "", "file": str(settings.path())}
+    if name:
+        session.show({name: found[name]}, found[name], [found[name]])
+    else:
+        session.show(found, Table(["Setting", "Value"], found.items()), found.values())
 
 
 @tokens.command("list")
-def list_tokens(context: typer.Context) -> None:
+def list_tokens(session: Session) -> None:
     """Tokens that work."""
-    obj: Context = context.obj
-    found = obj.client.get("tokens")
-    show(obj, found, table(["Id", "Name", "Token", "May", "Last used", "Expires"], (
-        [t["id"], t["name"], t["hint"] + "…", ", ".join(t["scopes"]), ago(t["last_used_at"]) or "never", (t["expires_at"] or "never")[:10]]
-        for t in found["items"])), [t["id"] for t in found["items"]])
+    found = session.client.get("tokens")
+    rows = ([t["id"], t["name"], f"{t['hint']}…", t.get("team") or "", ", ".join(t["scopes"]), ago(t["last_used_at"]) or "never",
+             (t["expires_at"] or "never")[:10]] for t in found["items"])
+    table = Table(["Id", "Name", "Token", "Team", "May", "Last used", "Expires"], rows, "No tokens. Make one: muster token create NAME")
+    session.show(found, table, [t["id"] for t in found["items"]])
 
 
-@tokens.command()
-def create(context: typer.Context, name: str, scopes: Annotated[str, typer.Option(help="all, or permissions separated by commas.")] = "all",
-           days: Annotated[int, typer.Option(help="0: it does not expire.", min=0)] = 90) -> None:
-    """Make a token. Standard output carries it, and nothing else."""
-    obj: Context = context.obj
-    made = obj.client.send("POST", "tokens", {"name": name, "scopes": scopes.split(","), "team": obj.team, "days": days or None})
-    show(obj, made, made["token"], [made["token"]])
+@tokens.command("create")
+def create(
+    session: Session,
+    name: Annotated[str, Argument(metavar="NAME", help="What it is for.")],
+    scopes: Annotated[str, Option("--scopes", metavar="WORDS", help="all, or permissions separated by commas: jobs:read,jobs:submit.")] = "all",
+    days: Annotated[int, Option("--days", min=0, metavar="N", help="0: it does not expire.")] = 90,
+) -> None:
+    """Make a token. Standard output carries it and nothing else; it is shown this once."""
+    made = session.client.tokens.create(name, _words(scopes), team=session.team, days=days or None)
+    session.say("Keep it now: it cannot be shown again.")
+    session.show(made, made["token"], [made["token"]])
 
 
-@tokens.command()
-def revoke(context: typer.Context, token: Annotated[str, typer.Argument(help="Its id, from `muster token list`.")]) -> None:
+@tokens.command("revoke")
+def revoke(session: Session, token: Annotated[str, Argument(metavar="ID", help="From `muster token list`.")]) -> None:
     """End a token."""
-    context.obj.client.send("DELETE", f"tokens/{token}")
-    show(context.obj, {"revoked": token}, "The token no longer works.", [token])
+    session.client.tokens.revoke(token)
+    done: Json = {"revoked": token}
+    session.show(done, "The token no longer works.", [token])
+
+
+def _asked_token(kept: settings.Settings, with_token: bool) -> str:
+    if with_token:
+        given = sys.stdin.readline()
+    else:
+        page = f"{kept.url}/{kept.org}/tokens" if kept.org else f"{kept.url} (Tokens page of your organization)"
+        sys.stderr.write(f"Make a token: {page}\n")
+        given = prompt("Paste it here", hide_input=True, err=True)
+    if not given.strip():
+        raise InvalidInput("No token was given.")
+    return given.strip()
+
+
+def _with(kept: settings.Settings, name: str, value: str) -> settings.Settings:
+    """Another portal begins with nothing: a token is for the one that made it."""
+    if name == "url":
+        url = settings.tidy_url(value)
+        return kept if url == kept.url else settings.Settings(url)
+    return replace(kept, **{name: clean(value)})
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]

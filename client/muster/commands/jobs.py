@@ -1,206 +1,238 @@
-"""`muster job …`."""
+"""`muster job …`: submit, find and steer."""
 
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-from muster.client import Json, MusterError, exit_code
-from muster.output import Context, ago, ends, say, show, size, span, state, table
+from muster.changes import changed
+from muster.commands.run import after_submit, attend, tell_rehearsal
+from muster.errors import InvalidInput, Json
+from muster.faults import shown_faults
+from muster.options import Commands
+from muster.output import Session, Table
+from muster.records import FINAL, Job
+from muster.wording import advice, ago, brief, clean, ending, held, progress, span, why
 
-app = typer.Typer()
-Text = Optional[str]  # noqa: UP045  Typer reads it
-Name = Annotated[str, typer.Argument(help="A number, such as 12, or an id.")]
-Index = Annotated[int, typer.Option("--index", help="Task of an array.")]
-Attempt = Annotated[Optional[int], typer.Option("--attempt", help="Which try; the latest if left out.")]  # noqa: UP045
+app = Commands(help="Submit, find, follow and steer jobs.")
+Text = str | None
+Name = Annotated[str, Argument(metavar="JOB", help="A number, such as 12, or an id.")]
+Names = Annotated[list[str], Argument(metavar="JOB", help="Numbers or ids.")]
+Changes = Annotated[list[str] | None, Option("--set", metavar="FIELD=VALUE", help="Such as resources.cpus=4. May be given again.")]
+Stays = Annotated[bool, Option("--wait", "-w", help="Stay with it to its end, as `muster run` does.")]
+WATCH = 2.0  # seconds between two looks of --watch
 
 
-@app.command()
-def submit(context: typer.Context, file: Annotated[Path, typer.Argument(help="YAML, or a script with #SBATCH lines; - for standard input.")],
-           dry_run: Annotated[bool, typer.Option("--dry-run", help="Rehearse only.")] = False,
-           wait: Annotated[bool, typer.Option("--wait", help="Stay with it to its end.")] = False) -> int:
+@app.command("submit")
+def submit(
+    session: Session,
+    file: Annotated[str, Argument(metavar="FILE", help="YAML, or a script with #SBATCH lines; - for standard input.")],
+    changes: Changes = None,
+    dry_run: Annotated[bool, Option("--dry-run", help="Rehearse only: what would be checked and sent.")] = False,
+    wait: Stays = False,
+) -> int:
     """Submit a job from a file."""
-    obj: Context = context.obj
-    client, text = obj.client, _read(file)
-    if dry_run:
-        return tell_rehearsal(obj, client.jobs.rehearse(yaml=text))
-    job = client.jobs.submit(yaml=text)
-    if wait:
-        from muster.commands.run import attend
-
-        return attend(obj, client, job)
-    show(obj, job, f"#{job['number']} {job['name']} is submitted: {client.settings.url}{job['page']}", [job["number"]])
-    return 0
+    text, jobs = _read(file), session.client.jobs
+    try:
+        asked: Json = {"yaml": text}
+        if changes:
+            asked = {"spec": changed(_checked_spec(session, text), changes)}
+        if dry_run:
+            return tell_rehearsal(session, jobs.rehearse(**asked))
+        job = jobs.submit(**asked)
+    except InvalidInput as error:
+        if session.json or not error.errors or changes:
+            raise
+        raise InvalidInput(_faults(session, file, text, error), code=error.code, status=error.status) from error
+    return after_submit(session, job, stays=wait)
 
 
 @app.command("list")
-def list_jobs(context: typer.Context, state_: Annotated[Text, typer.Option("--state", "-s", help="States, separated by commas.")] = None,
-              mine: Annotated[bool, typer.Option("--mine")] = False, q: Annotated[Text, typer.Option("--search", help="The beginning of a name.")] = None,
-              label: Annotated[Text, typer.Option(help="key:value")] = None, limit: Annotated[int, typer.Option("--limit", "-l", min=1)] = 50) -> None:
+def list_jobs(
+    session: Session,
+    state: Annotated[Text, Option("--state", "-s", metavar="STATES", help="Separated by commas: running,queued.")] = None,
+    mine: Annotated[bool, Option("--mine", help="Only one's own.")] = False,
+    owner: Annotated[Text, Option("--owner", metavar="EMAIL")] = None,
+    search: Annotated[Text, Option("--search", metavar="TEXT", help="A number, or the beginning of a name.")] = None,
+    name: Annotated[Text, Option("--name", metavar="NAME", help="The exact name.")] = None,
+    label: Annotated[Text, Option("--label", metavar="K:V")] = None,
+    limit: Annotated[int, Option("--limit", "-l", min=1, metavar="N")] = 50,
+    cursor: Annotated[Text, Option("--cursor", metavar="TEXT", help="Go on from `next` of an answer in JSON.")] = None,
+    watch: Annotated[bool, Option("--watch", help="Look again every 2 s, until Ctrl-C.")] = False,
+) -> None:
     """Jobs, newest first."""
-    obj: Context = context.obj
-    filters = {"state": state_ or "", "owner": "me" if mine else "", "q": q or "", "label": label or "", "team": obj.team or ""}
-    found = list(obj.client.jobs.list(limit, **filters))
-    human: Any = table(["Job", "Name", "State", "Why", "Who", ">Ran", ">Submitted"], (
-        [f"#{j['number']}", j["name"], state(j["state"]), _why(j), j["owner"]["name"], span(j["started_at"], j["finished_at"]), ago(j["created_at"])]
-        for j in found)) if found else "No jobs. Run one: muster run -- echo hello"
-    show(obj, {"items": found}, human, [j["number"] for j in found])
-
-
-@app.command()
-def info(context: typer.Context, job: Name) -> None:
-    """Everything about a job."""
-    obj: Context = context.obj
-    row = obj.client.jobs.get(job)
-    asked = row["resources"]
-    gpus = f", {asked['gpus']} {(asked['gpu_type'] or 'GPU').upper()}" if asked["gpus"] else ""
-    facts = [("State", row["state_text"]), ("Why", _why(row)), ("Help", ((row["pending"] or {}).get("change") or {}).get("text", "") or (row["reason"] or {}).get("advice", "")),
-             ("Who", f"{row['owner']['email']}, team {row['team']}"), ("Holds", f"{asked['cpus']:g} CPU" + (f", {size(asked['memory'])}" if asked["memory"] else "") + gpus),
-             ("Where", f"{row['cluster']} {row['node']}"), ("Submitted", ago(row["created_at"])), ("Ran", span(row["started_at"], row["finished_at"])),
-             ("Exit code", "" if row["exit_code"] is None else str(row["exit_code"])), ("After", " ".join(f"#{n}" for n in row["after"])),
-             ("Tries", str(row["attempt_count"]) if row["attempt_count"] > 1 else ""), ("Page", obj.client.settings.url + row["page"])]
-    show(obj, row, table([f"#{row['number']}", row["name"]], ([k, v] for k, v in facts if v)), [row["number"]])
-
-
-@app.command()
-def logs(context: typer.Context, job: Name, follow: Annotated[bool, typer.Option("--follow", "-f", help="To its end.")] = False,
-         index: Index = 0, attempt: Attempt = None, since: Annotated[int, typer.Option("--since-offset", min=0, help="Bytes to pass over.")] = 0) -> None:
-    """The log, byte for byte."""
-    obj: Context = context.obj
-    jobs, out = obj.client.jobs, sys.stdout.buffer
-    if obj.json:
-        certificate = obj.client.get(f"jobs/{job}/logs/certificate", index=index, attempt=attempt)
-        show(obj, certificate | obj.client.get(f"jobs/{job}/logs", index=index, attempt=attempt, after=since, format="json", limit=8 << 20))
-        return
-    if follow:
-        for data in jobs.follow(job, since, index=index, attempt=attempt):
-            out.write(data)
-            out.flush()
-        told = obj.client.get(f"jobs/{job}/logs/certificate", index=index, attempt=attempt)["certificate"]
-        if told and not obj.quiet:
-            say(told["text"])
-        return
+    filters = {
+        "state": state, "owner": "me" if mine else owner, "q": search, "name": name, "label": label and label.replace("=", ":", 1),
+        "team": session.team,
+    }  # fmt: skip
+    if watch and session.json:
+        raise InvalidInput("--json gives one document; leave --watch out and call again")
     while True:
-        data, since, _ = jobs.log(job, since, 8 << 20, index=index, attempt=attempt)
-        if not data:
+        found = _page(session, limit, cursor, filters)
+        if watch and sys.stdout.isatty():
+            sys.stdout.write("\x1b[H\x1b[2J")
+        _show_jobs(session, found, is_filtered=any(filters.values()))
+        if not watch:
             return
-        out.write(data)
+        time.sleep(WATCH)
 
 
-@app.command()
-def cancel(context: typer.Context, jobs: Annotated[list[str], typer.Argument()], why: Annotated[str, typer.Option()] = "") -> None:
+@app.command("info")
+def info(session: Session, job: Name) -> None:
+    """Everything about a job."""
+    row = session.client.jobs.get(job).raw
+    tries = [[f"{a['index']}", f"{a['ordinal']}", a["state"], a.get("node") or "", span(a.get("started_at"), a.get("finished_at")),
+              "" if a.get("exit_code") is None else a["exit_code"]] for a in row.get("attempts") or []]
+    parts: list[str | Table] = [Table([f"#{row['number']}", row["name"]], _facts(session, row))]
+    if len(tries) > 1:
+        parts += ["", Table([">Task", ">Try", "State", "Node", ">Ran", ">Exit"], tries)]
+    session.show(row, parts, [row["number"]])
+
+
+@app.command("cancel")
+def cancel(session: Session, jobs: Names, why: Annotated[str, Option("--why", metavar="TEXT", help="Kept with the event.")] = "") -> None:
     """Stop jobs."""
-    obj: Context = context.obj
-    rows = [obj.client.jobs.act(job, "cancel", {"why": why}) for job in jobs]
-    show(obj, rows[0] if len(rows) == 1 else {"items": rows}, "\n".join(_now(r) for r in rows), [r["number"] for r in rows])
+    _show_rows(session, [session.client.jobs.cancel(job, why) for job in jobs])
 
 
-@app.command()
-def hold(context: typer.Context, job: Name) -> None:
-    """Keep it from starting until released."""
-    _act(context.obj, job, "hold")
+@app.command("hold")
+def hold(session: Session, jobs: Names) -> None:
+    """Keep jobs from starting until released."""
+    _show_rows(session, [session.client.jobs.hold(job) for job in jobs])
 
 
-@app.command()
-def release(context: typer.Context, job: Name) -> None:
-    """Let a held job take its turn."""
-    _act(context.obj, job, "release")
+@app.command("release")
+def release(session: Session, jobs: Names) -> None:
+    """Let held jobs take their turn."""
+    _show_rows(session, [session.client.jobs.release(job) for job in jobs])
 
 
-@app.command()
-def rerun(context: typer.Context, job: Name, wait: Annotated[bool, typer.Option("--wait")] = False) -> int:
-    """Submit the same again."""
-    obj: Context = context.obj
-    row = obj.client.jobs.act(job, "rerun")
-    if wait:
-        from muster.commands.run import attend
-
-        return attend(obj, obj.client, row)
-    show(obj, row, f"#{row['number']} {row['name']} is submitted, as #{job.lstrip('#')} was.", [row["number"]])
-    return 0
+@app.command("rerun")
+def rerun(session: Session, job: Name, changes: Changes = None, wait: Stays = False) -> int:
+    """Submit the same again, changed where --set says so."""
+    jobs = session.client.jobs
+    spec = changed(jobs.get(job).raw["spec"], changes) if changes else None
+    return after_submit(session, jobs.rerun(job, spec), stays=wait)
 
 
-@app.command()
-def wait(context: typer.Context, jobs: Annotated[list[str], typer.Argument()]) -> int:
-    """Until they have ended; the exit code is that of the first that failed."""
-    obj: Context = context.obj
-    rows = [obj.client.jobs.wait(job) for job in jobs]
-    show(obj, rows[0] if len(rows) == 1 else {"items": rows}, "\n".join(ends(r) for r in rows), [r["number"] for r in rows])
-    return next((code for code in map(exit_code, rows) if code), 0)
+@app.command("wait")
+def wait(session: Session, jobs: Names, timeout: Annotated[float | None, Option("--timeout", metavar="SECONDS")] = None) -> int:
+    """Until all have ended; the exit code is that of the first that did not succeed."""
+    rows: list[Job] = []
+    for name in jobs:
+        try:
+            rows.append(session.client.jobs.wait(name, timeout=timeout))
+        except TimeoutError as error:
+            session.say(str(error))
+            return 124
+        session.say(ending(rows[-1].raw))
+    if session.json or session.quiet:
+        session.show(_one_or_all([row.raw for row in rows]), ids=[row.number for row in rows])
+    return next((row.return_code for row in rows if row.return_code), 0)
 
 
-@app.command(context_settings={"ignore_unknown_options": True})
-def exec(context: typer.Context, job: Name, command: Annotated[list[str], typer.Argument(help="After --.")],
-         timeout: Annotated[float, typer.Option(help="Seconds.")] = 30, index: Index = 0) -> int:
+@app.command("attach")
+def attach(session: Session, job: Name) -> int:
+    """Stay with a job from its first byte to its end, as `muster run` does."""
+    return attend(session, session.client.jobs.get(job))
+
+
+@app.command("exec", context_settings={"allow_interspersed_args": False})
+def exec_in(
+    session: Session,
+    job: Name,
+    command: Annotated[list[str], Argument(metavar="[--] CMD")],
+    timeout: Annotated[float, Option("--timeout", metavar="SECONDS", min=0.1)] = 30,
+    index: Annotated[int, Option("--index", min=0, metavar="N", help="Task of an array.")] = 0,
+) -> int:
     """Run a command beside a running job, in its directory and environment."""
-    obj: Context = context.obj
-    told = obj.client.send("POST", f"jobs/{job}/exec", {"argv": command, "timeout": timeout, "index": index})
-    if obj.json:
-        show(obj, told)
+    told = session.client.jobs.exec(job, command[1:] if command[0] == "--" else command, timeout=timeout, index=index)
+    if session.json:
+        session.show(told)
     else:
         sys.stdout.write(told["output"])
-    return int(told["exit_code"])
+    return int(told["exit_code"]) & 0xFF
 
 
-@app.command()
-def pending(context: typer.Context, job: Name) -> None:
-    """Why it waits, who holds what it needs, and what would start it now."""
-    obj: Context = context.obj
-    told = obj.client.get(f"jobs/{job}/pending")
-    answer = told["pending"]
-    if answer is None:
-        show(obj, told, "It does not wait.")
-        return
-    lines = [answer["text"], *(f"  {h['text']}" for h in answer["holders"]), (answer["change"] or {}).get("text", "")]
-    show(obj, told, "\n".join(line for line in lines if line))
+@app.command("open")
+def open_page(session: Session, job: Name) -> None:
+    """The job's page, in a browser."""
+    import webbrowser
+
+    row = session.client.jobs.get(job)
+    url = f"{session.client.url}{row.page}"
+    is_open = sys.stdout.isatty() and webbrowser.open(url)
+    session.show({"url": url, "opened": bool(is_open)}, url, [row.number])
 
 
-@app.command()
-def events(context: typer.Context, job: Name) -> None:
-    """What happened to it."""
-    obj: Context = context.obj
-    found = list(obj.client.get(f"jobs/{job}/events")["items"])
-    show(obj, {"items": found}, table(["When", "What", "Who says so"], ([ago(e["at"]), e["kind"], e["actor"]] for e in found)))
+def _page(session: Session, limit: int, cursor: str | None, filters: Json) -> Json:
+    """One answer of the API as it is; past its page size, several as one."""
+    found: Json = {"items": [], "next": cursor, "previous": None}
+    while True:
+        most = min(limit - len(found["items"]), 200)
+        page = session.client.get("jobs", limit=most, cursor=found["next"], **filters)
+        found = page | {"items": found["items"] + page["items"]}
+        if not page["next"] or len(found["items"]) >= limit or not page["items"]:
+            return found
 
 
-@app.command()
-def metrics(context: typer.Context, job: Name) -> None:
-    """The last value of each curve."""
-    obj: Context = context.obj
-    found = obj.client.get(f"jobs/{job}/metrics")
-    rows = [[s["name"], " ".join(f"{k}={v}" for k, v in s["labels"].items()), next((v for v in reversed(s["values"]) if v is not None), "")]
-            for part in ("training", "system") for s in found[part]]
-    show(obj, found, table(["Curve", "", ">Last"], rows) if rows else "No curves. From Python: muster.log(step=1, loss=0.42)")
+def _show_jobs(session: Session, found: Json, *, is_filtered: bool) -> None:
+    empty = "No job matches. Without filters: muster job list" if is_filtered else (
+        f"No jobs in {session.client.org} yet. Run one: muster run -- echo hello")
+    rows = ([f"#{j['number']}", j["name"], j["state"], progress(j) or why(j), j["team"], j["owner"]["name"] or j["owner"]["email"],
+             span(j["started_at"], j["finished_at"]), ago(j["created_at"])] for j in found["items"])
+    table = Table(["Job", "Name", "State", "Why", "Team", "Who", ">Ran", ">Submitted"], rows, empty)
+    session.show(found, table, [j["number"] for j in found["items"]])
 
 
-def tell_rehearsal(context: Context, told: Json) -> int:
-    """The answers of a rehearsal, and the text that would be sent."""
-    lines = [f"{'ok  ' if c['ok'] else 'no  '} {c['name']}: {c['text']}" for c in told["checks"]]
-    show(context, told, "\n".join([*lines, "", told["launch"]]))
-    return 0 if told["ok"] else 1
+def _facts(session: Session, row: Json) -> list[tuple[str, object]]:
+    facts = [
+        ("State", row["state_text"] or row["state"]), ("Tasks", progress(row)), ("Why", why(row)), ("What helps", advice(row)),
+        ("Who", f"{row['owner']['email']}, team {row['team']}"), ("Holds", held(row["resources"])), ("Image", row.get("image")),
+        ("Where", " ".join(filter(None, [row.get("cluster"), row.get("node")]))), ("Priority", row["priority"]),
+        ("Labels", " ".join(f"{k}={v}" for k, v in row["labels"].items())), ("After", " ".join(f"#{n}" for n in row.get("after") or [])),
+        ("Submitted", ago(row["created_at"])), ("Ran", span(row["started_at"], row["finished_at"])),
+        ("Exit code", row["exit_code"]), ("Tries", row["attempt_count"] if row["attempt_count"] > 1 else None),
+        ("Page", f"{session.client.url}{row['page']}"),
+    ]  # fmt: skip
+    return [(name, value) for name, value in facts if value not in (None, "")]
 
 
-def _act(context: Context, job: str, verb: str) -> None:
-    row = context.client.jobs.act(job, verb)
-    show(context, row, _now(row), [row["number"]])
+def _show_rows(session: Session, jobs: list[Job]) -> None:
+    rows = [job.raw for job in jobs]
+    told = [ending(row) if row["state"] in FINAL else brief(row) for row in rows]
+    session.show(_one_or_all(rows), "\n".join(told), [row["number"] for row in rows])
 
 
-def _now(row: Json) -> str:
-    return f"#{row['number']} {row['name']}: {row['state']}"
+def _one_or_all(rows: list[Json]) -> Any:
+    return rows[0] if len(rows) == 1 else {"items": rows}
 
 
-def _why(row: Json) -> str:
-    if row["pending"]:
-        return str(row["pending"]["text"])
-    reason = row["reason"] or {}
-    return str(reason.get("evidence") or reason.get("headline", "")) if row["state"] == "failed" else ""
+def _checked_spec(session: Session, text: str) -> Json:
+    told = session.client.jobs.validate(text)
+    if not told["ok"]:
+        raise InvalidInput("The file has faults.", errors=told["errors"], code="invalid_spec")
+    spec: Json = told["spec"]
+    return spec
 
 
-def _read(file: Path) -> str:
+def _faults(session: Session, file: str, text: str, error: InvalidInput) -> str:
+    """With lines: from the answer, or else from the portal's checker."""
+    faults = error.errors
+    if not any(fault.get("line") for fault in faults):
+        told = session.client.jobs.validate(text)
+        faults = faults if told["ok"] else told["errors"]
+    count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+    return f"{clean(file)} has {count}; nothing was submitted.\n{shown_faults(file, text, faults)}"
+
+
+def _read(file: str) -> str:
     try:
-        return sys.stdin.read() if str(file) == "-" else file.read_text()
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise MusterError(f"{file} cannot be read: {error}", code="unreadable") from error
+        why_not = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        raise InvalidInput(f"{file} cannot be read: {why_not}", code="unreadable") from error

@@ -2,119 +2,163 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
-from muster.output import Context, ago, amount, show, size, table
+from muster.errors import InvalidInput, Json
+from muster.options import Commands
+from muster.output import Session, Table
+from muster.wording import ago, amount, size
 
-teams, members, quotas, nodes = typer.Typer(), typer.Typer(), typer.Typer(), typer.Typer()
-Role = Annotated[str, typer.Option("--role")]
+teams = Commands(help="Teams and who is in them.")
+members = Commands(help="People of the organization.")
+quotas = Commands(help="What is held, and the limits.")
+nodes = Commands(help="Machines and GPUs.")
+TeamName = Annotated[str, Argument(metavar="TEAM")]
+Email = Annotated[str, Argument(metavar="EMAIL")]
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 @teams.command("list")
-def list_teams(context: typer.Context) -> None:
-    """All teams."""
-    obj: Context = context.obj
-    found = obj.client.get("teams")
-    show(obj, found, table(["Team", "Name", "Your role", ">Members"], ([t["slug"], t["name"], t["role"], t["members"]] for t in found["items"])),
-         [t["slug"] for t in found["items"]])
+def list_teams(session: Session) -> None:
+    """All teams of the organization."""
+    found = session.client.get("teams")
+    rows = ([t["slug"], t["name"], t["role"] or "–", t["members"]] for t in found["items"])
+    table = Table(["Team", "Name", "Your role", ">Members"], rows, "No teams yet. Make one: muster team create SLUG")
+    session.show(found, table, [t["slug"] for t in found["items"]])
 
 
 @teams.command("info")
-def team_info(context: typer.Context, team: str) -> None:
+def team_info(session: Session, name: TeamName) -> None:
+    """One team."""
+    row = session.client.teams.get(name)
+    facts = [("Name", row["name"]), ("Your role", row["role"] or "–"), ("Members", row["members"]), ("Since", ago(row.get("created_at")))]
+    session.show(row, Table(["Team", row["slug"]], facts), [row["slug"]])
+
+
+@teams.command("members")
+def team_members(session: Session, name: TeamName) -> None:
     """Who is in a team."""
-    obj: Context = context.obj
-    row, people = obj.client.get(f"teams/{team}"), obj.client.get(f"teams/{team}/members")["items"]
-    show(obj, row | {"members": people}, table(["Person", "E-mail", "Role"], ([p["name"], p["email"], p["role"]] for p in people)), [row["slug"]])
+    found = session.client.get(f"teams/{name}/members")
+    table = _people(found["items"], f"Nobody. Add somebody: muster team add {name} EMAIL")
+    session.show(found, table, [p["email"] for p in found["items"]])
 
 
 @teams.command("create")
-def create_team(context: typer.Context, slug: str, name: Annotated[str, typer.Option()] = "") -> None:
+def create_team(session: Session, slug: TeamName, name: Annotated[str, Option("--name", metavar="TEXT")] = "") -> None:
     """Make a team."""
-    made = context.obj.client.send("POST", "teams", {"slug": slug, "name": name or slug})
-    show(context.obj, made, f"Team {slug} is there.", [slug])
+    made = session.client.teams.create(slug, name)
+    session.show(made, f"Team {slug} is there. Add people: muster team add {slug} EMAIL", [slug])
 
 
 @teams.command("add")
-def add_to_team(context: typer.Context, team: str, email: str, role: Role = "member") -> None:
-    """Bring a member of the organization in: lead, member or viewer."""
-    made = context.obj.client.send("POST", f"teams/{team}/members", {"email": email, "role": role})
-    show(context.obj, made, f"{email} is {role} of {team}.", [email])
+def add_to_team(
+    session: Session, name: TeamName, email: Email,
+    role: Annotated[str, Option("--role", metavar="WORD", help="lead, member or viewer.")] = "member",
+) -> None:  # fmt: skip
+    """Bring a member of the organization in."""
+    made = session.client.teams.add(name, email, role)
+    session.show(made, f"{email} is {role} of {name}.", [email])
 
 
 @teams.command("remove")
-def remove_from_team(context: typer.Context, team: str, email: str) -> None:
+def remove_from_team(session: Session, name: TeamName, email: Email) -> None:
     """Take somebody out."""
-    context.obj.client.send("DELETE", f"teams/{team}/members/{email}")
-    show(context.obj, {"removed": email}, f"{email} is no longer in {team}.", [email])
+    session.client.teams.remove(name, email)
+    session.show({"removed": email, "team": name}, f"{email} is no longer in {name}.", [email])
 
 
 @members.command("list")
-def list_members(context: typer.Context) -> None:
+def list_members(session: Session) -> None:
     """Everybody in the organization."""
-    obj: Context = context.obj
-    found = obj.client.get("members")
-    show(obj, found, table(["Person", "E-mail", "Role", "Teams"], ([m["name"], m["email"], m["role"], ", ".join(m["teams"])] for m in found["items"])),
-         [m["email"] for m in found["items"]])
+    found = session.client.get("members")
+    session.show(found, _people(found["items"], "Nobody yet."), [p["email"] for p in found["items"]])
 
 
 @members.command("add")
-def add_member(context: typer.Context, email: str, name: Annotated[str, typer.Option()] = "", role: Role = "member") -> None:
-    """Bring a person in: owner, admin, member or viewer."""
-    made = context.obj.client.send("POST", "members", {"email": email, "name": name, "role": role})
+def add_member(
+    session: Session, email: Email, name: Annotated[str, Option("--name", metavar="TEXT")] = "",
+    role: Annotated[str, Option("--role", metavar="WORD", help="owner, admin, member or viewer.")] = "member",
+) -> None:  # fmt: skip
+    """Bring a person in."""
+    made = session.client.members.add(email, name, role)
     link = f" To set a password: {made['invite_url']}" if made.get("invite_url") else ""
-    show(context.obj, made, f"{email} is {role}.{link}", [email])
+    session.show(made, f"{email} is {role}.{link}", [email])
+
+
+@members.command("change")
+def change_member(session: Session, email: Email, role: Annotated[str, Option("--role", metavar="WORD")]) -> None:
+    """Give another role: owner, admin, member or viewer."""
+    session.show(session.client.members.change(email, role), f"{email} is {role}.", [email])
 
 
 @members.command("remove")
-def remove_member(context: typer.Context, email: str) -> None:
+def remove_member(session: Session, email: Email) -> None:
     """Out of the organization and all of its teams."""
-    context.obj.client.send("DELETE", f"members/{email}")
-    show(context.obj, {"removed": email}, f"{email} is no longer a member.", [email])
+    session.client.members.remove(email)
+    session.show({"removed": email}, f"{email} is no longer a member.", [email])
 
 
 @quotas.command("list")
-def list_quotas(context: typer.Context) -> None:
+def list_quotas(session: Session) -> None:
     """What is held, and the limits."""
-    obj: Context = context.obj
-    found = obj.client.get("quotas")
-    show(obj, found, table(["Whose", "Of what", ">Held", ">Limit"], (
-        [f"{q['scope']} {q['subject']}", q["resource"], amount(q["used"], q["unit"]), amount(q["limit"], q["unit"])] for q in found["items"]))
-        if found["items"] else "Nothing is held, and no limit is set.")
+    found = session.client.get("quotas")
+    rows = ([q["scope"], q["subject"], q["resource"], amount(q["used"], q["unit"]), amount(q["limit"], q["unit"])] for q in found["items"])
+    table = Table(["Of", "Who", "Resource", ">Held", ">Limit"], rows, "Nothing is held, and no limit is set. Set one: muster quota set gpu 8")
+    session.show(found, table, [f"{q['scope']}:{q['subject']}:{q['resource']}" for q in found["items"]])
 
 
 @quotas.command("set")
-def set_quota(context: typer.Context, resource: Annotated[str, typer.Argument(help="cpu, memory (bytes), gpu, gpu.<type>, jobs")],
-              limit: Annotated[str, typer.Argument(help="A number, or none.")], of_team: Annotated[Optional[str], typer.Option("--of-team")] = None,  # noqa: UP045
-              of_user: Annotated[Optional[str], typer.Option("--of-user")] = None) -> None:  # noqa: UP045
-    """Set or lift a limit: of the organization, or of a team or a person."""
-    scope = "team" if of_team else "user" if of_user else "org"
-    made = context.obj.client.send("PUT", "quotas", {"scope": scope, "subject": of_team or of_user or "", "resource": resource,
-                                                     "limit": None if limit == "none" else float(limit)})
-    show(context.obj, made, f"{made['scope']} {made['subject']}: {amount(made['limit'], made['unit'])} of {resource}.")
+def set_quota(
+    session: Session,
+    resource: Annotated[str, Argument(metavar="RESOURCE", help="cpu, memory, gpu, gpu.<type> or jobs.")],
+    limit: Annotated[str, Argument(metavar="LIMIT", help="A number, for memory also 512G, or none.")],
+    user: Annotated[str, Option("--user", metavar="EMAIL", help="Of a person.")] = "",
+) -> None:
+    """Set or lift a limit of the organization; with --team or --user, of that team or person."""
+    if user and session.team:
+        raise InvalidInput("Name a team or a user, not both")
+    made = session.client.quotas.set(resource, _limit(limit), team=session.team or "", user=user)
+    session.show(made, f"{made['scope']} {made['subject']}: at most {amount(made['limit'], made['unit'])} of {resource}.", [made["resource"]])
 
 
 @nodes.command("list")
-def list_nodes(context: typer.Context) -> None:
+def list_nodes(session: Session) -> None:
     """Machines, what is held of them, and how they do."""
-    obj: Context = context.obj
-    found = obj.client.get("nodes")
-    show(obj, found, table(["Node", "Cluster", "State", ">CPU held", ">Memory", "GPUs", ">Seen"], (
-        [n["name"], n["cluster"], "ready" if n["is_ready"] else "not ready", f"{n['cpus']['held']:g}/{n['cpus']['total']:g}", size(n["memory"]["total"]),
-         _gpus(n), ago(n["seen_at"])] for n in found["items"])) if found["items"] else "No nodes yet.", [n["name"] for n in found["items"]])
+    found = session.client.get("nodes")
+    rows = ([n["name"], n["cluster"], "ready" if n["is_ready"] else "not ready", f"{n['cpus']['held']:g}/{n['cpus']['total']:g}",
+             size(n["memory"]["total"]), _gpus(n), ago(n["seen_at"])] for n in found["items"])
+    table = Table(["Node", "Cluster", "State", ">CPU held", ">Memory", "GPUs", ">Seen"], rows, "No nodes yet. An operator connects a cluster.")
+    session.show(found, table, [n["name"] for n in found["items"]])
 
 
 @nodes.command("info")
-def node_info(context: typer.Context, node: str) -> None:
+def node_info(session: Session, node: Annotated[str, Argument(metavar="NODE")]) -> None:
     """One machine, with its latest measurements."""
-    obj: Context = context.obj
-    row = obj.client.get(f"nodes/{node}")
-    show(obj, row, table([row["name"], ""], ([name, amount(v["value"], v["unit"])] for name, v in row["latest"].items())), [row["name"]])
+    row = session.client.nodes.get(node)
+    latest = ([name, amount(v["value"], v["unit"])] for name, v in (row.get("latest") or {}).items())
+    head = f"{row['name']}: {'ready' if row['is_ready'] else 'not ready'}, GPUs {_gpus(row)}, seen {ago(row['seen_at'])}"
+    session.show(row, [head, Table(["Measure", ">Now"], latest, "Nothing was measured yet.")], [row["name"]])
 
 
-def _gpus(node: dict) -> str:  # type: ignore[type-arg]
-    if not node["gpus"]:
-        return str(node["note"] or "none")
-    held = sum(g["is_held"] for g in node["gpus"])
-    return f"{held}/{len(node['gpus'])} {node['gpus'][0]['type']}"
+def _people(rows: list[Json], empty: str) -> Table:
+    return Table(["Person", "E-mail", "Role", "Teams"], ([p["name"], p["email"], p["role"], ", ".join(p.get("teams") or [])] for p in rows), empty)
+
+
+def _gpus(node: Json) -> str:
+    gpus = node.get("gpus") or []
+    if not gpus:
+        return str(node.get("note") or "none")
+    return f"{sum(bool(gpu.get('is_held')) for gpu in gpus)}/{len(gpus)} {gpus[0].get('type') or ''}".strip()
+
+
+def _limit(text: str) -> float | None:
+    if text.lower() == "none":
+        return None
+    head = text.rstrip("iBb")
+    unit = _UNITS.get(head[-1:].upper(), 1)
+    try:
+        return float(head[:-1] if unit > 1 else head) * unit
+    except ValueError as error:
+        raise InvalidInput(f"{text} is no limit: write a number, for memory also 512G, or none") from error

@@ -1,0 +1,28 @@
+"""`muster completion SHELL`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from typer import Argument
+
+from muster.options import Commands
+from muster.output import Session
+
+app = Commands()
+
+
+class Shell(StrEnum):
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
+@app.command("completion")
+def completion(session: Session, shell: Annotated[Shell, Argument(help="Which shell asks.")]) -> None:
+    """Print the completion of a shell: `eval "$(muster completion bash)"`."""
+    from typer.completion import get_completion_script
+
+    script = get_completion_script(prog_name="muster", complete_var="_MUSTER_COMPLETE", shell=shell.value)
+    session.show({"shell": shell.value, "script": script}, script)

@@ -1,0 +1,131 @@
+"""`muster job …`: what a job wrote, measured and went through."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import Annotated
+
+from typer import Option
+
+from muster.commands.jobs import Name, app
+from muster.commands.run import show_log
+from muster.errors import Json
+from muster.following import Follower
+from muster.interrupts import Interrupts
+from muster.output import Session, Table
+from muster.wording import ago, clean, number
+
+Index = Annotated[int | None, Option("--index", min=0, metavar="N", help="Task of an array; the first if left out.")]
+Try = Annotated[int | None, Option("--attempt", min=1, metavar="N", help="Which try; the latest if left out.")]
+
+
+@app.command("logs")
+def logs(
+    session: Session,
+    job: Name,
+    follow: Annotated[bool, Option("--follow", "-f", help="Stay to its end; outages are bridged without a gap.")] = False,
+    index: Index = None,
+    attempt: Try = None,
+    since: Annotated[int, Option("--since-offset", min=0, metavar="BYTES", help="Begin with this byte.")] = 0,
+    timestamps: Annotated[bool, Option("--timestamps", "-t", help="When each line came, before it.")] = False,
+) -> None:
+    """The log, byte for byte."""
+    jobs = session.client.jobs
+    follower = Follower(jobs, job, index=index or 0, attempt=attempt, offset=since)
+    if session.json:
+        for _ in follower.pieces() if follow else ():
+            pass
+        session.show(jobs.log_page(job, after=since, index=index or 0, attempt=attempt))
+        return
+    if index is None and (size := jobs.get(job).array_size):
+        session.say(f"[task 0 of {size}; --index N shows another]")
+    out = sys.stdout.buffer
+    if follow:
+        with Interrupts() as interrupts:
+            show_log(session, follower, _Stamped(session, follower) if timestamps else out, interrupts)
+        return
+    stamped = _Stamped(session, follower) if timestamps else None
+    after = since
+    while (page := jobs.read_log(job, after, 4 << 20, index=index or 0, attempt=attempt)).data:
+        if page.start > after:
+            session.say(f"[bytes {after:,} to {page.start:,} were lost and are not shown]", "yellow")
+        follower.offset = page.start
+        (stamped or out).write(page.data)
+        after = page.end
+    out.flush()
+
+
+class _Stamped:
+    """Standard output with the time at which it came before each line; a line's time is that of its first byte."""
+
+    def __init__(self, session: Session, follower: Follower):
+        self.session, self.follower, self.is_new_line = session, follower, True
+
+    def write(self, data: bytes) -> None:
+        follower, at = self.follower, self.follower.offset
+        query = {"after": at, "limit": len(data), "index": follower.index, "attempt": follower.ordinal}
+        times = [(int(t[0]), int(t[1])) for t in self.session.client.jobs.log_page(follower.name, **query)["times"]]
+        for line in data.splitlines(keepends=True) if data else ():
+            if self.is_new_line:
+                sys.stdout.buffer.write(_stamp(times, at))
+            sys.stdout.buffer.write(line)
+            at += len(line)
+            self.is_new_line = line.endswith(b"\n")
+
+    def flush(self) -> None:
+        sys.stdout.buffer.flush()
+
+
+@app.command("pending")
+def pending(session: Session, job: Name) -> None:
+    """Why it waits, who holds what it needs, and what would start it now."""
+    told = session.client.jobs.pending(job)
+    if told is None:
+        session.show({"pending": None}, f"#{job.lstrip('#')} does not wait. How it stands: muster job info {job.lstrip('#')}")
+        return
+    change = (told.get("change") or {}).get("text")
+    lines = [clean(told["text"]), *(f"  {clean(h['text'])}" for h in told["holders"]), clean(change or "")]
+    parts: list[str | Table] = ["\n".join(filter(None, lines))]
+    if history := told.get("history"):
+        parts += ["", Table(["Since", "Until", "Reason"], ([ago(h["since"]), ago(h["until"]) or "now", h["text"]] for h in history))]
+    session.show({"pending": told}, parts, [told["code"]])
+
+
+@app.command("events")
+def events(session: Session, job: Name) -> None:
+    """What happened to it, oldest first."""
+    found = list(session.client.jobs.events(job))
+    rows = ([ago(e["at"]), e["kind"], e["actor"], ", ".join(f"{k}={v}" for k, v in (e.get("data") or {}).items())] for e in found)
+    session.show({"items": found, "next": None, "previous": None}, Table(["When", "What", "Who", "Facts"], rows), [e["id"] for e in found])
+
+
+@app.command("metrics")
+def metrics(
+    session: Session,
+    job: Name,
+    names: Annotated[str | None, Option("--names", metavar="NAMES", help="Separated by commas.")] = None,
+    index: Index = None,
+    attempt: Try = None,
+    max_points: Annotated[int | None, Option("--max-points", min=1, metavar="N")] = None,
+) -> None:
+    """Its curves: what it reported, and what its node saw of it."""
+    found = session.client.jobs.metrics(job, names=names, index=index, attempt=attempt, max_points=max_points)
+    rows = [_curve(part, curve) for part in ("training", "system") for curve in found.get(part) or []]
+    empty = "No curves yet. From Python inside the job: muster.log(step=1, loss=0.42)"
+    session.show(found, Table(["Curve", "From", ">First", ">Least", ">Most", ">Last", "Unit"], rows, empty), [row[0] for row in rows])
+
+
+def _curve(part: str, curve: Json) -> list[str]:
+    labels = ",".join(f"{k}={v}" for k, v in (curve.get("labels") or {}).items())
+    values = [v for v in curve["values"] if v is not None]
+    shown = [number(v) for v in (values[0], min(values), max(values), values[-1])] if values else [""] * 4
+    return [curve["name"] + (f"{{{labels}}}" if labels else ""), part, *shown, curve.get("unit") or ""]
+
+
+def _stamp(times: list[tuple[int, int]], at: int) -> bytes:
+    """ISO time to the millisecond, in UTC, of the last record at or before the byte."""
+    when = next((ms for offset, ms in reversed(times) if offset <= at), times[0][1] if times else None)
+    if when is None:
+        return b"-                        "
+    return datetime.fromtimestamp(when / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z").encode() + b" "

@@ -1,0 +1,96 @@
+"""What the portal refused, as typed errors. `code` is for programs, `message` for people, `errors` per field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+Json = dict[str, Any]
+
+
+class MusterError(Exception):
+    """`status` is the HTTP status, 0 where the portal was not asked; `exit_code` is what the command line ends with."""
+
+    exit_code: ClassVar[int] = 1
+    kind: ClassVar[str] = "error"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        status: int = 0,
+        errors: Sequence[Mapping[str, Any]] = (),
+        request_id: str = "",
+        body: Json | None = None,
+    ):
+        super().__init__(message)
+        self.message, self.code, self.status = message, code or self.kind, status
+        self.errors = [dict(fault) for fault in errors]
+        self.request_id = request_id
+        self.body = body
+
+    def as_problem(self) -> Json:
+        """As problem+json (RFC 9457): what the portal sent, or the same shape for what happened here."""
+        return self.body or {
+            "type": "about:blank", "title": self.code, "status": self.status, "code": self.code,
+            "detail": self.message, "errors": self.errors,
+        }  # fmt: skip
+
+
+class InvalidInput(MusterError):
+    exit_code, kind = 2, "invalid_input"
+
+
+class NotAuthenticated(MusterError):
+    exit_code, kind = 4, "not_authenticated"
+
+
+class NotPermitted(MusterError):
+    exit_code, kind = 4, "not_permitted"
+
+
+class NotFound(MusterError):
+    exit_code, kind = 3, "not_found"
+
+
+class Conflict(MusterError):
+    exit_code, kind = 5, "conflict"
+
+
+class QuotaExceeded(Conflict):
+    kind = "quota_exceeded"
+
+
+class TooLarge(MusterError):
+    kind = "too_large"
+
+
+class RateLimited(MusterError):
+    exit_code, kind = 6, "rate_limited"
+
+
+class Unavailable(MusterError):
+    """Nobody answers, or the portal says that it cannot now."""
+
+    exit_code, kind = 6, "unavailable"
+
+
+_BY_CODE = {kind.kind: kind for kind in (QuotaExceeded,)}
+_BY_STATUS: dict[int, type[MusterError]] = {
+    400: InvalidInput, 422: InvalidInput, 401: NotAuthenticated, 403: NotPermitted, 404: NotFound, 409: Conflict,
+    413: TooLarge, 429: RateLimited, 408: Unavailable, 502: Unavailable, 503: Unavailable, 504: Unavailable,
+}  # fmt: skip
+
+
+def error_of(status: int, body: object, text: str, url: str) -> MusterError:
+    """The error that an answer is. `body` is its JSON, None where it is none."""
+    kind = _BY_STATUS.get(status, MusterError)
+    if not isinstance(body, dict) or not isinstance(body.get("code"), str):
+        what = " ".join(text.split())[:120] or "nothing"
+        return kind(f"{url} answered {status} and no word of Muster: {what}. Is this the portal's address?", status=status)
+    kind = _BY_CODE.get(body["code"], kind)
+    message = str(body.get("detail") or body.get("title") or body["code"])
+    request_id = str(body.get("request_id") or "")
+    errors = [fault for fault in body.get("errors") or [] if isinstance(fault, dict)]
+    return kind(message, code=body["code"], status=status, errors=errors, request_id=request_id, body=body)

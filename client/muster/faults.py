@@ -1,0 +1,42 @@
+"""What is wrong with a job file, with the line and a caret under the place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from muster.errors import Json
+from muster.wording import clean
+
+
+def shown_faults(name: str, text: str, faults: Sequence[Json]) -> str:
+    """Each fault as `file:line: field: message`, then the line itself and a caret."""
+    return "\n".join(_shown(name, text.splitlines(), fault) for fault in faults)
+
+
+def _shown(name: str, lines: list[str], fault: Json) -> str:
+    at, field = fault.get("line"), str(fault.get("field") or "")
+    message = ": ".join(filter(None, [field, clean(fault.get("message", ""))]))
+    if not isinstance(at, int) or not 0 < at <= len(lines):
+        return f"{name}: {message}"
+    line = lines[at - 1].expandtabs(4)
+    margin = f"{at:>5} | "
+    start, width = _place(line, field)
+    return f"{name}:{at}: {message}\n{margin}{clean_line(line)}\n{' ' * (len(margin) - 2)}| {' ' * start}{'^' * width}"
+
+
+def _place(line: str, field: str) -> tuple[int, int]:
+    """Where the value of the field stands in its line, else the field, else the whole text of the line."""
+    key = re.split(r"[.\[]", field.rstrip("]"))[-1]
+    found = re.search(rf"(?<![\w-])[\"']?{re.escape(key)}[\"']?\s*[:=]\s*", line) if key else None
+    if found:
+        value = re.match(r"[^,}\]#]*[^,}\]#\s]", line[found.end() :])
+        if value:
+            return found.end(), len(value[0])
+        return found.start(), len(found[0].rstrip())
+    text = line.strip()
+    return len(line) - len(line.lstrip()), max(len(text), 1)
+
+
+def clean_line(line: str) -> str:
+    return "".join(c if c.isprintable() else "·" for c in line)

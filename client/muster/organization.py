@@ -1,0 +1,92 @@
+"""Teams, members, quotas, tokens and nodes, from Python. Rows are the API's JSON."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from muster.errors import Json
+
+if TYPE_CHECKING:
+    from muster.client import Client
+
+
+class _Noun:
+    def __init__(self, client: Client):
+        self._client = client
+
+
+class Teams(_Noun):
+    def list(self) -> builtins.list[Json]:
+        return list(self._client.items("teams"))
+
+    def get(self, slug: str) -> Json:
+        return self._client.get(f"teams/{_safe(slug)}")
+
+    def create(self, slug: str, name: str = "") -> Json:
+        return self._client.send("POST", "teams", {"slug": slug, "name": name or slug})
+
+    def members(self, slug: str) -> builtins.list[Json]:
+        return list(self._client.items(f"teams/{_safe(slug)}/members"))
+
+    def add(self, slug: str, email: str, role: str = "member") -> Json:
+        """Roles: lead, member, viewer."""
+        return self._client.send("POST", f"teams/{_safe(slug)}/members", {"email": email, "role": role})
+
+    def remove(self, slug: str, email: str) -> None:
+        self._client.send("DELETE", f"teams/{_safe(slug)}/members/{_safe(email)}")
+
+
+class Members(_Noun):
+    def list(self) -> builtins.list[Json]:
+        return list(self._client.items("members"))
+
+    def add(self, email: str, name: str = "", role: str = "member") -> Json:
+        """Roles: owner, admin, member, viewer."""
+        return self._client.send("POST", "members", {"email": email, "name": name, "role": role})
+
+    def change(self, email: str, role: str) -> Json:
+        return self._client.send("PATCH", f"members/{_safe(email)}", {"role": role})
+
+    def remove(self, email: str) -> None:
+        self._client.send("DELETE", f"members/{_safe(email)}")
+
+
+class Quotas(_Noun):
+    def list(self) -> builtins.list[Json]:
+        return list(self._client.items("quotas"))
+
+    def set(self, resource: str, limit: float | None, *, team: str = "", user: str = "") -> Json:
+        """A limit of a team, a person, or else the organization; None lifts it. `cpu` in cores, `memory` in bytes."""
+        scope = "team" if team else "user" if user else "org"
+        return self._client.send("PUT", "quotas", {"scope": scope, "subject": team or user, "resource": resource, "limit": limit})
+
+
+class Tokens(_Noun):
+    def list(self) -> builtins.list[Json]:
+        return list(self._client.items("tokens"))
+
+    def create(self, name: str, scopes: Sequence[str] = ("all",), *, team: str | None = None, days: int | None = 90) -> Json:
+        """The secret is in this answer ("token"), and never again. `days` None: it does not expire."""
+        return self._client.send("POST", "tokens", {"name": name, "scopes": list(scopes), "team": team or None, "days": days})
+
+    def revoke(self, token_id: str) -> None:
+        self._client.send("DELETE", f"tokens/{_safe(token_id)}")
+
+
+class Nodes(_Noun):
+    def list(self) -> builtins.list[Json]:
+        return list(self._client.items("nodes"))
+
+    def get(self, name: str) -> Json:
+        return self._client.get(f"nodes/{_safe(name)}")
+
+    def metrics(self, name: str, **query: int) -> Json:
+        """Curves; `start` and `end` (Unix ms), `max_points`."""
+        return self._client.get(f"nodes/{_safe(name)}/metrics", **query)
+
+
+def _safe(part: str) -> str:
+    return quote(part, safe="@")

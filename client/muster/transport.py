@@ -1,0 +1,113 @@
+"""Requests that are tried again while the portal is away or asks to wait, and that count once."""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from muster.errors import MusterError, NotAuthenticated, NotFound, Unavailable, error_of
+
+if TYPE_CHECKING:
+    import httpx
+
+TRIES = 6
+LONGEST_WAIT = 60.0  # seconds that a Retry-After may ask for before it is told as an error
+_AGAIN = {408, 425, 429, 500, 502, 503, 504}
+
+
+class Transport:
+    """One connection pool to one portal. Safe to share between threads. `tries` is how often one request is sent at most."""
+
+    def __init__(self, url: str, token: str = "", *, timeout: float = 30, tries: int = TRIES):
+        import httpx
+
+        if not url.startswith(("http://", "https://")):
+            raise MusterError(f"{url!r} is no address: it begins with http:// or https://", code="no_url")
+        from muster import __version__
+
+        headers = {"User-Agent": f"muster/{__version__}", "Accept": "application/json"}
+        if token:
+            headers["Authorization"] = f"Bearer {_sendable(token)}"
+        self.url, self.tries = url, tries
+        self._http = httpx.Client(base_url=f"{url}/api/v1/", headers=headers, timeout=timeout)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def request(
+        self, method: str, path: str, *, body: Any = None, query: Mapping[str, Any] | None = None,
+        timeout: float | None = None, is_repeatable: bool = True,
+    ) -> httpx.Response:  # fmt: skip
+        """The answer, whole. `is_repeatable=False` tries again only what cannot have arrived. Raises a MusterError for
+        everything else, connection errors included."""
+        headers = {"Idempotency-Key": str(uuid.uuid4())} if method == "POST" else {}
+        params = {name: value for name, value in (query or {}).items() if value not in (None, "")}
+        options = {} if timeout is None else {"timeout": timeout}
+        is_lost = False  # an earlier try may have arrived
+        for attempt in range(self.tries):
+            is_last = attempt == self.tries - 1
+            try:
+                answer = self._http.request(method, path, headers=headers, params=params, json=body, **options)
+            except Exception as error:
+                if is_last or not _is_transient(error, is_repeatable):
+                    raise self._no_answer(error) from error
+                is_lost = True
+                time.sleep(pause(attempt))
+                continue
+            if answer.is_success:
+                return answer
+            wait = pause(attempt, answer.headers.get("Retry-After"))
+            if answer.status_code not in (_AGAIN if is_repeatable else {429}) or is_last or wait > LONGEST_WAIT:
+                return self._refused(answer, is_gone=method == "DELETE" and is_lost)
+            time.sleep(wait)
+        raise AssertionError("the last try returns or raises")
+
+    def _refused(self, answer: httpx.Response, *, is_gone: bool) -> httpx.Response:
+        try:
+            body = answer.json()
+        except ValueError:
+            body = None
+        error = error_of(answer.status_code, body, "" if body is not None else answer.text, self.url)
+        if isinstance(error, NotFound) and is_gone:
+            answer.status_code = 204
+            return answer  # the try whose answer was lost deleted it
+        raise error
+
+    def _no_answer(self, error: Exception) -> MusterError:
+        import httpx
+
+        if isinstance(error, httpx.HTTPError | httpx.InvalidURL):
+            return Unavailable(f"{self.url} does not answer: {error or type(error).__name__}. Is the address right, and the portal running?")
+        raise error
+
+
+def pause(attempt: int, asked: str | None = None) -> float:
+    """Seconds before the next try: what the portal asked for (Retry-After, seconds or a date), else growing, with jitter."""
+    own = min(0.25 * 2**attempt, 8) * random.uniform(0.75, 1.25)
+    if not asked:
+        return own
+    if asked.strip().isdigit():
+        return float(asked) + random.uniform(0, 0.1)
+    try:
+        at = parsedate_to_datetime(asked)
+    except ValueError:
+        return own
+    return max((at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0)
+
+
+def _is_transient(error: Exception, is_repeatable: bool) -> bool:
+    import httpx
+
+    kinds = httpx.TransportError if is_repeatable else (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+    return isinstance(error, kinds) and not isinstance(error, httpx.UnsupportedProtocol)
+
+
+def _sendable(token: str) -> str:
+    if not token.isascii() or not token.isprintable() or " " in token:
+        raise NotAuthenticated("The token has characters that no token has. Copy it again, whole: it begins with mst_.")
+    return token

@@ -1,0 +1,107 @@
+"""Times, sizes and states as people read them, and text from elsewhere made safe to show."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from muster.errors import Json
+
+COLOURS = {
+    "running": "blue", "succeeded": "green", "failed": "red", "canceled": "bright_black", "queued": "bright_black",
+    "stopping": "yellow", "starting": "yellow", "submitted": "yellow", "dispatching": "yellow",
+}  # fmt: skip
+_SIZES = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
+
+
+def clean(text: object) -> str:
+    """One line without control characters: names and messages must not steer the terminal."""
+    return "".join(c if c.isprintable() else " " for c in str(text)).strip()
+
+
+def ago(at: str | None) -> str:
+    """ "4 min ago"."""
+    return f"{span(at)} ago" if at else ""
+
+
+def span(start: str | None, end: str | None = None) -> str:
+    """ "12 s", "4 min", "2h 04m", "3d 02h"; until now if there is no end."""
+    if not start:
+        return ""
+    stop = datetime.fromisoformat(end) if end else datetime.now(UTC)
+    return duration((stop - datetime.fromisoformat(start)).total_seconds())
+
+
+def duration(seconds: float) -> str:
+    whole = max(int(seconds), 0)
+    if whole < 90:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min"
+    return f"{whole // 3600}h {whole // 60 % 60:02d}m" if whole < 172800 else f"{whole // 86400}d {whole // 3600 % 24:02d}h"
+
+
+def size(number: float) -> str:
+    """Binary units: "1.5 GiB"."""
+    for name, unit in _SIZES:
+        if abs(number) >= unit:
+            return f"{number / unit:.1f}".removesuffix(".0") + f" {name}"
+    return f"{number:g} B"
+
+
+def amount(value: float | None, unit: str) -> str:
+    """A number with its unit; bytes in binary units, ratios in percent."""
+    if value is None:
+        return "–"
+    if unit in ("bytes", "bytes/s"):
+        return size(value) + unit.removeprefix("bytes")
+    return f"{value:.1%}" if unit == "ratio" else f"{value:g} {unit}".strip()
+
+
+def held(asked: Json) -> str:
+    """ "2 CPU, 16 GiB, 8 H100"."""
+    parts = [f"{asked.get('cpus') or 0:g} CPU"]
+    if asked.get("memory"):
+        parts.append(size(asked["memory"]))
+    if asked.get("gpus"):
+        parts.append(f"{asked['gpus']} {(asked.get('gpu_type') or 'GPU').upper()}")
+    return ", ".join(parts)
+
+
+def why(row: Json) -> str:
+    """Why it waits, or why it failed; nothing for what goes well."""
+    if row.get("pending"):
+        return str(row["pending"]["text"])
+    reason = row.get("reason") or {}
+    return str(reason.get("evidence") or reason.get("headline") or "") if row["state"] == "failed" else ""
+
+
+def advice(row: Json) -> str:
+    """What to do about it."""
+    change = (row.get("pending") or {}).get("change") or {}
+    return str(change.get("text") or (row.get("reason") or {}).get("advice") or "")
+
+
+def progress(row: Json) -> str:
+    """Of an array: "4 running, 96 queued"."""
+    states: dict[str, int] = (row.get("array") or {}).get("states") or {}
+    return ", ".join(f"{count:,} {state}" for state, count in states.items())
+
+
+def ending(row: Json) -> str:
+    """How a job ended: one line, and the evidence and advice where it failed."""
+    head = f"#{row['number']} {clean(row['name'])}: {row['state']}"
+    if row["state"] == "succeeded":
+        return f"{head} after {span(row['started_at'], row['finished_at'])}" if row.get("started_at") else head
+    reason = row.get("reason") or {}
+    lines = [f"{head}. {reason.get('headline', '')}".rstrip(". "), reason.get("evidence"), reason.get("advice")]
+    return "\n".join(clean(line) for line in lines if line)
+
+
+def brief(row: Json) -> str:
+    return f"#{row['number']} {clean(row['name'])}: {row['state']}"
+
+
+def number(value: Any) -> str:
+    """Of a curve."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
