@@ -25,9 +25,8 @@ class Ticker:
     def __init__(self) -> None:
         self._asked: set[str] = set()
         self._wake = threading.Condition()
-        self._next = {entry["task"]: time.monotonic() + float(entry["schedule"])
-                      for entry in settings.CELERY_BEAT_SCHEDULE.values()}
-        self._every = {entry["task"]: float(entry["schedule"]) for entry in settings.CELERY_BEAT_SCHEDULE.values()}
+        self._every = {str(entry["task"]): float(str(entry["schedule"])) for entry in settings.CELERY_BEAT_SCHEDULE.values()}
+        self._next = {task: time.monotonic() + every for task, every in self._every.items()}
 
     def tap(self, task: str) -> None:
         """From any thread. Several taps before the task runs are one."""

@@ -11,7 +11,8 @@ import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from uuid import UUID, uuid4
 
 from django.db import connection, transaction
@@ -19,8 +20,8 @@ from django.db.models import Q, QuerySet
 
 from clusters.models import Cluster
 from jobs import clusters, derive, waiting
-from jobs.admission import Ask, Verdict, plan
-from jobs.backends.base import Backend, Handle, Rejected
+from jobs.admission import Ask, Room, Verdict, plan
+from jobs.backends.base import Backend, Handle, Launch, Rejected, Unavailable
 from jobs.launch import build_launch
 from jobs.lifecycle import Change, transition
 from jobs.models import Attempt
@@ -48,6 +49,7 @@ class Claim:
 
     cluster: Cluster
     lease: UUID
+    until: datetime
     attempts: list[Attempt]
 
 
@@ -73,8 +75,8 @@ def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
         cluster = Cluster.objects.select_for_update(skip_locked=_can_skip()).filter(id=cluster_id).first()
         if cluster is None:
             return None
-        claim = Claim(cluster, uuid4(), _orphans(cluster)[:limit])
-        if not cluster.trouble or claim.attempts:
+        claim = Claim(cluster, uuid4(), clock.after(LEASE), _orphans(cluster)[:limit])
+        if not cluster.trouble:
             claim.attempts.extend(_admit(cluster, limit - len(claim.attempts)))
         elif due := _window(cluster, 0):
             waiting.note([(a, Verdict(Wait.CLUSTER_DOWN, facts={"said": cluster.trouble})) for a in due])
@@ -89,17 +91,21 @@ def hand_over(claim: Claim, workers: int = 8) -> None:
     backend = clusters.backend_of(claim.cluster)
     ready = [(a, build_launch(a)) for a in claim.attempts if a.id in still]
     if len(ready) == 1:
-        results = [_submit(backend, *ready[0])]
+        results = [_submit(backend, claim, ready[0][1])]
     else:
         with ThreadPoolExecutor(workers, thread_name_prefix="hand-over") as pool:
-            results = list(pool.map(lambda pair: _submit(backend, *pair), ready))
+            results = list(pool.map(lambda pair: _submit(backend, claim, pair[1]), ready))
     _apply(claim, [a for a, _ in ready], results)
+    # What was canceled meanwhile is now either there or never will be: from here on the watcher may believe what it sees.
+    Attempt.objects.filter(lease=claim.lease, state=State.STOPPING).update(lease=None, lease_until=None)
     hint("jobs.watch")
 
 
-def _submit(backend: Backend, attempt: Attempt, launch: object) -> Handle | Exception:
+def _submit(backend: Backend, claim: Claim, launch: Launch) -> Handle | Exception:
+    if clock.now() >= claim.until:
+        return Unavailable("Its turn did not come before the lease ran out.")
     try:
-        return backend.submit(launch)  # type: ignore[arg-type]
+        return backend.submit(launch)
     except Exception as error:
         return error
 
@@ -141,15 +147,22 @@ def _orphans(cluster: Cluster) -> list[Attempt]:
 def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
     """Walk the queue in windows until enough are admitted or the horizon is reached."""
     admitted: list[Attempt] = []
+    room: Room | None = None
     for start in range(0, HORIZON, WINDOW):
         due = _window(cluster, start)
         if not due or limit <= 0:
             break
-        taken = _admit_window(cluster, due, limit - len(admitted))
-        admitted += taken
+        room = _room_after(room, cluster, due)
+        admitted += _admit_window(room, due, limit - len(admitted))
         if len(admitted) >= limit or len(due) < WINDOW:
             break
     return admitted
+
+
+def _room_after(before: Room | None, cluster: Cluster, due: Sequence[Attempt]) -> Room:
+    """What is left for these: quotas are held window by window, but places and running tasks are not written yet."""
+    room = room_of(cluster, [ask_of(attempt) for attempt in due])
+    return room if before is None else replace(room, nodes=before.nodes, running=room.running | before.running)
 
 
 def _window(cluster: Cluster, start: int) -> list[Attempt]:
@@ -158,8 +171,9 @@ def _window(cluster: Cluster, start: int) -> list[Attempt]:
 
 
 def _locked(rows: QuerySet[Attempt]) -> QuerySet[Attempt]:
-    """Nobody else changes these until this transaction ends; rows that somebody changes now (a cancel) are passed over."""
-    rows = rows.select_for_update(of=("self",), skip_locked=_can_skip())
+    """Nobody else changes these until this transaction ends; what somebody changes now (a cancel locks attempts, then their
+    job) is passed over. The job is locked along, so that a claim never waits for anybody while it holds attempts."""
+    rows = rows.select_for_update(of=("self", "job"), skip_locked=_can_skip())
     return rows.select_related("job", "job__owner", "job__team", "org")
 
 
@@ -167,12 +181,12 @@ def _can_skip() -> bool:
     return connection.features.has_select_for_update_skip_locked
 
 
-def _admit_window(cluster: Cluster, due: Sequence[Attempt], limit: int) -> list[Attempt]:
+def _admit_window(room: Room, due: Sequence[Attempt], limit: int) -> list[Attempt]:
     asks = [ask_of(attempt) for attempt in due]
     by_ask = dict(zip(map(id, asks), due, strict=True))
     admitted: list[Attempt] = []
     refused: list[tuple[Attempt, Verdict]] = []
-    for ask, verdict in plan(room_of(cluster, asks), asks):
+    for ask, verdict in plan(room, asks):
         attempt = by_ask[id(ask)]
         if verdict.wait is not None:
             refused.append((attempt, verdict))
@@ -220,10 +234,10 @@ def _lease(claim: Claim) -> None:
     """Write the claim. The rows are locked since they were read."""
     if not claim.attempts:
         return
-    at, until = clock.now(), clock.after(LEASE)
+    at = clock.now()
     fresh = [a for a in claim.attempts if a.state == State.QUEUED]
     for attempt in claim.attempts:
-        attempt.is_held, attempt.lease, attempt.lease_until, attempt.wait = True, claim.lease, until, ""
+        attempt.is_held, attempt.lease, attempt.lease_until, attempt.wait = True, claim.lease, claim.until, ""
     for attempt in fresh:
         attempt.state, attempt.state_at = State.DISPATCHING, at
     write_rows(claim.attempts, _CLAIMED)

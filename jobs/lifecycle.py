@@ -23,7 +23,7 @@ from jobs import derive
 from jobs.models import Attempt, PendingSpell
 from jobs.rows import write_rows
 from jobs.specs import spec_of
-from jobs.states import Reason, State
+from jobs.states import Reason, State, Wait
 from portal.core import clock
 from portal.core.events import Fact, record_all
 from portal.core.hints import hint
@@ -85,8 +85,8 @@ def _apply(attempt: Attempt, change: Change) -> bool:
         attempt.started_at = change.started_at
     elif change.to == State.RUNNING:
         attempt.started_at = attempt.started_at or at
-    if change.to > State.DISPATCHING:
-        attempt.lease = attempt.lease_until = None
+    if change.to > State.DISPATCHING and change.to != State.STOPPING:    # a stop may come while it is being handed over:
+        attempt.lease = attempt.lease_until = None                       # that it is not there yet then means nothing
     if change.to.is_final:
         _end(attempt, change, at)
     return True
@@ -164,14 +164,15 @@ def _retry(ended: Sequence[Attempt]) -> None:
 
 
 def _next_of(attempt: Attempt) -> Attempt:
-    at = clock.now()
+    at, is_held = clock.now(), attempt.job.is_held
     return Attempt(org_id=attempt.org_id, job_id=attempt.job_id, cluster_id=attempt.cluster_id, index=attempt.index,
-                   ordinal=attempt.ordinal + 1, priority=attempt.priority, queued_at=at, state_at=at,
-                   due_at=at + timedelta(seconds=_backoff(attempt)))
+                   ordinal=attempt.ordinal + 1, priority=attempt.job.priority, queued_at=at, state_at=at,
+                   due_at=None if is_held else at + timedelta(seconds=_backoff(attempt)),
+                   wait=Wait.HELD if is_held else "", wait_since=at if is_held else None)
 
 
 def _backoff(attempt: Attempt) -> float:
     """Seconds before the next try: the policy's back-off, doubled each time, at most an hour."""
-    return min(spec_of(attempt.job).policy.backoff * 2 ** (attempt.ordinal - 1), MAX_BACKOFF)
+    return min(float(spec_of(attempt.job).policy.backoff) * 2.0 ** (attempt.ordinal - 1), MAX_BACKOFF)
 
 

@@ -13,14 +13,18 @@ def write_rows(rows: Sequence[models.Model], fields: Sequence[str]) -> None:
     if not rows:
         return
     meta = type(rows[0])._meta
-    columns = [meta.get_field(name) for name in fields]
+    columns = [_field(meta.get_field(name)) for name in fields]
     quote = connection.ops.quote_name
-    sets = ", ".join(f"{quote(field.column)} = %s" for field in columns)
-    key = meta.pk
-    assert key is not None
-    sql = f"UPDATE {quote(meta.db_table)} SET {sets} WHERE {quote(key.column)} = %s"  # noqa: S608  names, no values
+    sets = ", ".join(f"{quote(str(field.column))} = %s" for field in columns)
+    key = _field(meta.pk)
+    sql = f"UPDATE {quote(meta.db_table)} SET {sets} WHERE {quote(str(key.column))} = %s"  # noqa: S608  names, no values
     with connection.cursor() as cursor:
         cursor.executemany(sql, [[_stored(field, row) for field in (*columns, key)] for row in rows])
+
+
+def _field(found: object) -> models.Field[Any, Any]:
+    assert isinstance(found, models.Field)
+    return found
 
 
 def _stored(field: models.Field[Any, Any], row: models.Model) -> Any:

@@ -75,7 +75,7 @@ def filtered(actor: Actor, asked: Mapping[str, str]) -> QuerySet[Job]:
         rows = rows.filter(name=name)
     if label := asked.get("label", "").strip():
         key, _, value = label.partition(":")
-        rows = rows.filter(Q(**{"labels__contains": {key: value}})) if _has_contains() else _label_twin(rows, key, value)
+        rows = rows.filter(Q(labels__contains={key: value})) if _has_contains() else _label_twin(rows, key, value)
     return _search(rows, asked.get("q", "").strip())
 
 

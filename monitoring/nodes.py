@@ -29,7 +29,7 @@ def node_row(node: Node) -> dict[str, Any]:
 
 
 def _row(node: Node, taken: list[dict[str, Any]], jobs: list[dict[str, Any]]) -> dict[str, Any]:
-    latest = {k: v for k, v in series.latest(f"node:{node.id.hex}").items()}
+    latest = series.latest(f"node:{node.id.hex}")
     used = {gpu for place in taken for gpu in place["uuids"]}
     return {
         "id": str(node.id), "name": node.name, "cluster": node.cluster.name, "is_ready": node.is_ready and not node.cluster.trouble,

@@ -75,7 +75,7 @@ class Actor:
         if self.is_operator:
             return OPERATOR_GRANTS
         granted = ORG_GRANTS.get(self.org_role, frozenset())
-        if team_id in self.team_roles:
+        if team_id is not None and team_id in self.team_roles:
             granted = granted | TEAM_GRANTS[self.team_roles[team_id]]
         return granted
 

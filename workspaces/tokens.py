@@ -11,6 +11,7 @@ import hmac
 import secrets
 import zlib
 from datetime import timedelta
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Q
@@ -29,6 +30,16 @@ _TOUCH_EVERY = timedelta(minutes=5)
 def new_secret() -> str:
     """A fresh token text."""
     body = PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(_BODY))
+    return body + _checksum(body)
+
+
+def secret_of_attempt(attempt_id: UUID) -> str:
+    """The token text of an attempt, the same each time: HMAC-SHA512 of its id under SECRET_KEY, cut to the form of a token."""
+    value = int.from_bytes(hmac.digest(settings.SECRET_KEY.encode(), b"token of attempt " + attempt_id.bytes, "sha512"))
+    body = PREFIX
+    for _ in range(_BODY):
+        value, digit = divmod(value, 62)
+        body += _ALPHABET[digit]
     return body + _checksum(body)
 
 

@@ -51,7 +51,7 @@ class ProcFs:
         return Path(self._root, "self", "stat").exists()
 
     def pids(self) -> set[int]:
-        return {int(name) for name in os.listdir(self._root) if name.isdigit()}  # noqa: PTH208 - every look lists it
+        return {int(name) for name in os.listdir(self._root) if name.isdigit()}
 
     def process(self, pid: int) -> Process | None:
         """The process, unless it is gone."""

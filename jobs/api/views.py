@@ -20,7 +20,6 @@ from portal.core.errors import InvalidInput
 from portal.core.models import Event
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import read
-from workspaces.permissions import Permission as P
 
 FILTERS = ("state", "team", "owner", "q", "name", "label")
 _PARAMETERS = [OpenApiParameter(name, str, description=text) for name, text in (
@@ -33,7 +32,7 @@ _PARAMETERS.append(OpenApiParameter("limit", int, description="1 to 200; 50 if l
 class JobsView(OrgView):
     permissions = {"GET": None, "POST": None}
 
-    @extend_schema(parameters=_PARAMETERS, responses=s.JobPageSerializer)
+    @extend_schema(operation_id="jobs_list", parameters=_PARAMETERS, responses=s.JobPageSerializer)
     def get(self, request: Request) -> Response:
         """Jobs that one may see, newest first. Keyset pages; nothing is counted."""
         asked = request.query_params

@@ -21,7 +21,7 @@ def backends() -> dict[str, Any]:
     for module in pkgutil.iter_modules(__path__):
         for _, kind in inspect.getmembers(import_module(f"{__name__}.{module.name}"), inspect.isclass):
             if kind.__module__ == f"{__name__}.{module.name}" and kind is not Backend and hasattr(kind, "capabilities"):
-                found[kind.name] = kind
+                found[kind.name] = kind  # type: ignore[attr-defined]  # every backend has a name
     return found
 
 

@@ -129,7 +129,7 @@ class LocalBackend:
         launch = json.loads((folder / "launch.json").read_text())
         command = [*launch["container"], "exec", key, *argv] if launch["container"] else list(argv)
         try:
-            done = subprocess.run(command, cwd=folder / "work", env=launch["env"], stdin=subprocess.DEVNULL, timeout=timeout,  # noqa: S603  argv, no shell
+            done = subprocess.run(command, cwd=folder / "work", env=launch["env"], stdin=subprocess.DEVNULL, timeout=timeout,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         except subprocess.TimeoutExpired as error:
             raise Rejected(f"{argv[0]} did not end within {timeout:g} s and was stopped.", "argv") from error
@@ -196,7 +196,7 @@ class LocalBackend:
     def _stand_by(self, folder: Path) -> None:
         """Start a supervisor, detached for good. One that is there already keeps the folder's lock, and this one goes."""
         try:
-            subprocess.Popen(  # noqa: S603  our own program
+            subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", "import os,sys\nif os.fork(): os._exit(0)\nos.setsid()\nos.execv(sys.argv[1], sys.argv[1:])",
                  sys.executable, "-I", "-S", supervisor.__file__, str(folder)],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"PATH": os.environ.get("PATH", "")},
@@ -266,7 +266,7 @@ class LocalBackend:
         return None
 
     def _was_oom(self, launch: Mapping[str, Any]) -> bool:
-        done = subprocess.run([*launch["container"], "inspect", "--format", "{{.State.OOMKilled}}", launch["key"]],  # noqa: S603
+        done = subprocess.run([*launch["container"], "inspect", "--format", "{{.State.OOMKilled}}", launch["key"]],
                               capture_output=True, text=True, timeout=10, check=False)
         return done.stdout.strip() == "true"
 

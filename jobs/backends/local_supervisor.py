@@ -17,8 +17,17 @@ import select
 import signal
 import sys
 import time
+from typing import Any
 
-WRAPPER = 'trap : TERM INT HUP USR1 USR2\n"$@"\ncode=$?\nprintf %s "$code" >"$MUSTER_EXIT.new" && mv "$MUSTER_EXIT.new" "$MUSTER_EXIT"\nexit "$code"\n'
+# The trap keeps the shell alive to write the code down; its children get the signals' defaults back.
+WRAPPER = """\
+trap : TERM INT HUP USR1 USR2
+"$@"
+code=$?
+printf %s "$code" >"$MUSTER_EXIT.new" && mv "$MUSTER_EXIT.new" "$MUSTER_EXIT"
+exit "$code"
+"""
+Json = dict[str, Any]
 LOOK = 0.5          # seconds between looks at limits and at the wish to end
 
 
@@ -41,7 +50,7 @@ def main(folder: str) -> int:
     return 0
 
 
-def start(launch: dict) -> None:
+def start(launch: Json) -> None:
     """Fork the job's first process: a shell that runs the command and records its exit code. Only one can create `pid`."""
     ready_read, ready_write = os.pipe()
     if os.fork() == 0:
@@ -64,7 +73,7 @@ def start(launch: dict) -> None:
     os.close(ready_read)
 
 
-def become(launch: dict) -> None:
+def become(launch: Json) -> None:
     """Turn into the job. Its output goes straight into the file, so that nobody's death can break a pipe."""
     output = os.open("output.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -81,10 +90,10 @@ def become(launch: dict) -> None:
     env = dict(launch["env"], MUSTER_EXIT=os.path.abspath("exit"))
     os.chdir("work")
     os.closerange(3, 256)
-    os.execve("/bin/sh", ["sh", "-c", WRAPPER, "sh", *launch["argv"]], env)
+    os.execve("/bin/sh", ["sh", "-c", WRAPPER, "sh", *launch["argv"]], env)  # noqa: S606  that is the point
 
 
-def watch(launch: dict) -> None:
+def watch(launch: Json) -> None:
     """Until the job's first process is gone; then write down how it ended."""
     words = read("pid").split()
     if len(words) < 3:                              # killed between making the file and filling it: nothing was started
@@ -144,7 +153,7 @@ def handle_of(pid: int, born: str) -> int | None:
     return handle if start_time(pid) == born else None
 
 
-def end_all(pid: int, launch: dict, number: int) -> None:
+def end_all(pid: int, launch: Json, number: int) -> None:
     """To the job's whole tree, wherever it went; in a container, to the container."""
     if launch["container"]:
         if number == signal.SIGTERM or not os.path.exists("exit"):
@@ -158,10 +167,10 @@ def end_all(pid: int, launch: dict, number: int) -> None:
         kill(pid, number)
 
 
-def spawn(argv: list) -> None:
+def spawn(argv: list[str]) -> None:
     if os.fork() == 0:
         os.dup2(os.open(os.devnull, os.O_RDWR), 2)
-        os.execvp(argv[0], argv)
+        os.execvp(argv[0], argv)  # noqa: S606  argv, no shell
 
 
 def kill(pid: int, number: int) -> None:
@@ -171,7 +180,7 @@ def kill(pid: int, number: int) -> None:
         pass
 
 
-def finish(code: int | None, number: int | None, asked: str, launch: dict, since: float, peak: int = 0, over: bool = False,
+def finish(code: int | None, number: int | None, asked: str, launch: Json, since: float, peak: int = 0, over: bool = False,
            left: int = 0) -> None:
     write("end.json", json.dumps({"exit_code": code, "signal": number, "asked": asked, "started": since, "finished": time.time(),
                                   "peak": peak, "over_memory": over, "left": left, "boot": boot_id()}))
@@ -184,7 +193,7 @@ def exit_code() -> int | None:
         return None
 
 
-def tree_of(pid: int) -> list:
+def tree_of(pid: int) -> list[int]:
     """All descendants."""
     found, todo = [], [pid]
     while todo:
@@ -204,7 +213,7 @@ def tree_of(pid: int) -> list:
     return found
 
 
-def leftovers(key: str) -> list:
+def leftovers(key: str) -> list[int]:
     """Processes that carry the job's key in their environment: also those that left its tree and session."""
     mark, found = b"MUSTER_JOB_KEY=" + key.encode() + b"\0", []
     for name in os.listdir("/proc"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.db import transaction
 
@@ -24,7 +25,7 @@ def cancel_job(*, actor: Actor, job: Job, why: str = "") -> Job:
     """Stop a job: what waits is canceled at once, what runs is asked to end and killed after its grace. Repeating it, or
     canceling a job that has ended meanwhile, is no error: the job as it then is comes back. Raises NotPermitted."""
     authorize_change(actor, job, Permission.JOBS_CANCEL)
-    job = Job.objects.select_for_update().get(id=job.id)
+    job = _locked(job)
     if State(job.state).is_final or job.cancel_asked_at:
         return job
     why = "".join(c for c in why if c.isprintable())[:200]
@@ -78,7 +79,7 @@ def change_job(*, actor: Actor, job: Job, name: str | None = None, priority: str
                labels: Mapping[str, str] | None = None) -> Job:
     """Another name or labels at any time, another priority while it waits. Raises InvalidInput, NotPermitted, Conflict."""
     authorize_change(actor, job, Permission.JOBS_CANCEL)
-    job = Job.objects.select_for_update().get(id=job.id)
+    job = _locked(job)
     before = {"name": job.name, "priority": job.priority, "labels": job.labels}
     if name is not None:
         job.name = _checked("name", name)
@@ -108,7 +109,7 @@ def _set_priority(actor: Actor, job: Job, priority: str) -> None:
     hint("jobs.dispatch")
 
 
-def _checked(field: str, value: object) -> object:
+def _checked(field: str, value: object) -> Any:
     """By the rules of the spec itself."""
     from jobs.spec import parse_mapping
     from jobs.spec.errors import SpecErrors
@@ -120,8 +121,15 @@ def _checked(field: str, value: object) -> object:
         raise InvalidInput.at(first.field, first.message) from error
 
 
+def _locked(job: Job) -> Job:
+    """The job as it is now, nobody else's until the commit: its attempts are locked first, as `lifecycle` and `dispatch` do, so
+    that two who change the same job wait for each other in one order."""
+    list(Attempt.objects.select_for_update().filter(job=job, state__lt=State.SUCCEEDED).order_by("id").values_list("id"))
+    return Job.objects.select_for_update().get(id=job.id)
+
+
 def _changeable(job: Job) -> Job:
-    job = Job.objects.select_for_update().get(id=job.id)
+    job = _locked(job)
     if State(job.state).is_final or job.cancel_asked_at:
         raise Conflict(f"#{job.number} has ended or is ending; run it again instead.")
     return job

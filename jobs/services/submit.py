@@ -45,6 +45,7 @@ def submit_job(*, actor: Actor, team: Team, spec: JobSpec, parent: Job | None = 
     check_possible(ask, empty_room(cluster, ask))
     needs = find_needs(actor, spec)
     _check_needs(needs)
+    assert actor.user_id is not None
     job = Job(
         org=team.org, number=0, team=team, owner_id=actor.user_id, cluster=cluster, parent=parent, name=spec.name,
         spec=spec.to_mapping(), labels=dict(spec.labels), priority=PRIORITIES[spec.policy.priority],
@@ -81,7 +82,7 @@ def _check_needs(needs: Sequence[Need]) -> None:
         state = State(need.job.state)
         if state.is_final and not is_met(need.condition, state):
             raise InvalidInput.at(f"after[{at}]", f"#{need.job.number} has already ended {state.word}, so this would never start; "
-                                                  f"write \"#{need.job.number}:any\" to start it all the same")
+                                                  f'write "#{need.job.number}:any" to start it all the same')
 
 
 def _next_number(team: Team) -> int:

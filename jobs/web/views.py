@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
@@ -24,7 +25,8 @@ from workspaces.web.doors import action, page
 
 POST = ("POST",)
 SHOWN = 12
-QUICK = (("state=queued", "Waiting"), ("state=running", "Running"), ("state=failed", "Failed"), ("state=succeeded", "Succeeded"), ("owner=me", "Mine"))
+QUICK = (("state=queued", "Waiting"), ("state=running", "Running"), ("state=failed", "Failed"), ("state=succeeded", "Succeeded"),
+         ("owner=me", "Mine"))
 TABS = (("overview", "Overview"), ("logs", "Logs"), ("metrics", "Metrics"), ("spec", "Spec"), ("environment", "Environment"),
         ("events", "Events"))
 LONG_WAIT = timedelta(minutes=10)
@@ -127,7 +129,8 @@ def act_on_jobs(request: Any) -> HttpResponse:
 @page(None, ("GET", "HEAD", "POST"))
 def new_job(request: Any) -> HttpResponse:
     """Form and YAML side by side; from an example (`?example=`) or a former job (`?from=`)."""
-    text, faults, notes = _starting_text(request), [], []
+    text = _starting_text(request)
+    faults: list[dict[str, Any]] = []
     if request.method == "POST":
         text = request.POST.get("yaml", "")
         try:
@@ -139,7 +142,7 @@ def new_job(request: Any) -> HttpResponse:
         except PortalError as error:
             faults = error.data.get("errors") or [{"field": "", "message": error.message, "line": None}]
     return render(request, "jobs/new.html", {
-        "page_title": "New job", "crumbs": [("Jobs", f"/{request.org.slug}/jobs")], "yaml": text, "errors": faults, "notes": notes,
+        "page_title": "New job", "crumbs": [("Jobs", f"/{request.org.slug}/jobs")], "yaml": text, "errors": faults,
         "examples": examples(), "teams": [t for t in people.teams_for(request.actor) if request.actor.may(P.JOBS_SUBMIT, t["id"])],
         "team_chosen": request.POST.get("team") or request.GET.get("team", ""), "quotas": people.quotas_for(request.actor),
         "may_submit": _may_submit(request)}, status=400 if faults else 200)
@@ -196,7 +199,7 @@ def _timeline(row: Job) -> list[dict[str, Any]]:
     events = Event.objects.filter(subject_id=row.id, kind__startswith="attempt.").order_by("position")[:100]
     steps = [{"state": e.kind.partition(".")[2], "at": e.at, "source": e.actor, "data": e.data} for e in events]
     steps = [{"state": "queued", "at": row.created_at, "source": "muster", "data": {}}, *steps]
-    for step, following in zip(steps, steps[1:], strict=False):
+    for step, following in pairwise(steps):
         step["seconds"] = max((following["at"] - step["at"]).total_seconds(), 0)
     return steps
 

@@ -32,7 +32,7 @@ class SamplesView(PortalView):
 class NodesView(OrgView):
     permissions = {"GET": P.NODES_READ}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="nodes_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """Nodes with what they have, what is taken, and the latest measurements."""
         return Response({"items": nodes.node_rows(), "next": None, "previous": None})

@@ -61,7 +61,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def subscribe(self, number: int, message: dict[str, Any]) -> None:
         topic, after = message.get("topic"), message.get("after")
-        if not isinstance(topic, str) or not (after is None or isinstance(after, int) and 0 <= after < 2**63):
+        if not isinstance(topic, str) or not (after is None or (isinstance(after, int) and 0 <= after < 2**63)):
             raise InvalidInput.at("topic", "must be text, and `after` a whole number or left out")
         if number in self.tasks or len(self.tasks) >= MAX_SUBSCRIPTIONS:
             raise InvalidInput.at("id", f"must be new; a socket has at most {MAX_SUBSCRIPTIONS} subscriptions")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import struct
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import orjson
@@ -84,7 +85,7 @@ class Subscription:
                 cuts.append((offset, ms))
                 last = ms
         cuts.append((part.start + len(part.data), 0))
-        for (start, ms), (end, _) in zip(cuts, cuts[1:], strict=False):
+        for (start, ms), (end, _) in pairwise(cuts):
             await self._bytes(start, part.data[start - part.start:end - part.start], ms)
         return part.start + len(part.data)
 

@@ -10,7 +10,7 @@ import sys
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import isnan
 from typing import Any
 
@@ -92,7 +92,7 @@ def thinned(rows: Sequence[Row], most: int) -> list[Row]:
 
 def gap_of(rows: Sequence[Row]) -> int | None:
     """A pause longer than this many ms is a gap: three times the usual spacing, at least 30 s. None where too few tell."""
-    spacing = sorted(b[1] - a[1] for a, b in zip(rows, rows[1:], strict=False))
+    spacing = sorted(b[1] - a[1] for a, b in pairwise(rows))
     return max(spacing[len(spacing) // 2] * 3, 30_000) if len(spacing) > 3 else None
 
 

@@ -33,7 +33,8 @@ def append(owner: str, points: Sequence[Point], *, org_id: UUID | None) -> None:
         return
     series = _series(owner, rows, units, org_id)
     heads = {c.series_id: c for c in Chunk.objects.select_for_update().filter(series__in=series.values(), is_open=True)}
-    fresh, grown = [], []
+    fresh: list[Chunk] = []
+    grown: list[Chunk] = []
     for name, new in rows.items():
         row = series[name]
         head = heads.get(row.pk)
@@ -123,7 +124,7 @@ def _fill(chunk: Chunk, rows: list[Row]) -> Chunk:
 def _write_chunks(chunks: Sequence[Chunk]) -> None:
     sql = "UPDATE series_chunk SET start_ms=%s, end_ms=%s, count=%s, data=%s, is_open=%s WHERE id=%s"
     with connection.cursor() as cursor:
-        cursor.executemany(sql, [(c.start_ms, c.end_ms, c.count, c.data, c.is_open, c.pk) for c in chunks])
+        cursor.executemany(sql, [(c.start_ms, c.end_ms, c.count, bytes(c.data), c.is_open, c.pk) for c in chunks])
 
 
 def _set_last(series: Series, rows: list[Row]) -> None:

@@ -25,6 +25,10 @@ SECURE_SSL_REDIRECT = False                      # the front server redirects; `
 SECURE_HSTS_SECONDS = 31_536_000 if _secure else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = False
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("MUSTER_BEHIND_PROXY") else None
+SILENCED_SYSTEM_CHECKS = [
+    "security.W005", "security.W021",           # sub-domains and the preload list are the site's to decide
+    "security.W008",                            # the redirect to https is the front server's
+]
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 << 20

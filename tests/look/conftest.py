@@ -41,7 +41,8 @@ class Site:
 
     def ended(self, number: int, seconds: float = 60) -> dict[str, Any]:
         wait_until(lambda: self.job(number)["state"] in FINAL, f"job {number} ends", seconds, every=0.1)
-        wait_until(lambda: self.api.get(f"/jobs/{number}/logs/certificate").json()["certificate"], "its log is closed", 30, 0.1)
+        certificate = f"/jobs/{number}/logs/certificate"
+        wait_until(lambda: self.api.get(certificate).json()["certificate"], "its log is closed", 30, 0.1)
         return self.job(number)
 
     def log(self, number: int) -> bytes:
@@ -83,15 +84,15 @@ def signed_in(browser: Browser, site: Site) -> Callable[..., BrowserContext]:
     page.context.close()
 
     def make(*, phone: bool = False, theme: str = "light") -> BrowserContext:
-        return browser.new_context(storage_state=state, viewport=PHONE if phone else WIDE, color_scheme=theme, has_touch=phone,  # type: ignore[arg-type]
-                                   permissions=["clipboard-read", "clipboard-write"])
+        screen = PHONE if phone else WIDE
+        return browser.new_context(storage_state=state, viewport=screen, color_scheme=theme, has_touch=phone)
 
     return make
 
 
 @pytest.fixture
 def page(signed_in: Callable[..., BrowserContext]) -> Iterator[Page]:
-    """A page of Ada's that fails its test when the browser complains of anything: an exception, a refused script, a 404."""
+    """A page of Ada's that fails its test when the browser complains: an exception, a refused script, a missing file."""
     with signed_in() as context:
         made = context.new_page()
         complaints: list[str] = []

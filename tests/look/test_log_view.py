@@ -22,7 +22,11 @@ echo '한국어 日本語'
 echo 'ERROR: it broke'
 exit 3
 """
-EVERY_LINE = "() => [...document.querySelectorAll('.log-line')].map((l) => [l.querySelector('a').textContent, l.querySelector('.t').textContent])"
+EVERY_LINE = """() => [...document.querySelectorAll('.log-line')]
+    .map((l) => [l.querySelector('a').textContent, l.querySelector('.t').textContent])"""
+TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+AT_THE_END = """() => { const v = document.querySelector('.log-view');
+    return v.scrollHeight - v.scrollTop - v.clientHeight < 20; }"""
 
 
 def open_log(page: Page, site: Site, number: int, line: str = "") -> None:
@@ -62,7 +66,7 @@ def test_every_line_that_was_written_is_shown_once_and_in_order(page: Page, site
     seen: dict[int, str] = {}
     for top in range(0, 3000 * 18, 500):
         page.evaluate("(top) => { document.querySelector('.log-view').scrollTop = top; }", top)
-        page.wait_for_function("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+        page.wait_for_function(TWO_FRAMES)
         seen |= shown(page)
     assert [seen[n] for n in sorted(seen)] == written
     assert sorted(seen) == list(range(1, 3001))
@@ -115,7 +119,7 @@ def test_follow_goes_along_until_one_scrolls_up_and_again_when_asked(page: Page,
     assert page.evaluate("document.querySelector('.log-view').scrollTop") == place
     follow.click()
     expect(follow).to_have_attribute("aria-pressed", "true")
-    page.wait_for_function("() => { const v = document.querySelector('.log-view'); return v.scrollHeight - v.scrollTop - v.clientHeight < 20; }")
+    page.wait_for_function(AT_THE_END)
     site.api.post(f"/jobs/{number}/cancel", json={})
 
 

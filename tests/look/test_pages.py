@@ -12,17 +12,20 @@ from tests.look.conftest import Site, watch
 
 pytestmark = [pytest.mark.browser, pytest.mark.serial]
 PAGES = ("", "jobs", "jobs/new", "nodes", "teams", "members", "quotas", "tokens")
+TABS = ("overview", "logs", "metrics", "spec", "environment", "events")
 
 
 @pytest.mark.parametrize(("phone", "theme"), [(False, "light"), (False, "dark"), (True, "light"), (True, "dark")])
-def test_no_page_complains_or_scrolls_sideways(signed_in: Callable[..., BrowserContext], site: Site, phone: bool, theme: str) -> None:
+def test_no_page_complains_or_scrolls_sideways(
+    signed_in: Callable[..., BrowserContext], site: Site, phone: bool, theme: str
+) -> None:
     number = site.submit("echo hello", name="a-name-without-any-place-to-break-" * 2)
     site.ended(number)
     complaints: list[str] = []
     with signed_in(phone=phone, theme=theme) as context:
         page = context.new_page()
         watch(page, complaints)
-        for path in (*PAGES, *(f"jobs/{number}?tab={tab}" for tab in ("overview", "logs", "metrics", "spec", "environment", "events"))):
+        for path in (*PAGES, *(f"jobs/{number}?tab={tab}" for tab in TABS)):
             page.goto(f"{site.url}/home/{path}", wait_until="networkidle")
             wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
             if wide[0] > wide[1]:
@@ -79,7 +82,7 @@ def test_a_row_changes_in_place_as_its_job_ends(page: Page, site: Site) -> None:
     number = site.submit("sleep 4", name="row-that-moves")
     page.goto(f"{site.url}/home/jobs?q=row-that-moves")
     row = page.locator(f"tr[data-href='/home/jobs/{number}']")
-    page.evaluate("(href) => { document.querySelector(`tr[data-href='${href}']`).dataset.same = 'yes'; }", f"/home/jobs/{number}")
+    row.evaluate("(row) => { row.dataset.same = 'yes'; }")
     expect(row.locator(".state")).to_have_class(re.compile("succeeded"), timeout=30_000)
     expect(row).to_have_attribute("data-same", "yes")
 

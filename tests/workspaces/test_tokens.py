@@ -91,7 +91,8 @@ def test_a_token_cannot_make_a_wider_one(story):
         assert create_token(actor=narrow, org=story.atlas, name="same", scopes=["jobs:read"]).row.scopes == ["jobs:read"]
 
 
-@pytest.mark.parametrize(("name", "scopes", "days"), [("", ["all"], 1), ("x", [], 1), ("x", ["jobs:fly"], 1), ("x", ["all"], 0), ("a\nb", ["all"], 1)])
+@pytest.mark.parametrize(("name", "scopes", "days"), [
+    ("", ["all"], 1), ("x", [], 1), ("x", ["jobs:fly"], 1), ("x", ["all"], 0), ("a\nb", ["all"], 1)])
 def test_what_cannot_be_is_refused_by_field(story, name, scopes, days):
     with org_scope(story.atlas.id), pytest.raises(InvalidInput):
         create_token(actor=story.actor(story.ada), org=story.atlas, name=name, scopes=scopes, days=days)

@@ -15,7 +15,7 @@ from portal.core.events import Fact, record
 from workspaces.actors import ALL_SCOPES, Actor, authorize
 from workspaces.models import AccessToken, Organization, Team
 from workspaces.permissions import Permission
-from workspaces.tokens import digest_of, new_secret
+from workspaces.tokens import digest_of, new_secret, secret_of_attempt
 
 DEFAULT_DAYS, MAX_DAYS = 90, 3660
 JOB_SCOPES = [Permission.JOBS_READ, Permission.JOBS_SUBMIT, Permission.JOBS_WRITE_METRICS, Permission.NODES_READ,
@@ -71,13 +71,12 @@ def revoke_tokens_of(user_id: UUID, team_id: UUID | None = None) -> None:
 
 
 def issue_attempt_token(*, org_id: UUID, team_id: UUID, user_id: UUID, attempt_id: UUID, name: str) -> str:
-    """The token that a job carries: it can do only what its team may, and ends with the attempt. An earlier one of the same
-    attempt is replaced (the attempt is being started again after a crash)."""
-    secret = new_secret()
-    AccessToken.objects.filter(attempt_id=attempt_id).delete()
-    AccessToken.objects.create(
+    """The token that a job carries: it can do only what its team may, and ends with the attempt. An attempt has one: asked for
+    again (its worker died, and what it started may be running) the same one comes back."""
+    secret = secret_of_attempt(attempt_id)
+    AccessToken.objects.bulk_create([AccessToken(
         org_id=org_id, team_id=team_id, user_id=user_id, attempt_id=attempt_id, name=name[:100],
-        digest=digest_of(secret), hint=secret[:8], scopes=[str(s) for s in JOB_SCOPES])
+        digest=digest_of(secret), hint=secret[:8], scopes=[str(s) for s in JOB_SCOPES])], ignore_conflicts=True)
     return secret
 
 

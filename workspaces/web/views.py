@@ -108,7 +108,7 @@ def change_member(request: Any, email: str) -> HttpResponse:
 @page(P.TOKENS_READ, READ_WRITE)
 def tokens(request: Any) -> HttpResponse:
     """One's tokens, and making one: the secret is shown in this answer only."""
-    context = {"page_title": "Tokens", "teams": selectors.teams_for(request.actor), "permissions": [str(p) for p in P]}
+    context: dict[str, Any] = {"page_title": "Tokens", "teams": selectors.teams_for(request.actor), "permissions": [str(p) for p in P]}
     if request.method == "POST":
         try:
             context["made"] = _make_token(request)

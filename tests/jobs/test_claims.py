@@ -1,0 +1,288 @@
+"""Claims in many windows, under a lease, and while somebody cancels: nothing is given out twice, nothing runs on unseen."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.db import connections
+
+from clusters.models import Cluster
+from jobs import derive, dispatch, services
+from jobs.backends.base import Unavailable
+from jobs.dispatch import LEASE, claim_due, dispatch_all, hand_over
+from jobs.models import Attempt, Job
+from jobs.states import Reason, State, Wait
+from jobs.watch import observe
+from portal.core import clock
+from tests.jobs.backend_double import BackendDouble
+from tests.jobs.stage import cluster_with, only_attempt, submit
+from workspaces.models import AccessToken, Quota
+from workspaces.services import set_quota
+from workspaces.tenancy.scope import org_scope, platform_scope
+from workspaces.tokens import authenticate_token
+
+
+@pytest.fixture
+def double(monkeypatch):
+    made = BackendDouble()
+    monkeypatch.setattr("jobs.clusters.backend_of", lambda cluster: made)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def everywhere():
+    with platform_scope("test"):
+        yield
+
+
+def cancel(story, job: Job) -> None:
+    with org_scope(story.atlas.id):
+        services.cancel_job(actor=story.actor(story.ada), job=job)
+
+
+def look(cluster: Cluster, double: BackendDouble) -> None:
+    """One turn of the watcher."""
+    active = observe.active_attempts(cluster)
+    observe.apply_poll(cluster, active, double.poll([a.key for a in active]))
+    observe.send_stops(double, observe.active_attempts(cluster))
+
+
+def test_a_node_is_not_given_out_twice_when_the_queue_is_longer_than_one_window(story, monkeypatch):
+    monkeypatch.setattr(dispatch, "WINDOW", 5)
+    cluster = cluster_with(cpus=3, gpus=2)
+    for _ in range(8):
+        submit(story, resources={"cpus": 1})
+    for _ in range(8):
+        submit(story, resources={"cpus": 0.1, "accelerators": 1})
+    claim = claim_due(cluster.id)
+    assert sum(a.placement["cpus"] for a in claim.attempts) <= 3000
+    assert max(Counter(uuid for a in claim.attempts for uuid in a.placement["uuids"]).values(), default=0) <= 1
+
+
+def test_an_array_keeps_its_own_limit_when_it_is_longer_than_one_window(story, monkeypatch):
+    monkeypatch.setattr(dispatch, "WINDOW", 5)
+    cluster = cluster_with(cpus=100)
+    submit(story, array={"size": 30, "max_parallel": 2})
+    assert len(claim_due(cluster.id).attempts) == 2
+
+
+def test_a_quota_is_not_passed_when_the_queue_is_longer_than_one_window(story, monkeypatch):
+    monkeypatch.setattr(dispatch, "WINDOW", 5)
+    cluster = cluster_with(cpus=100)
+    with org_scope(story.atlas.id):
+        set_quota(actor=story.actor(story.ada), org=story.atlas, scope="org", subject="", resource="jobs", limit=7)
+    for _ in range(20):
+        submit(story)
+    assert len(claim_due(cluster.id).attempts) == 7
+    assert claim_due(cluster.id) is None
+    assert Quota.objects.get(scope="org", resource="jobs").used == 7
+
+
+def test_what_fits_behind_a_window_of_what_does_not_is_found(story, monkeypatch):
+    monkeypatch.setattr(dispatch, "WINDOW", 5)
+    cluster = cluster_with(cpus=4)
+    submit(story, resources={"cpus": 3})
+    claim_due(cluster.id)
+    for _ in range(12):
+        submit(story, resources={"cpus": 2})
+    small = submit(story, resources={"cpus": 1})
+    assert [a.job_id for a in claim_due(cluster.id).attempts] == [small.id]
+
+
+def test_a_claim_is_no_larger_than_asked_and_the_next_takes_the_rest(story):
+    cluster = cluster_with(cpus=100)
+    jobs = {submit(story).id for _ in range(7)}
+    first, second, third = claim_due(cluster.id, 3), claim_due(cluster.id, 3), claim_due(cluster.id, 3)
+    assert [len(c.attempts) for c in (first, second, third)] == [3, 3, 1]
+    assert {a.job_id for c in (first, second, third) for a in c.attempts} == jobs
+    assert claim_due(cluster.id, 3) is None
+
+
+def test_a_cluster_in_trouble_is_given_no_new_work_even_while_old_claims_are_tried_again(story, double):
+    cluster = cluster_with()
+    submit(story)
+    claim_due(cluster.id)
+    Cluster.objects.update(trouble="connection refused", trouble_since=clock.now())
+    waits = submit(story)
+    with clock.frozen(clock.now() + timedelta(seconds=LEASE + 1)):
+        assert len(claim_due(cluster.id).attempts) == 1
+    assert Job.objects.get(id=waits.id).wait == Wait.CLUSTER_DOWN
+
+
+def test_a_quota_that_another_planner_was_faster_with_is_given_to_as_many_as_it_holds(story, monkeypatch):
+    cluster = cluster_with(cpus=100)
+    with org_scope(story.atlas.id):
+        set_quota(actor=story.actor(story.ada), org=story.atlas, scope="org", subject="", resource="jobs", limit=2)
+    for _ in range(5):
+        submit(story)
+    seen = dispatch.room_of
+
+    def before_the_other_was_faster(*args):
+        room = seen(*args)
+        room.limits.clear()
+        return room
+
+    monkeypatch.setattr(dispatch, "room_of", before_the_other_was_faster)
+    assert len(claim_due(cluster.id).attempts) == 2
+    assert Quota.objects.get(scope="org", resource="jobs").used == 2
+    assert Attempt.objects.filter(is_held=True).count() == 2
+
+
+def test_canceled_between_claim_and_hand_over_it_never_starts(story, double):
+    cluster, job = cluster_with(), submit(story)
+    claim = claim_due(cluster.id)
+    cancel(story, job)
+    hand_over(claim)
+    look(cluster, double)
+    assert double.starts == []
+    assert Job.objects.get(id=job.id).state == State.CANCELED
+
+
+def test_canceled_and_looked_for_while_it_is_being_handed_over_it_is_stopped_and_not_forgotten(story, double):
+    cluster, job = cluster_with(), submit(story)
+
+    def meanwhile(launch):
+        cancel(story, job)
+        look(cluster, double)           # not known there yet: that says nothing, for somebody is handing it over
+
+    double.before_submit = meanwhile
+    hand_over(claim_due(cluster.id))
+    for _ in range(3):
+        look(cluster, double)
+    assert double.alive == {}
+    assert Job.objects.get(id=job.id).state == State.CANCELED
+    assert set(Quota.objects.values_list("used", flat=True)) == {0}
+
+
+def test_canceled_while_the_worker_dies_it_is_canceled_once_the_lease_is_over(story, double):
+    cluster, job = cluster_with(), submit(story)
+    claim_due(cluster.id)
+    cancel(story, job)
+    look(cluster, double)
+    assert Job.objects.get(id=job.id).state == State.STOPPING
+    with clock.frozen(clock.now() + timedelta(seconds=LEASE + 1)):
+        look(cluster, double)
+    assert Job.objects.get(id=job.id).state == State.CANCELED
+
+
+def test_canceled_while_the_cluster_does_not_take_it_it_is_canceled_soon(story, double):
+    cluster, job = cluster_with(), submit(story)
+
+    def refuse(launch):
+        raise Unavailable("restarting")
+
+    double.before_submit = refuse
+    hand_over(claim_due(cluster.id))
+    cancel(story, job)
+    with clock.frozen(clock.now() + timedelta(seconds=LEASE + 1)):
+        look(cluster, double)
+    assert Job.objects.get(id=job.id).state == State.CANCELED
+
+
+def test_a_worker_whose_lease_is_over_starts_nothing_more(story, double):
+    cluster = cluster_with()
+    late = [submit(story) for _ in range(3)]
+    claim = claim_due(cluster.id)
+    with clock.frozen(clock.now() + timedelta(seconds=LEASE + 1)):
+        hand_over(claim)
+        assert double.starts == []
+        dispatch_all()
+    with clock.frozen(clock.now() + timedelta(seconds=3 * LEASE)):
+        dispatch_all()
+    assert sorted(double.starts) == sorted(only_attempt(job).key for job in late)
+
+
+def test_what_a_dead_worker_had_started_is_adopted_and_keeps_a_token_that_works(story, double):
+    cluster = cluster_with()
+    submit(story)
+
+    class Killed(BaseException):
+        """Nothing of ours catches it."""
+
+    def die(*args):
+        raise Killed
+
+    claim, apply = claim_due(cluster.id), dispatch._apply
+    try:
+        dispatch._apply = die
+        with pytest.raises(Killed):
+            hand_over(claim)
+    finally:
+        dispatch._apply = apply
+    [launch] = double.alive.values()
+    with clock.frozen(clock.now() + timedelta(seconds=LEASE + 1)):
+        dispatch_all()
+    assert len(double.starts) == 1
+    assert authenticate_token(launch.env["MUSTER_TOKEN"])
+    double.finish(launch.key)
+    look(cluster, double)
+    assert not AccessToken.objects.exists()
+
+
+def test_a_held_job_does_not_start_its_next_try(story, double):
+    cluster = cluster_with()
+    job = submit(story, policy={"retries": 1, "backoff": 1})
+    dispatch_all()
+    with org_scope(story.atlas.id):
+        services.hold_job(actor=story.actor(story.ada), job=job)
+    double.finish(only_attempt(job).key, Reason.NODE_FAILED)
+    look(cluster, double)
+    with clock.frozen(clock.now() + timedelta(hours=2)):
+        dispatch_all()
+        assert len(double.starts) == 1
+        assert Job.objects.get(id=job.id).wait == Wait.HELD
+        with org_scope(story.atlas.id):
+            services.release_job(actor=story.actor(story.ada), job=job)
+        dispatch_all()
+    assert len(double.starts) == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cancel_that_meets_a_claim_half_way_waits_for_it(transactional_db, monkeypatch, wait_for):
+    from tests.story import tell
+
+    story, cluster = tell(), cluster_with()
+    job = submit(story)
+    claimed, go_on = threading.Event(), threading.Event()
+    refresh = derive.refresh_jobs
+
+    def slowly(jobs):
+        if threading.current_thread() is planner:
+            claimed.set()
+            go_on.wait(10)
+        return refresh(jobs)
+
+    monkeypatch.setattr(derive, "refresh_jobs", slowly)
+    planner = _thread(lambda: claim_due(cluster.id))
+    planner.start()
+    assert claimed.wait(10)
+    person = _thread(lambda: cancel(story, job))
+    person.start()
+    person.join(0.3)
+    go_on.set()
+    planner.join(30)
+    person.join(30)
+    assert (planner.failed, person.failed) == (None, None)
+    assert Attempt.objects.get(job=job).state == State.STOPPING
+
+
+class _Thread(threading.Thread):
+    """Remembers what was raised in it, and closes its connection."""
+
+    failed: BaseException | None = None
+
+    def run(self):
+        try:
+            with platform_scope("test"):
+                super().run()
+        except BaseException as error:
+            self.failed = error
+        finally:
+            connections.close_all()
+
+
+def _thread(call) -> _Thread:
+    return _Thread(target=call, daemon=True)

@@ -1,0 +1,192 @@
+"""From the queue to a cluster: claims, orphans, what the cluster refuses, two planners at once, and what is lost."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connection, connections
+
+from jobs import dispatch
+from jobs.backends.base import Capability, Handle, Observation, Poll, Rejected, Unavailable
+from jobs.dispatch import LEASE, claim_due, dispatch_all, hand_over
+from jobs.models import Attempt, Job
+from jobs.states import Reason, State, Wait
+from jobs.watch import observe
+from portal.core import clock
+from tests.jobs.stage import cluster_with, only_attempt, submit
+from workspaces.models import Quota
+from workspaces.services import set_quota
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+
+class ScriptedBackend:
+    """A double of a scheduler that answers as told; the real one is tested by the contract suite (tests/jobs/backends)."""
+
+    name, title, capabilities = "local", "this machine", frozenset({Capability.PLACES})
+
+    def __init__(self):
+        self.started, self.refuse = [], None
+
+    def submit(self, launch):
+        if self.refuse:
+            raise self.refuse
+        self.started.append(launch)
+        return Handle(launch.key, f"native-{len(self.started)}")
+
+
+@pytest.fixture
+def backend(monkeypatch):
+    made = ScriptedBackend()
+    monkeypatch.setattr("jobs.clusters.backend_of", lambda cluster: made)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def everywhere():
+    with platform_scope("test"):
+        yield
+
+
+def test_what_fits_starts_in_order_of_priority_and_age_and_the_rest_knows_why(story, backend):
+    cluster_with(cpus=2)
+    low, normal, high = (submit(story, name=p, policy={"priority": p}) for p in ("low", "normal", "high"))
+    dispatch_all()
+    assert [launch.name for launch in backend.started] == ["high", "normal"]
+    assert Job.objects.get(id=low.id).wait == Wait.CAPACITY
+    assert only_attempt(low).wait_facts["free"] == 0
+    assert Job.objects.get(id=high.id).state == State.SUBMITTED
+
+
+def test_nothing_is_written_while_the_reason_stays_the_same(story, backend, django_assert_max_num_queries):
+    cluster_with(cpus=1)
+    submit(story)
+    waits = submit(story)
+    dispatch_all()
+    before = only_attempt(waits).spells.count()
+    dispatch_all()
+    assert only_attempt(waits).spells.count() == before == 1
+
+
+def test_a_refusal_ends_the_job_with_what_the_cluster_said(story, backend):
+    cluster_with()
+    backend.refuse = Rejected("no such partition", "policy.pool")
+    job = submit(story)
+    dispatch_all()
+    job = Job.objects.get(id=job.id)
+    assert (job.state, job.reason) == (State.FAILED, Reason.REJECTED)
+    assert job.evidence == "policy.pool: no such partition"
+    assert set(Quota.objects.values_list("used", flat=True)) == {0}
+
+
+def test_a_cluster_that_cannot_take_it_now_loses_nothing_and_gets_it_later(story, backend):
+    cluster_with()
+    backend.refuse = Unavailable("the controller is restarting")
+    job = submit(story)
+    dispatch_all()
+    assert Job.objects.get(id=job.id).state == State.DISPATCHING
+    backend.refuse = None
+    with clock.frozen(clock.now() + timedelta(seconds=5)):
+        dispatch_all()
+    assert Job.objects.get(id=job.id).state == State.SUBMITTED
+    assert len(backend.started) == 1
+
+
+def test_a_claim_whose_worker_died_is_handed_over_by_the_next_under_the_same_key(story, backend):
+    cluster = cluster_with()
+    job = submit(story)
+    dead = claim_due(cluster.id)
+    assert claim_due(cluster.id) is None
+    with clock.frozen(clock.now() + timedelta(seconds=LEASE + 1)):
+        dispatch_all()
+    assert [launch.key for launch in backend.started] == [only_attempt(job).key]
+    hand_over(dead)                                  # it was only slow: its lease is gone, so it does nothing
+    assert len(backend.started) == 1
+
+
+def test_the_last_of_a_quota_is_given_once(story, backend):
+    cluster_with(cpus=100)
+    with org_scope(story.atlas.id):
+        set_quota(actor=story.actor(story.ada), org=story.atlas, scope="team", subject="vision", resource="cpu", limit=3)
+    jobs = [submit(story) for _ in range(5)]
+    dispatch_all()
+    assert len(backend.started) == 3
+    assert Job.objects.get(id=jobs[-1].id).wait == Wait.QUOTA_TEAM
+    assert Quota.objects.get(scope="team", resource="cpu").used == 3000
+
+
+def test_an_array_runs_as_many_tasks_at_once_as_it_says(story, backend):
+    cluster_with(cpus=100)
+    job = submit(story, array={"size": 10, "max_parallel": 3})
+    dispatch_all()
+    assert len(backend.started) == 3
+    assert Attempt.objects.filter(job=job, wait=Wait.ARRAY_LIMIT).count() == 7
+
+
+def test_a_silent_cluster_changes_no_state_and_is_the_reason(story, backend):
+    cluster = cluster_with()
+    cluster.trouble, cluster.trouble_since = "connection refused", clock.now()
+    cluster.save()
+    job = submit(story)
+    dispatch_all()
+    assert Job.objects.get(id=job.id).wait == Wait.CLUSTER_DOWN
+    assert not backend.started
+
+
+@pytest.mark.parametrize(("state", "after", "lost"), [
+    (State.DISPATCHING, 600, False), (State.RUNNING, 0, False), (State.RUNNING, 20, False), (State.RUNNING, 40, True)])
+def test_not_seen_is_lost_only_after_the_grace_and_never_while_it_is_handed_over(story, state, after, lost):
+    cluster = cluster_with()
+    job = submit(story)
+    Attempt.objects.filter(job=job).update(state=state)
+    unknown = Poll(missing=[only_attempt(job).key])
+    observe.apply_poll(cluster, observe.active_attempts(cluster), unknown)
+    with clock.frozen(clock.now() + timedelta(seconds=after)):
+        observe.apply_poll(cluster, observe.active_attempts(cluster), unknown)
+    attempt = Attempt.objects.filter(job=job).order_by("ordinal").first()
+    assert (attempt.reason == Reason.LOST) is lost
+
+
+def test_being_seen_again_ends_the_count_towards_lost(story):
+    cluster = cluster_with()
+    job = submit(story)
+    Attempt.objects.filter(job=job).update(state=State.RUNNING)
+    key = only_attempt(job).key
+    observe.apply_poll(cluster, observe.active_attempts(cluster), Poll(missing=[key]))
+    observe.apply_poll(cluster, observe.active_attempts(cluster), Poll([Observation(key, State.RUNNING)]))
+    assert only_attempt(job).missing_since is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_planners_at_once_never_claim_the_same_attempt(mode, transactional_db):
+    from tests.story import tell
+
+    story, cluster = tell(), cluster_with(cpus=1000)
+    for _ in range(40):
+        submit(story)
+    taken: list[object] = []
+
+    def plan():
+        with platform_scope("test"):
+            while claim := claim_due(cluster.id, 3):
+                taken.extend(a.id for a in claim.attempts)
+        connections.close_all()
+
+    threads = [threading.Thread(target=plan) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    while claim := claim_due(cluster.id, 50):           # whoever met a locked cluster went away: the sweep would come again
+        taken.extend(a.id for a in claim.attempts)
+    assert len(taken) == len(set(taken)) == 40, connection.vendor
+
+
+def test_the_sweep_finds_what_a_lost_hint_left_behind(story, backend, monkeypatch):
+    cluster_with()
+    submit(story)
+    asked = []
+    monkeypatch.setattr(dispatch, "hint", asked.append)
+    dispatch.due_sweep()
+    assert asked == ["jobs.dispatch"]

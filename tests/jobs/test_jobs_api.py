@@ -1,0 +1,185 @@
+"""The REST door of jobs, as a program meets it."""
+
+from __future__ import annotations
+
+import json
+import threading
+
+import pytest
+from django.db import connections
+
+from jobs.models import Attempt, Job
+from jobs.states import State
+from portal.core.models import Event
+from tests.jobs.stage import GIB, cluster_with, submit
+from workspaces.services import set_quota
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+JOBS = "/api/v1/orgs/atlas/jobs"
+
+
+@pytest.fixture
+def ada(story):
+    cluster_with(cpus=8, memory=32 * GIB)
+    return story.api(story.ada)
+
+
+def post(client, body, path=JOBS, **headers):
+    return client.post(path, json.dumps(body), content_type="application/json", headers=headers)
+
+
+def test_an_accepted_job_is_there_with_its_number_and_page(ada):
+    answer = post(ada, {"team": "vision", "spec": {"run": "true", "name": "first"}})
+    body = answer.json()
+    assert answer.status_code == 201
+    assert (body["number"], body["state"], body["page"]) == (1, "queued", "/atlas/jobs/1")
+    assert ada.get(f"{JOBS}/1").json()["id"] == ada.get(f"{JOBS}/{body['id']}").json()["id"] == body["id"]
+
+
+@pytest.mark.parametrize(("spec", "field", "word"), [
+    ({"run": "true", "nmae": "x"}, "nmae", "name"), ({}, "run", "required"), ({"run": "true", "name": "a" * 500}, "name", "long"),
+    ({"run": "true", "name": "a\nb"}, "name", ""), ({"run": "true", "envs": {"LD_PRELOAD": "x"}}, "envs.LD_PRELOAD", ""),
+    ({"run": "true", "resources": {"cpus": 64}}, "resources.cpus", "8 cores"),
+    ({"run": "true", "resources": {"memory": "1Ti"}}, "resources.memory", "32 GiB"),
+    ({"run": "true", "resources": {"accelerators": 1}}, "resources.accelerators", "0 GPUs"),
+    ({"run": "true", "after": [99]}, "after[0]", "99"), ({"run": "true", "policy": {"pool": "moon"}}, "policy.pool", "local"),
+    ({"run": "true", "secrets": {"A": "team/a"}}, "secrets", ""), ({"run": "true", "num_nodes": 2}, "num_nodes", "")])
+def test_bad_input_names_the_field_and_says_what_is_allowed_and_leaves_nothing(ada, spec, field, word):
+    answer = post(ada, {"team": "vision", "spec": spec})
+    assert answer.status_code == 400
+    assert answer["Content-Type"] == "application/problem+json"
+    fault = next(f for f in answer.json()["errors"] if f["field"] == field)
+    assert word in fault["message"]
+    with platform_scope("test"):
+        assert not Job.objects.exists() and not Event.objects.filter(kind="job.submitted").exists()
+
+
+def test_malformed_yaml_names_the_line(ada):
+    answer = post(ada, {"team": "vision", "yaml": "run: true\nresources: {cpus: [}\n"})
+    assert answer.status_code == 400
+    assert answer.json()["errors"][0]["line"] == 2
+
+
+def test_over_quota_says_whose_and_by_how_much(ada, story):
+    with org_scope(story.atlas.id):
+        set_quota(actor=story.actor(story.ada), org=story.atlas, scope="team", subject="vision", resource="cpu", limit=2)
+    answer = post(ada, {"team": "vision", "spec": {"run": "true", "resources": {"cpus": 5}}})
+    assert (answer.status_code, answer.json()["code"]) == (409, "quota_exceeded")
+    assert "the team's limit is 2 cores" in answer.json()["detail"] and "3 cores less" in answer.json()["detail"]
+
+
+def test_a_repeated_request_is_one_job_and_another_body_under_its_key_is_a_conflict(ada):
+    first = post(ada, {"team": "vision", "spec": {"run": "true"}}, **{"Idempotency-Key": "k1"})
+    again = post(ada, {"team": "vision", "spec": {"run": "true"}}, **{"Idempotency-Key": "k1"})
+    other = post(ada, {"team": "vision", "spec": {"run": "false"}}, **{"Idempotency-Key": "k1"})
+    assert first.json()["id"] == again.json()["id"] and again["Idempotent-Replayed"] == "true"
+    assert (other.status_code, other.json()["code"]) == (409, "idempotency_key_reused")
+
+
+def test_a_failed_request_may_be_sent_again_under_its_key(ada):
+    assert post(ada, {"team": "vision", "spec": {"nope": 1}}, **{"Idempotency-Key": "k"}).status_code == 400
+    assert post(ada, {"team": "vision", "spec": {"run": "true"}}, **{"Idempotency-Key": "k"}).status_code == 201
+
+
+@pytest.mark.django_db(transaction=True)
+def test_requests_that_race_under_one_key_make_one_job(transactional_db):
+    from tests.story import tell
+
+    story = tell()
+    cluster_with()
+    token, answers = story.token(story.ada), []
+
+    def send():
+        from django.test import Client
+
+        answers.append(post(Client(headers={"Authorization": f"Bearer {token}"}), {"team": "vision", "spec": {"run": "true"}},
+                            **{"Idempotency-Key": "race"}).json().get("number"))
+        connections.close_all()
+
+    threads = [threading.Thread(target=send) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [1] * 6
+
+
+def test_a_rehearsal_answers_everything_and_writes_nothing(ada):
+    answer = post(ada, {"team": "vision", "spec": {"run": "python train.py", "envs": {"A": "b"}}}, f"{JOBS}?dry_run=true").json()
+    assert answer["ok"] and answer["starts_now"]
+    assert "python train.py" in answer["launch"] and "A=b" in answer["launch"]
+    with platform_scope("test"):
+        assert not Job.objects.exists()
+
+
+def test_a_rehearsal_of_the_impossible_says_what_the_largest_node_has(ada):
+    answer = post(ada, {"team": "vision", "spec": {"run": "true", "resources": {"cpus": 99}}}, f"{JOBS}?dry_run=true").json()
+    assert not answer["ok"]
+    assert any("8 cores" in check["text"] for check in answer["checks"] if not check["ok"])
+
+
+def test_pages_walk_through_all_jobs_in_both_directions(ada, story):
+    for n in range(23):
+        submit(story, name=f"job-{n}")
+    seen, cursor = [], ""
+    while True:
+        page = ada.get(JOBS, {"limit": 5, "cursor": cursor}).json()
+        seen.append([j["number"] for j in page["items"]])
+        if not page["next"]:
+            break
+        cursor = page["next"]
+    assert sum(seen, []) == list(range(23, 0, -1))
+    back = ada.get(JOBS, {"limit": 5, "cursor": page["previous"]}).json()
+    assert [j["number"] for j in back["items"]] == seen[-2]
+
+
+def test_filters_come_from_a_list_and_an_unknown_one_is_refused(ada, story):
+    submit(story, name="alpha", labels={"kind": "eval"})
+    submit(story, name="beta")
+
+    def names(**asked):
+        return [j["name"] for j in ada.get(JOBS, asked).json()["items"]]
+
+    assert names(q="al") == ["alpha"] and names(q="#2") == ["beta"] and names(label="kind:eval") == ["alpha"]
+    assert names(state="queued,running") == ["beta", "alpha"] and names(state="failed") == [] and names(owner="me") == ["beta", "alpha"]
+    assert ada.get(JOBS, {"order_by": "password"}).status_code == 400
+    assert ada.get(JOBS, {"state": "happy"}).json()["errors"][0]["field"] == "state"
+
+
+def test_a_longer_list_takes_no_more_queries(ada, story, django_assert_max_num_queries):
+    for n in range(30):
+        submit(story, name=f"job-{n}")
+    ada.get(JOBS)
+    with django_assert_max_num_queries(7):
+        assert len(ada.get(JOBS, {"limit": 30}).json()["items"]) == 30
+
+
+def test_every_answer_tells_the_rate_limit_and_past_it_says_when_to_come_back(ada, settings):
+    assert ada.get(JOBS)["RateLimit-Limit"] == str(settings.MUSTER_API_RATE)
+    settings.MUSTER_API_RATE = 1
+    answer = ada.get(JOBS)
+    assert answer.status_code == 429 and int(answer["Retry-After"]) <= 60 and answer.json()["retryable"] is True
+
+
+def test_cancel_hold_release_and_rerun_do_what_they_say(ada, story):
+    submit(story)
+    assert post(ada, {}, f"{JOBS}/1/hold").json()["pending"]["code"] == "held"
+    assert post(ada, {}, f"{JOBS}/1/release").json()["pending"]["code"] == "evaluating"
+    assert post(ada, {"why": "wrong data"}, f"{JOBS}/1/cancel").json()["state"] == "canceled"
+    assert "wrong data" in ada.get(f"{JOBS}/1").json()["reason"]["evidence"]
+    assert post(ada, {}, f"{JOBS}/1/cancel").status_code == 200
+    assert post(ada, {}, f"{JOBS}/1/rerun").json()["number"] == 2
+    assert ada.get(f"{JOBS}/2").json()["parent"] == 1
+
+
+def test_a_running_job_is_asked_to_stop_and_not_declared_dead(ada, story):
+    job = submit(story)
+    with platform_scope("test"):
+        Attempt.objects.filter(job=job).update(state=State.RUNNING)
+    assert post(ada, {}, f"{JOBS}/1/cancel").json()["state"] == "stopping"
+
+
+def test_an_array_of_a_thousand_is_one_call(ada):
+    body = post(ada, {"team": "vision", "spec": {"run": "true", "array": 1000}}).json()
+    assert body["array"]["size"] == 1000
+    assert ada.get(f"{JOBS}/1").json()["array"]["states"] == {"queued": 1000}
