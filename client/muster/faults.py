@@ -21,19 +21,19 @@ def _shown(name: str, lines: list[str], fault: Json) -> str:
         return f"{name}: {message}"
     line = lines[at - 1].expandtabs(4)
     margin = f"{at:>5} | "
-    start, width = _place(line, field)
+    start, width = _place(line, field, is_key="is not a known key" in message)
     return f"{name}:{at}: {message}\n{margin}{clean_line(line)}\n{' ' * (len(margin) - 2)}| {' ' * start}{'^' * width}"
 
 
-def _place(line: str, field: str) -> tuple[int, int]:
-    """Where the value of the field stands in its line, else the field, else the whole text of the line."""
+def _place(line: str, field: str, *, is_key: bool) -> tuple[int, int]:
+    """Where the value of the field stands in its line, or the field where that is the fault, else the text of the line."""
     key = re.split(r"[.\[]", field.rstrip("]"))[-1]
     found = re.search(rf"(?<![\w-])[\"']?{re.escape(key)}[\"']?\s*[:=]\s*", line) if key else None
     if found:
         value = re.match(r"[^,}\]#]*[^,}\]#\s]", line[found.end() :])
-        if value:
+        if value and not is_key:
             return found.end(), len(value[0])
-        return found.start(), len(found[0].rstrip())
+        return found.start(), len(re.split("[:=]", found[0])[0].rstrip())
     text = line.strip()
     return len(line) - len(line.lstrip()), max(len(text), 1)
 

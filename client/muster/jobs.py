@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -61,7 +62,7 @@ class Jobs:
         """name and labels at any time, priority while it waits."""
         return Job.of(self._client.send("PATCH", self._path(name), fields))
 
-    def attempts(self, name: str | int, index: int = 0) -> list[Attempt]:
+    def attempts(self, name: str | int, index: int = 0) -> builtins.list[Attempt]:
         """The tries of one task, first to last."""
         rows = self._client.get(self._path(name, "attempts"), limit=200, after=index - 1 if index else None)["items"]
         return [Attempt.of(row) for row in rows if row["index"] == index]
@@ -73,7 +74,7 @@ class Jobs:
     def pending(self, name: str | int) -> Json | None:
         """Why it waits: text, numbers, holders, the smallest change, history. None when it does not."""
         told = self._client.get(self._path(name, "pending"))
-        return told["pending"] if "pending" in told else told or None
+        return told["pending"]
 
     def metrics(self, name: str | int, **query: Any) -> Json:
         """Curves; `names`, `start` and `end` (Unix ms), `max_points`, `index`, `attempt`."""
@@ -117,7 +118,7 @@ class Jobs:
     def certificate(self, name: str | int, *, index: int = 0, attempt: int | None = None) -> Json | None:
         """How whole the log is; None while it grows."""
         told = self._client.get(self._path(name, "logs/certificate"), index=index, attempt=attempt)
-        return told["certificate"] if "certificate" in told else told
+        return told["certificate"]
 
     def wait(self, name: str | int, *, timeout: float | None = None, on_look: Callable[[Job], None] | None = None) -> Job:
         """The job once it has ended; the portal may be away for a while. Raises TimeoutError after `timeout` seconds."""

@@ -25,7 +25,9 @@ class Commands(typer.Typer):
     def __init__(self, **options: Any):
         super().__init__(rich_markup_mode=None, add_completion=False, no_args_is_help=True, **options)
 
-    def command(self, name: str | None = None, **options: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def command(  # type: ignore[override]  # passes on what it is given
+        self, name: str | None = None, **options: Any
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         register = super().command(name, **options)
 
         def add(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -123,8 +123,27 @@ class Job:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Job:
-        plain = {n: data[n] for n in ("id", "number", "name", "state", "org", "team", "state_text", "priority", "exit_code",
-                                      "attempt_count", "labels", "node", "cluster", "image", "page") if data.get(n) is not None}
+        plain = {
+            n: data[n]
+            for n in (
+                "id",
+                "number",
+                "name",
+                "state",
+                "org",
+                "team",
+                "state_text",
+                "priority",
+                "exit_code",
+                "attempt_count",
+                "labels",
+                "node",
+                "cluster",
+                "image",
+                "page",
+            )
+            if data.get(n) is not None
+        }
         asked = data.get("resources") or {}
         return cls(
             **plain, owner=(data.get("owner") or {}).get("email", ""), reason=_reason(data.get("reason")),
@@ -166,8 +185,9 @@ def _pending(data: Mapping[str, Any] | None) -> Pending | None:
     if not data:
         return None
     change, holders = data.get("change") or {}, data.get("holders") or []
-    return Pending(data["code"], data.get("text") or "", change.get("text") or "",
-                   tuple(str(h.get("text", "")) for h in holders), _time(data.get("since")))
+    return Pending(
+        data["code"], data.get("text") or "", change.get("text") or "", tuple(str(h.get("text", "")) for h in holders), _time(data.get("since"))
+    )
 
 
 def _time(text: str | None) -> datetime | None:

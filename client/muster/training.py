@@ -89,8 +89,12 @@ class Reporter:
             return True
 
     def _is_settled(self, batch: list[dict[str, Any]], timeout: float) -> bool:
-        request = urllib.request.Request(self.url, json.dumps({"points": batch}).encode(), method="POST", headers={
-            "Content-Type": "application/json", "Authorization": f"Bearer {self.token}"})
+        request = urllib.request.Request(
+            self.url,
+            json.dumps({"points": batch}).encode(),
+            method="POST",
+            headers={"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"},
+        )
         try:
             urllib.request.urlopen(request, timeout=timeout).close()
         except urllib.error.HTTPError as error:

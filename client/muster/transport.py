@@ -47,7 +47,7 @@ class Transport:
         everything else, connection errors included."""
         headers = {"Idempotency-Key": str(uuid.uuid4())} if method == "POST" else {}
         params = {name: value for name, value in (query or {}).items() if value not in (None, "")}
-        options = {} if timeout is None else {"timeout": timeout}
+        options: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
         is_lost = False  # an earlier try may have arrived
         for attempt in range(self.tries):
             is_last = attempt == self.tries - 1

@@ -94,7 +94,9 @@ def ending(row: Json) -> str:
     if row["state"] == "succeeded":
         return f"{head} after {span(row['started_at'], row['finished_at'])}" if row.get("started_at") else head
     reason = row.get("reason") or {}
-    lines = [f"{head}. {reason.get('headline', '')}".rstrip(". "), reason.get("evidence"), reason.get("advice")]
+    headline = str(reason.get("headline") or "").rstrip(".")
+    head += f": {headline}" if headline.lower() != row["state"] and headline else ""
+    lines = [head, reason.get("evidence"), reason.get("advice")]
     return "\n".join(clean(line) for line in lines if line)
 
 

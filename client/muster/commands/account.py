@@ -83,8 +83,18 @@ def config(
 def list_tokens(session: Session) -> None:
     """Tokens that work."""
     found = session.client.get("tokens")
-    rows = ([t["id"], t["name"], f"{t['hint']}…", t.get("team") or "", ", ".join(t["scopes"]), ago(t["last_used_at"]) or "never",
-             (t["expires_at"] or "never")[:10]] for t in found["items"])
+    rows = (
+        [
+            t["id"],
+            t["name"],
+            f"{t['hint']}…",
+            t.get("team") or "",
+            ", ".join(t["scopes"]),
+            ago(t["last_used_at"]) or "never",
+            (t["expires_at"] or "never")[:10],
+        ]
+        for t in found["items"]
+    )
     table = Table(["Id", "Name", "Token", "Team", "May", "Last used", "Expires"], rows, "No tokens. Make one: muster token create NAME")
     session.show(found, table, [t["id"] for t in found["items"]])
 

@@ -85,8 +85,17 @@ def list_jobs(
 def info(session: Session, job: Name) -> None:
     """Everything about a job."""
     row = session.client.jobs.get(job).raw
-    tries = [[f"{a['index']}", f"{a['ordinal']}", a["state"], a.get("node") or "", span(a.get("started_at"), a.get("finished_at")),
-              "" if a.get("exit_code") is None else a["exit_code"]] for a in row.get("attempts") or []]
+    tries = [
+        [
+            f"{a['index']}",
+            f"{a['ordinal']}",
+            a["state"],
+            a.get("node") or "",
+            span(a.get("started_at"), a.get("finished_at")),
+            "" if a.get("exit_code") is None else a["exit_code"],
+        ]
+        for a in row.get("attempts") or []
+    ]
     parts: list[str | Table] = [Table([f"#{row['number']}", row["name"]], _facts(session, row))]
     if len(tries) > 1:
         parts += ["", Table([">Task", ">Try", "State", "Node", ">Ran", ">Exit"], tries)]
@@ -181,10 +190,24 @@ def _page(session: Session, limit: int, cursor: str | None, filters: Json) -> Js
 
 
 def _show_jobs(session: Session, found: Json, *, is_filtered: bool) -> None:
-    empty = "No job matches. Without filters: muster job list" if is_filtered else (
-        f"No jobs in {session.client.org} yet. Run one: muster run -- echo hello")
-    rows = ([f"#{j['number']}", j["name"], j["state"], progress(j) or why(j), j["team"], j["owner"]["name"] or j["owner"]["email"],
-             span(j["started_at"], j["finished_at"]), ago(j["created_at"])] for j in found["items"])
+    empty = (
+        "No job matches. Without filters: muster job list"
+        if is_filtered
+        else (f"No jobs in {session.client.org} yet. Run one: muster run -- echo hello")
+    )
+    rows = (
+        [
+            f"#{j['number']}",
+            j["name"],
+            j["state"],
+            progress(j) or why(j),
+            j["team"],
+            j["owner"]["name"] or j["owner"]["email"],
+            span(j["started_at"], j["finished_at"]),
+            ago(j["created_at"]),
+        ]
+        for j in found["items"]
+    )
     table = Table(["Job", "Name", "State", "Why", "Team", "Who", ">Ran", ">Submitted"], rows, empty)
     session.show(found, table, [j["number"] for j in found["items"]])
 

@@ -127,8 +127,18 @@ def set_quota(
 def list_nodes(session: Session) -> None:
     """Machines, what is held of them, and how they do."""
     found = session.client.get("nodes")
-    rows = ([n["name"], n["cluster"], "ready" if n["is_ready"] else "not ready", f"{n['cpus']['held']:g}/{n['cpus']['total']:g}",
-             size(n["memory"]["total"]), _gpus(n), ago(n["seen_at"])] for n in found["items"])
+    rows = (
+        [
+            n["name"],
+            n["cluster"],
+            "ready" if n["is_ready"] else "not ready",
+            f"{n['cpus']['held']:g}/{n['cpus']['total']:g}",
+            size(n["memory"]["total"]),
+            _gpus(n),
+            ago(n["seen_at"]),
+        ]
+        for n in found["items"]
+    )
     table = Table(["Node", "Cluster", "State", ">CPU held", ">Memory", "GPUs", ">Seen"], rows, "No nodes yet. An operator connects a cluster.")
     session.show(found, table, [n["name"] for n in found["items"]])
 

@@ -6,7 +6,7 @@ import shlex
 import sys
 import time
 from contextlib import nullcontext
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, Protocol
 
 from typer import Argument, Option
 
@@ -21,6 +21,14 @@ from muster.wording import COLOURS, clean, ending, progress
 app = Commands()
 SECOND_THOUGHT = 5.0  # seconds after one Ctrl-C in which another cancels
 Text = str | None
+
+
+class Bytes(Protocol):
+    """Where the bytes of a log go."""
+
+    def write(self, data: bytes, /) -> object: ...
+
+    def flush(self) -> object: ...
 
 
 @app.command("run", context_settings={"allow_interspersed_args": False})
@@ -82,7 +90,7 @@ class Stay:
 
     def __init__(self, session: Session, job: Job):
         self.session, self.job, self.said = session, job, ""
-        self.out: BinaryIO = sys.stderr.buffer if session.json or session.quiet else sys.stdout.buffer
+        self.out: Bytes = sys.stderr.buffer if session.json or session.quiet else sys.stdout.buffer
         self.follower = Follower(session.client.jobs, str(job.number), attempt=1, goes_on=True)
         self.follower.on_job = self.tell
 
@@ -114,7 +122,7 @@ class Stay:
         return self.job.return_code
 
 
-def show_log(session: Session, follower: Follower, out: BinaryIO, interrupts: Interrupts | None = None) -> None:
+def show_log(session: Session, follower: Follower, out: Bytes, interrupts: Interrupts | None = None) -> None:
     """Write the log, byte for byte, as it comes; its certificate goes to standard error."""
     while not follower.is_over:
         piece = follower.next()
