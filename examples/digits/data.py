@@ -1,0 +1,36 @@
+"""The digits: 1,797 real handwritten ones, 8 x 8 pixels of 0..16, from `digits.csv.gz` (see SOURCE.md)."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import random
+from pathlib import Path
+from typing import NamedTuple
+
+FILE = Path(__file__).with_name("digits.csv.gz")
+
+
+class Digits(NamedTuple):
+    """Pixels scaled to 0..1, 64 a row, and what each row shows (0..9)."""
+
+    images: list[list[float]]
+    labels: list[int]
+
+
+class Split(NamedTuple):
+    train: Digits
+    test: Digits
+
+
+def load(seed: int = 0) -> Split:
+    """Four fifths to learn from, one fifth that training never sees; the same split every time."""
+    with gzip.open(FILE, "rt", newline="") as lines:
+        rows = [[int(float(cell)) for cell in row] for row in csv.reader(lines)]
+    random.Random(seed).shuffle(rows)
+    border = len(rows) * 4 // 5
+    return Split(_digits(rows[:border]), _digits(rows[border:]))
+
+
+def _digits(rows: list[list[int]]) -> Digits:
+    return Digits([[pixel / 16 for pixel in row[:-1]] for row in rows], [row[-1] for row in rows])

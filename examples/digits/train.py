@@ -1,0 +1,77 @@
+"""Teach a small neural network to read handwritten digits, and watch it learn.
+
+Uses PyTorch (and a GPU) when it is installed, else NumPy, else nothing but Python 3.9. It trains for DIGITS_SECONDS (25)
+or DIGITS_EPOCHS passes, whichever ends first, and is judged on digits it has never seen. Further knobs: DIGITS_RATE
+(times the engine's own learning rate), DIGITS_SEED, DIGITS_ENGINE (torch, numpy or plain).
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from data import Split, load
+from metrics import Metrics
+
+ENGINES = ("torch", "numpy", "plain")
+LINE_EVERY = 0.25  # seconds between two lines of the log
+
+
+def main() -> None:
+    seconds = float(os.environ.get("DIGITS_SECONDS", "25"))
+    epochs = int(os.environ.get("DIGITS_EPOCHS", "1000000"))
+    split, metrics = load(), Metrics()
+    engine = make_engine(split, int(os.environ.get("DIGITS_SEED", "0")))
+    print(f"{len(split.train.labels)} digits to learn, {len(split.test.labels)} to be judged by; engine: {engine.name}")
+    print(metrics.describe(), flush=True)
+    learn(engine, metrics, seconds, epochs)
+    metrics.send()
+    if metrics.sent:
+        print(f"{metrics.sent} points sent to the portal")
+    print(f"model saved as {engine.save(output_folder())}")
+    print(f"test accuracy {engine.accuracy():.4f}", flush=True)
+
+
+def make_engine(split: Split, seed: int) -> Any:
+    """The first engine whose library is installed."""
+    wanted = os.environ.get("DIGITS_ENGINE")
+    for name in [wanted] if wanted else ENGINES:
+        try:
+            return importlib.import_module(f"engine_{name}").Engine(split, seed)
+        except ImportError:
+            if wanted:
+                raise
+    raise AssertionError("plain Python is always there")
+
+
+def learn(engine: Any, metrics: Metrics, seconds: float, epochs: int) -> None:
+    """Pass after pass, with a learning rate that falls to nothing by half a cosine."""
+    rate = engine.rate * float(os.environ.get("DIGITS_RATE", "1"))
+    began = last_line = time.monotonic()
+    print("epoch      loss  accuracy", flush=True)
+    for epoch in range(1, epochs + 1):
+        done = max((epoch - 1) / epochs, min(1.0, (time.monotonic() - began) / seconds))
+        loss = engine.train(rate * (1 + math.cos(math.pi * done)) / 2)
+        now = time.monotonic()
+        is_last = epoch == epochs or now - began >= seconds
+        if is_last or epoch == 1 or now - last_line >= LINE_EVERY:
+            accuracy = engine.accuracy()
+            print(f"{epoch:5d}  {loss:8.4f}  {accuracy:8.4f}", flush=True)
+            metrics.report(epoch, loss=loss, accuracy=accuracy)
+            last_line = now
+        if is_last:
+            return
+
+
+def output_folder() -> Path:
+    folder = Path(os.environ.get("MUSTER_OUTPUT_DIR") or "out")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+if __name__ == "__main__":
+    main()
