@@ -96,8 +96,9 @@ def hand_over(claim: Claim, workers: int = 8) -> None:
         with ThreadPoolExecutor(workers, thread_name_prefix="hand-over") as pool:
             results = list(pool.map(lambda pair: _submit(backend, claim, pair[1]), ready))
     _apply(claim, [a for a, _ in ready], results)
-    # What was canceled meanwhile is now either there or never will be: from here on the watcher may believe what it sees.
-    Attempt.objects.filter(lease=claim.lease, state=State.STOPPING).update(lease=None, lease_until=None)
+    # What was canceled meanwhile is now either there or never will be: the watcher may believe what it sees, and stop it at once.
+    Attempt.objects.filter(lease=claim.lease, state=State.STOPPING).update(
+        lease=None, lease_until=None, stop_sent_at=None)
     hint("jobs.watch")
 
 
