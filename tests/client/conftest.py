@@ -1,0 +1,67 @@
+"""The portal's double, a client of it, and `muster` called in this process."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from muster import Client, cli, following, transport
+from tests.client.portal_double import TOKEN, PortalDouble
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.out.decode()
+
+
+@pytest.fixture
+def portal() -> Iterator[PortalDouble]:
+    double = PortalDouble()
+    yield double
+    double.close()
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing of the caller's own settings; pauses that are over at once."""
+    for name in ("URL", "TOKEN", "ORG", "TEAM", "JOB_ID"):
+        monkeypatch.delenv(f"MUSTER_{name}", raising=False)
+    monkeypatch.setenv("MUSTER_CONFIG", str(tmp_path / "config.toml"))
+    monkeypatch.setattr(following, "FAST", 0.002)
+    monkeypatch.setattr(following, "SLOW", 0.004)
+    real = transport.pause
+    monkeypatch.setattr(transport, "pause", lambda attempt, asked=None: real(attempt, asked) if asked else 0.002)
+
+
+@pytest.fixture
+def client(portal: PortalDouble) -> Iterator[Client]:
+    with Client(portal.url, TOKEN) as made:
+        yield made
+
+
+@pytest.fixture
+def muster(
+    portal: PortalDouble, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
+) -> Callable[..., Done]:
+    """`muster("job", "list")`, as the console script runs it, signed in to the double."""
+    monkeypatch.setenv("MUSTER_URL", portal.url)
+    monkeypatch.setenv("MUSTER_TOKEN", TOKEN)
+
+    def call(*words: str, stdin: str = "") -> Done:
+        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        with pytest.raises(SystemExit) as ended:
+            cli.main(words)
+        out, err = capsysbinary.readouterr()
+        return Done(int(ended.value.code or 0), out, err.decode())
+
+    return call
