@@ -12,6 +12,7 @@ from django.db.models import F, Func, Q, QuerySet, TextField, Value
 
 from jobs.models import Attempt, Job
 from jobs.present import listed
+from jobs.spec.names import LABEL_PATTERN
 from jobs.states import State
 from portal.core.errors import InvalidInput, NotFound
 from workspaces.actors import Actor
@@ -75,6 +76,8 @@ def filtered(actor: Actor, asked: Mapping[str, str]) -> QuerySet[Job]:
         rows = rows.filter(name=name)
     if label := asked.get("label", "").strip():
         key, _, value = label.partition(":")
+        if not re.fullmatch(LABEL_PATTERN, key):
+            raise InvalidInput.at("label", f"must be key:value; {key[:40]!r} is not the key of a label")
         rows = rows.filter(Q(labels__contains={key: value})) if _has_contains() else _label_twin(rows, key, value)
     return _search(rows, asked.get("q", "").strip())
 

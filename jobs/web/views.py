@@ -123,7 +123,7 @@ def act_on_jobs(request: Any) -> HttpResponse:
         messages.success(request, f"{done} job{'' if done == 1 else 's'}: {'being stopped' if verb == 'cancel' else 'submitted again'}.")
     for text in failed[:5]:
         messages.error(request, text)
-    return redirect(f"/{request.org.slug}/jobs?{request.POST.get('query', '')}")
+    return redirect(f"/{request.org.slug}/jobs?{request.POST.get('query', '')[:2000]}")
 
 
 @page(None, ("GET", "HEAD", "POST"))

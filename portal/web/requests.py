@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
-from portal.core.errors import PortalError
+from portal.core.errors import InvalidInput, PortalError
 from portal.core.events import request_id
 from portal.web.errors import answer
 
@@ -44,6 +44,8 @@ class ErrorMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "\x00" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
+            return answer(request, InvalidInput("The address holds a NUL character, which no name here has."))
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:

@@ -77,7 +77,7 @@ class OrgView(PortalView):
             if not chosen:
                 raise InvalidInput.at("team", f"is required; you are in {', '.join(sorted(t.slug for t in mine)) or 'none'}")
             return self._here(chosen[0])
-        team = rows.filter(slug=slug).first() if isinstance(slug, str) else None
+        team = rows.filter(slug=slug).first() if isinstance(slug, str) and slug.isprintable() else None
         if team is None:
             raise NotFound(f"There is no team {str(slug)[:40]!r} in {self.org.slug}.")
         return self._here(team)

@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from portal.core.errors import PortalError
+from portal.core.errors import InvalidInput, PortalError
 from workspaces.actors import authorize
 from workspaces.permissions import Permission
 
@@ -28,12 +28,19 @@ def page(permission: Permission | None = None, methods: tuple[str, ...] = ("GET"
                 return HttpResponse(status=405, headers={"Allow": ", ".join(methods)})
             if permission is not None:
                 authorize(request.actor, permission)  # type: ignore[attr-defined]
+            _refuse_nul(request)
             return view(request, *args, **kwargs)
 
         inside.permission, inside.methods = permission, methods  # type: ignore[attr-defined]
         return inside
 
     return wrap
+
+
+def _refuse_nul(request: HttpRequest) -> None:
+    for name, values in request.POST.lists() if request.method == "POST" else ():
+        if any("\x00" in str(value) for value in values):
+            raise InvalidInput.at(name, "must not hold a NUL character")
 
 
 def action(request: HttpRequest, back: str, done: str, act: Callable[[], Any]) -> HttpResponse:

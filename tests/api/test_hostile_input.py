@@ -1,0 +1,190 @@
+"""Input that databases, parsers and file systems choke on: each is refused or finds nothing, none is a 5xx."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from urllib.parse import quote
+
+import pytest
+
+from tests.jobs.stage import cluster_with, submit
+from workspaces.services import set_quota
+from workspaces.tenancy.scope import org_scope
+
+ORG = "/api/v1/orgs/atlas"
+ODD = {
+    "nul": "\x00",
+    "surrogate": "\ud800",
+    "emoji": "🦆" * 50,
+    "right to left": "\u202e\u2066",
+    "huge number": "9" * 40,
+    "digits of another script": "١٢",
+    "minus": "-1",
+    "wildcards": "%_\\",
+    "quotes": "'\";--",
+    "comma": ",,,",
+    "colon": ":",
+    "long": "x" * 20_000,
+}
+READS = {
+    "": (),
+    "/jobs": ("state", "team", "owner", "q", "name", "label", "sort", "limit", "cursor"),
+    "/jobs/1": (),
+    "/jobs/1/attempts": ("after", "limit"),
+    "/jobs/1/events": ("after", "limit"),
+    "/jobs/1/logs": ("index", "attempt", "after", "limit", "format"),
+    "/jobs/1/logs/download": ("index", "attempt"),
+    "/jobs/1/logs/certificate": ("index", "attempt"),
+    "/jobs/1/logs/search": ("index", "attempt", "q", "after"),
+    "/jobs/1/metrics": ("index", "attempt", "names", "start", "end", "max_points"),
+    "/nodes/n0/metrics": ("names", "start", "end", "max_points"),
+}
+PARTS = ("", "/jobs/{}", "/jobs/{}/logs", "/teams/{}", "/teams/{}/members", "/members/{}", "/nodes/{}", "/tokens/{}")
+BODIES = {
+    "POST /jobs": ("team", "yaml", "spec"),
+    "POST /jobs/validate": ("team", "yaml"),
+    "POST /jobs/1/cancel": ("why",),
+    "PATCH /jobs/1": ("name", "priority", "labels"),
+    "POST /jobs/1/rerun": ("yaml", "spec"),
+    "POST /jobs/1/exec": ("argv", "timeout", "index"),
+    "POST /jobs/1/metrics": ("points",),
+    "POST /teams": ("slug", "name"),
+    "PATCH /teams/vision": ("name",),
+    "POST /teams/vision/members": ("email", "role"),
+    "PATCH /teams/vision/members/ben@atlas.example": ("role",),
+    "POST /members": ("email", "name", "role"),
+    "PATCH /members/ben@atlas.example": ("role",),
+    "POST /tokens": ("name", "scopes", "team", "days"),
+    "PUT /quotas": ("scope", "subject", "resource", "limit"),
+}
+WHOLE = {
+    "POST /jobs": {"team": "vision", "spec": {"run": "true"}},
+    "POST /tokens": {"name": "x", "scopes": ["all"]},
+    "PUT /quotas": {"scope": "team", "subject": "vision", "resource": "gpu", "limit": 100},
+    "POST /jobs/1/exec": {"argv": ["true"]},
+    "POST /teams": {"slug": "fresh"},
+}
+VALUES = [None, True, 0, -1, 1e308, 2**70, [], [[]], {}, {"": ""}, {"a": {"b": [None]}}, [None], ["\x00"], {"\x00": "\x00"}, *ODD.values()]
+
+
+@pytest.fixture
+def ada(story):
+    cluster_with(gpus=1)
+    submit(story)
+    client = story.api(story.ada)
+    client.raise_request_exception = False
+    return client
+
+
+def status(client, verb: str, path: str, body: bytes = b"", kind: str = "application/json") -> int:
+    return client.generic(verb, path, body, content_type=kind).status_code
+
+
+def escaped(text: str) -> str:
+    return quote(text.encode("utf-8", "surrogatepass"), safe="")
+
+
+@pytest.mark.parametrize("path", READS)
+def test_no_parameter_of_a_query_breaks_anything(ada, path):
+    broken = [
+        (name, kind)
+        for name, (kind, value) in itertools.product(READS[path], ODD.items())
+        if status(ada, "GET", f"{ORG}{path}?{name}={escaped(value)}") >= 500
+    ]
+    assert broken == []
+
+
+@pytest.mark.parametrize("path", PARTS)
+def test_no_part_of_an_address_breaks_anything(ada, path):
+    broken = [
+        (verb, kind)
+        for verb, (kind, value) in itertools.product(("GET", "PATCH", "DELETE"), ODD.items())
+        if status(ada, verb, ORG + path.format(escaped(value))) >= 500
+    ]
+    assert broken == []
+
+
+@pytest.mark.parametrize("route", BODIES)
+def test_no_value_in_a_body_breaks_anything(ada, route):
+    verb, _, path = route.partition(" ")
+    broken = []
+    for name, value in itertools.product(BODIES[route], VALUES):
+        body = json.dumps({**WHOLE.get(route, {}), name: value}).encode()
+        if (code := status(ada, verb, ORG + path, body)) >= 500:
+            broken.append((name, str(value)[:40], code))
+    assert broken == []
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b"1", b'"x"', b"\xff\xfe", b"{}" * 2, b"[" * 100_000, b'{"a":' * 5000])
+def test_a_body_that_is_no_object_is_refused_with_a_reason(ada, body):
+    answer = ada.generic("POST", f"{ORG}/jobs", body, content_type="application/json")
+    assert answer.status_code == 400
+    assert answer.json()["detail"]
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "nonsense"])
+def test_a_body_of_another_kind_is_refused_as_such(ada, kind):
+    assert status(ada, "POST", f"{ORG}/jobs", b"a=b", kind) == 415
+
+
+@pytest.mark.parametrize("header", ["Bearer", "Bearer ", "Basic !!!", "Basic", "Digest x", "Bearer mst_\udcff", "bearer " + "x" * 9000])
+def test_a_wrong_authorization_header_is_401_and_never_somebody(story, client, header):
+    answer = client.get("/api/v1/me", headers={"Authorization": header.encode("utf-8", "replace").decode()})
+    assert answer.status_code == 401
+    assert answer["WWW-Authenticate"].startswith("Bearer")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/jobs?q={}",
+        "/jobs/{}",
+        "/jobs/1?tab={}&index={}&attempt={}",
+        "/find?q={}",
+        "/jobs/new?from={}",
+        "/jobs/new?example={}",
+        "/teams/{}",
+        "/nodes/{}",
+        "/jobs?cursor={}&state={}&label={}",
+        "/jobs/1/{}",
+    ],
+)
+def test_no_address_of_a_page_breaks_anything(story, path):
+    cluster_with()
+    submit(story)
+    browser = story.client(story.ada)
+    browser.raise_request_exception = False
+    broken = [kind for kind, value in ODD.items() if status(browser, "GET", "/atlas" + path.replace("{}", escaped(value))) >= 500]
+    assert broken == []
+
+
+def test_forms_of_pages_refuse_what_cannot_be(story):
+    cluster_with()
+    submit(story)
+    browser = story.client(story.ada)
+    browser.raise_request_exception = False
+    forms = {
+        "/teams": ("slug", "name"),
+        "/teams/vision": ("email", "role"),
+        "/members": ("email", "name", "role"),
+        "/tokens": ("name", "days", "team", "scopes"),
+        "/quotas": ("who", "resource", "limit", "scope", "subject"),
+        "/jobs/act": ("verb", "job", "query"),
+        "/jobs/new": ("team", "yaml"),
+    }
+    broken = [
+        (path, field, kind)
+        for path, fields in forms.items()
+        for field in fields
+        for kind, value in ODD.items()
+        if kind != "surrogate" and browser.post(f"/atlas{path}", {field: value}).status_code >= 500
+    ]
+    assert broken == []
+
+
+def test_a_limit_at_the_edge_of_what_is_stored_is_kept_exactly(story):
+    with org_scope(story.atlas.id):
+        row = set_quota(actor=story.actor(story.ada), org=story.atlas, scope="org", subject="", resource="memory", limit=2**53 - 1)
+        row.refresh_from_db()
+    assert row.limit == 2**53 - 1
