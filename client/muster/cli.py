@@ -98,9 +98,6 @@ def _ended(words: list[str]) -> int:
     except (typer.Abort, KeyboardInterrupt):
         sys.stderr.write("\n")
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads: the flush at exit must not complain
-        return 141
     except Exception as error:
         if not hasattr(error, "exit_code"):
             raise

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
+import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -16,6 +18,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Answer with ids only
 Org = Annotated[str | None, typer.Option("--org", metavar="SLUG", help="Organization (MUSTER_ORG).")]
 Team = Annotated[str | None, typer.Option("--team", metavar="SLUG", help="Team (MUSTER_TEAM).")]
 Url = Annotated[str | None, typer.Option("--url", metavar="URL", help="The portal (MUSTER_URL).")]
+READER_GONE = 141  # 128 + SIGPIPE, as a shell tells it
 _SHARED = {"json": Json, "quiet": Quiet, "org": Org, "team": Team, "url": Url}
 
 
@@ -57,7 +60,11 @@ def _with_shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(context: typer.Context, **given: Any) -> Any:
         session = start(context, **{name: given.pop(f"shared_{name}") for name in _SHARED})
-        return function(session, **given)
+        try:
+            return function(session, **given)
+        except BrokenPipeError:  # here, because Typer would end with 1
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit must not complain
+            return READER_GONE
 
     del call.__wrapped__  # type: ignore[attr-defined]  # its signature is the one below
     keyword = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]

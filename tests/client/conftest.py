@@ -50,9 +50,7 @@ def client(portal: PortalDouble) -> Iterator[Client]:
 
 
 @pytest.fixture
-def muster(
-    portal: PortalDouble, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
-) -> Callable[..., Done]:
+def muster(portal: PortalDouble, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Callable[..., Done]:
     """`muster("job", "list")`, as the console script runs it, signed in to the double."""
     monkeypatch.setenv("MUSTER_URL", portal.url)
     monkeypatch.setenv("MUSTER_TOKEN", TOKEN)

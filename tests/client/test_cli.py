@@ -75,7 +75,7 @@ def test_the_options_of_a_command_that_is_run_are_its_own(portal: PortalDouble, 
 def test_run_turns_its_options_into_a_spec(portal: PortalDouble, muster: Muster, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("FROM_HERE", "yes")
     words = "--gpus 8 --gpu-type h100 --cpus 64 --memory 512Gi --image a/b:1 --name sft --env A=1=2 --env FROM_HERE --time 2h --team vision"
-    muster("run", *words.split(), *"--priority low --array 0-9%2 --after 12:any --label p=q -d -- python x.py".split())
+    muster("run", *words.split(), *["--priority", "low", "--array", "0-9%2", "--after", "12:any", "--label", "p=q", "-d", "--", "python", "x.py"])
     assert portal.posts("/jobs")[0].body == {
         "team": "vision",
         "spec": {
@@ -91,9 +91,7 @@ def test_one_word_with_spaces_is_a_line_of_shell(portal: PortalDouble, muster: M
     assert portal.posts("/jobs")[0].body["spec"]["run"] == "echo $HOME && ls"
 
 
-@pytest.mark.parametrize(
-    ("status", "code"), [(400, 2), (401, 4), (403, 4), (404, 3), (409, 5), (413, 1), (418, 1), (501, 1)]
-)
+@pytest.mark.parametrize(("status", "code"), [(400, 2), (401, 4), (403, 4), (404, 3), (409, 5), (413, 1), (418, 1), (501, 1)])
 def test_the_exit_code_says_what_kind_of_error_it_was(portal: PortalDouble, muster: Muster, status: int, code: int):
     portal.faults.append(Fault(status, "/quotas"))
     done = muster("quota", "list")

@@ -9,7 +9,7 @@ from typing import Annotated
 from typer import Option
 
 from muster.commands.jobs import Name, app
-from muster.commands.run import show_log
+from muster.commands.run import show_log, write_bytes
 from muster.errors import Json
 from muster.following import Follower
 from muster.interrupts import Interrupts
@@ -40,37 +40,37 @@ def logs(
         return
     if index is None and (size := jobs.get(job).array_size):
         session.say(f"[task 0 of {size}; --index N shows another]")
-    out = sys.stdout.buffer
+    out = _Stamped(session, follower) if timestamps else sys.stdout.buffer
     if follow:
         with Interrupts() as interrupts:
-            show_log(session, follower, _Stamped(session, follower) if timestamps else out, interrupts)
+            show_log(session, follower, out, interrupts)
         return
-    stamped = _Stamped(session, follower) if timestamps else None
-    after = since
-    while (page := jobs.read_log(job, after, 4 << 20, index=index or 0, attempt=attempt)).data:
-        if page.start > after:
-            session.say(f"[bytes {after:,} to {page.start:,} were lost and are not shown]", "yellow")
+    while (page := jobs.read_log(job, follower.offset, 4 << 20, index=index or 0, attempt=attempt)).data:
+        if page.start > follower.offset:
+            session.say(f"[bytes {follower.offset:,} to {page.start:,} were lost and are not shown]", "yellow")
         follower.offset = page.start
-        (stamped or out).write(page.data)
-        after = page.end
-    out.flush()
+        write_bytes(out, page.data)
+        follower.offset = page.end
 
 
 class _Stamped:
     """Standard output with the time at which it came before each line; a line's time is that of its first byte."""
 
     def __init__(self, session: Session, follower: Follower):
-        self.session, self.follower, self.is_new_line = session, follower, True
+        self.session, self.follower = session, follower
+        self.at, self.ordinal, self.is_new_line = 0, follower.ordinal, True
 
     def write(self, data: bytes) -> None:
-        follower, at = self.follower, self.follower.offset
-        query = {"after": at, "limit": len(data), "index": follower.index, "attempt": follower.ordinal}
+        follower = self.follower
+        self.at = follower.offset if follower.ordinal != self.ordinal else max(self.at, follower.offset)
+        self.ordinal = follower.ordinal
+        query = {"after": self.at, "limit": len(data), "index": follower.index, "attempt": self.ordinal}
         times = [(int(t[0]), int(t[1])) for t in self.session.client.jobs.log_page(follower.name, **query)["times"]]
-        for line in data.splitlines(keepends=True) if data else ():
+        for line in data.splitlines(keepends=True):
             if self.is_new_line:
-                sys.stdout.buffer.write(_stamp(times, at))
+                sys.stdout.buffer.write(_stamp(times, self.at))
             sys.stdout.buffer.write(line)
-            at += len(line)
+            self.at += len(line)
             self.is_new_line = line.endswith(b"\n")
 
     def flush(self) -> None:

@@ -20,6 +20,7 @@ from muster.wording import COLOURS, clean, ending, progress
 
 app = Commands()
 SECOND_THOUGHT = 5.0  # seconds after one Ctrl-C in which another cancels
+PIECE = 1 << 16  # bytes
 Text = str | None
 
 
@@ -130,11 +131,18 @@ def show_log(session: Session, follower: Follower, out: Bytes, interrupts: Inter
             session.say(f"[{piece.note}]", "yellow")
         with interrupts.held() if interrupts else nullcontext():
             if piece.data:
-                out.write(piece.data)
-                out.flush()
+                follower.offset = piece.start
+                write_bytes(out, piece.data)
             follower.took(piece)
     if follower.certificate_text:
         session.say(f"[log: {follower.certificate_text}]", "bright_black")
+
+
+def write_bytes(out: Bytes, data: bytes) -> None:
+    """In pieces, each flushed: a reader that went away is noticed with the next one."""
+    for at in range(0, len(data), PIECE):
+        out.write(data[at : at + PIECE])
+        out.flush()
 
 
 def _interrupted(session: Session, stay: Stay, interrupts: Interrupts) -> int:
