@@ -22,7 +22,9 @@ Start = Callable[..., subprocess.Popen[bytes]]
 def start(portal: PortalDouble) -> Start:
     def begin(*words: str, second_thought: float = 30, stdout: int | IO[bytes] = subprocess.PIPE) -> subprocess.Popen[bytes]:
         env = {**os.environ, "PYTHONPATH": str(ROOT / "client"), "MUSTER_URL": portal.url, "MUSTER_TOKEN": TOKEN, "MUSTER_ORG": "atlas"}
-        return subprocess.Popen([sys.executable, "-c", QUICK.format(second_thought), *words], env=env, stdout=stdout, stderr=subprocess.PIPE)
+        return subprocess.Popen(
+            [sys.executable, "-c", QUICK.format(second_thought), *words], env=env, stdout=stdout, stderr=subprocess.PIPE, bufsize=0
+        )
 
     return begin
 

@@ -1,0 +1,136 @@
+"""The client against a real portal: a child process with a local cluster of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from muster import Client, NotAuthenticated, NotFound
+from tests.rig.environment import ROOT
+from tests.rig.portal import Portal
+from tests.rig.processes import Folder
+
+
+@pytest.fixture(scope="module")
+def real(rig: Folder) -> Iterator[tuple[Portal, str]]:
+    """A portal and a token with all scopes."""
+    portal = Portal(rig, name="client-portal")
+    portal.start()
+    yield portal, portal.token()
+    portal.stop()
+
+
+@pytest.fixture
+def sdk(real: tuple[Portal, str]) -> Iterator[Client]:
+    with Client(real[0].url, real[1]) as client:
+        yield client
+
+
+@pytest.fixture
+def begin(real: tuple[Portal, str], tmp_path: Path) -> Callable[..., subprocess.Popen[bytes]]:
+    def begin(*words: str) -> subprocess.Popen[bytes]:
+        env = {**os.environ, "PYTHONPATH": str(ROOT / "client"), "MUSTER_URL": real[0].url, "MUSTER_TOKEN": real[1],
+               "MUSTER_CONFIG": str(tmp_path / "none")}  # fmt: skip
+        return subprocess.Popen([sys.executable, "-m", "muster", *words], env=env, stdout=-1, stderr=-1, cwd=tmp_path, bufsize=0)
+
+    return begin
+
+
+def test_run_gives_bytes_and_exit_code_of_the_job(begin: Callable):
+    process = begin("run", "--", "bash", "-c", r"printf 'one\r\n\377\000two'; exit 3")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (3, b"one\r\n\xff\x00two")
+    assert b"complete, 10 bytes, 0 gaps" in err
+
+
+def test_a_job_that_a_signal_ends_gives_128_and_the_signal(begin: Callable):
+    process = begin("run", "--", "bash", "-c", "kill -SEGV $$")
+    process.communicate(timeout=60)
+    assert process.returncode == 139
+
+
+def test_words_reach_the_job_as_they_were_written(begin: Callable):
+    words = ["a b", "", "$HOME", "it's", '"q"', "*", "back\\slash", "ü", "new\nline"]
+    process = begin("run", "--", sys.executable, "-c", "import sys; print(sys.argv[1:])", *words)
+    out, _ = process.communicate(timeout=60)
+    assert out.decode().strip() == repr(words)
+
+
+def test_a_followed_log_is_whole_though_the_portal_was_killed_meanwhile(
+    real: tuple[Portal, str], sdk: Client, begin: Callable, wait_for: Callable, tmp_path: Path
+):
+    go = tmp_path / "go"
+    script = f"for i in $(seq 1000); do echo line $i; done; while [ ! -e {go} ]; do sleep 0.1; done; for i in $(seq 1001 2000); do echo line $i; done"
+    process = begin("run", "--name", "long", "--", "bash", "-c", script)
+    wait_for(lambda: next(iter(sdk.jobs.list(name="long", state="running")), None), seconds=30)
+    assert process.stdout.readline() == b"line 1\n"
+    real[0].kill()
+    go.touch()
+    real[0].start()
+    out, err = process.communicate(timeout=90)
+    assert process.returncode == 0, err
+    assert b"line 1\n" + out == b"".join(b"line %d\n" % i for i in range(1, 2001))
+
+
+def test_following_goes_on_into_the_platforms_own_retry(sdk: Client, tmp_path: Path):
+    flag = tmp_path / "second"
+    spec = {
+        "run": f"if [ -e {flag} ]; then echo good; else touch {flag}; echo bad; exit 1; fi",
+        "policy": {"retries": 1, "retry_on": ["user_error"], "backoff": 0},
+    }
+    job = sdk.jobs.submit(spec)
+    assert b"".join(sdk.jobs.follow(job.number, attempt=None)).endswith(b"good\n")
+    assert sdk.jobs.wait(job.number, timeout=60).return_code == 0
+    assert [attempt.state for attempt in sdk.jobs.attempts(job.number)] == ["failed", "succeeded"]
+
+
+def test_a_canceled_job_that_never_started_ends_the_following(sdk: Client):
+    first = sdk.jobs.submit({"run": "sleep 60"})
+    waiting = sdk.jobs.submit({"run": "true", "after": [first.number]})
+    assert (sdk.jobs.pending(waiting.number) or {})["code"] == "dependency"
+    sdk.jobs.cancel(waiting.number)
+    assert b"".join(sdk.jobs.follow(waiting.number)) == b""
+    sdk.jobs.cancel(first.number, "the test is over")
+    assert sdk.jobs.wait(first.number, timeout=60).return_code == 130
+
+
+def test_a_job_reports_its_own_curves(sdk: Client, wait_for: Callable):
+    text = "import muster\nfor s in range(1500): muster.log(step=s, loss=1/(s+1))"
+    job = sdk.jobs.submit({"run": f"{sys.executable} -c '{text}'", "envs": {"PYTHONPATH": str(ROOT / "client")}})
+    assert sdk.jobs.wait(job.number, timeout=60).return_code == 0
+    [curve] = sdk.jobs.metrics(job.number, names="loss")["training"]
+    assert (curve["name"], curve["values"][0], curve["steps"][-1]) == ("loss", 1.0, 1499)
+
+
+def test_a_script_of_slurm_is_taken_as_it_is_and_run_again_with_a_change(sdk: Client):
+    job = sdk.jobs.submit(yaml="#!/bin/bash\n#SBATCH --job-name=from-slurm\n#SBATCH --time=00:05:00\necho $SLURM_JOB_NAME\n")
+    assert b"".join(sdk.jobs.follow(job.number)) == b"from-slurm\n"
+    again = sdk.jobs.rerun(job.number, {**job.raw["spec"], "name": "again"})
+    assert b"".join(sdk.jobs.follow(again.number)) == b"again\n"
+
+
+def test_a_token_is_made_used_and_ended(real: tuple[Portal, str], sdk: Client):
+    made = sdk.tokens.create("for a test", ["jobs:read"], days=1)
+    with Client(real[0].url, made["token"]) as other:
+        assert other.me()["email"] == sdk.me()["email"]
+        sdk.tokens.revoke(made["id"])
+        with pytest.raises(NotAuthenticated):
+            other.me()
+    assert made["id"] not in [token["id"] for token in sdk.tokens.list()]
+
+
+def test_teams_quotas_and_nodes_are_there(sdk: Client):
+    sdk.teams.create("vision", "Vision")
+    assert [team["slug"] for team in sdk.teams.list()] == ["default", "vision"]
+    sdk.quotas.set("cpu", 64, team="vision")
+    assert {(q["scope"], q["subject"], q["limit"]) for q in sdk.quotas.list() if q["resource"] == "cpu" and q["limit"]} == {("team", "vision", 64.0)}
+    sdk.quotas.set("cpu", None, team="vision")
+    [node] = sdk.nodes.list()
+    assert sdk.nodes.get(node["name"])["name"] == node["name"]
+    with pytest.raises(NotFound):
+        sdk.nodes.get("no-such-node")
