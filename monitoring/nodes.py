@@ -8,24 +8,26 @@ from uuid import UUID
 
 from clusters.models import Node
 from jobs.models import Attempt
+from jobs.selectors import visible_jobs
 from jobs.states import State
 from portal import series
 from portal.core import clock
+from workspaces.actors import Actor
 from workspaces.tenancy.scope import platform_scope
 
 FRESH_MS = 60_000
 
 
-def node_rows() -> list[dict[str, Any]]:
-    """All nodes by cluster and name."""
+def node_rows(actor: Actor) -> list[dict[str, Any]]:
+    """All nodes by cluster and name, with the jobs on them that the actor may see."""
     rows = Node.objects.select_related("cluster").prefetch_related("gpus").order_by("cluster__name", "name")
-    taken, mine = _taken(), _visible_jobs()
+    taken, mine = _taken(), _jobs_seen_by(actor)
     return [_row(node, taken[node.name], mine[node.name]) for node in rows]
 
 
-def node_row(node: Node) -> dict[str, Any]:
+def node_row(node: Node, actor: Actor) -> dict[str, Any]:
     """One node."""
-    return _row(node, _taken()[node.name], _visible_jobs()[node.name])
+    return _row(node, _taken()[node.name], _jobs_seen_by(actor)[node.name])
 
 
 def _row(node: Node, taken: list[dict[str, Any]], jobs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -51,10 +53,11 @@ def _taken() -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _visible_jobs() -> dict[str, list[dict[str, Any]]]:
-    """Running jobs of the organization entered, by node."""
+def _jobs_seen_by(actor: Actor) -> dict[str, list[dict[str, Any]]]:
+    """Running jobs of the organization entered that the actor may see, by node."""
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    rows = Attempt.objects.filter(state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED).select_related("job").order_by("job__number")
+    rows = (Attempt.objects.filter(state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED, job__in=visible_jobs(actor))
+            .select_related("job").order_by("job__number"))
     seen: set[tuple[str, UUID]] = set()
     for attempt in rows[:500]:
         if (attempt.node, attempt.job_id) not in seen:

@@ -35,7 +35,7 @@ class NodesView(OrgView):
     @extend_schema(operation_id="nodes_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """Nodes with what they have, what is taken, and the latest measurements."""
-        return Response({"items": nodes.node_rows(), "next": None, "previous": None})
+        return Response({"items": nodes.node_rows(self.actor), "next": None, "previous": None})
 
 
 class NodeView(OrgView):
@@ -44,7 +44,7 @@ class NodeView(OrgView):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, node: str) -> Response:
         """One node."""
-        return Response(nodes.node_row(find_node(node)))
+        return Response(nodes.node_row(find_node(node), self.actor))
 
 
 class NodeMetricsView(OrgView):

@@ -17,7 +17,7 @@ from workspaces.web.doors import page
 @page(P.NODES_READ)
 def nodes(request: Any) -> HttpResponse:
     """All nodes."""
-    return render(request, "monitoring/nodes.html", {"page_title": "Nodes", "nodes": rows.node_rows()})
+    return render(request, "monitoring/nodes.html", {"page_title": "Nodes", "nodes": rows.node_rows(request.actor)})
 
 
 @page(P.NODES_READ)
@@ -25,5 +25,5 @@ def node(request: Any, node: str) -> HttpResponse:
     """One node."""
     found = find_node(node)
     return render(request, "monitoring/node.html", {
-        "page_title": found.name, "crumbs": [("Nodes", f"/{request.org.slug}/nodes")], "node": rows.node_row(found),
+        "page_title": found.name, "crumbs": [("Nodes", f"/{request.org.slug}/nodes")], "node": rows.node_row(found, request.actor),
         "node_hex": found.id.hex, "start_ms": clock.now_ms() - 3_600_000})
