@@ -1,0 +1,231 @@
+"""Every REST route and verb × every role: who gets through, who is refused, and which single scope a token needs for it.
+
+The companion of test_permission_matrix.py, which asks what holds for all routes alike; here each has its row, and a route
+without a row is red.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+
+from jobs import services as job_services
+from jobs.spec import parse_mapping
+from tests.jobs.stage import cluster_with
+from tests.story import Story
+from tests.test_permission_matrix import API, PAGES
+from workspaces import services
+from workspaces.models import AccessToken, User
+from workspaces.permissions import Permission as P
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+# ada owns Atlas, amy administers it, lee leads Vision, ben works in it, vis may look into it; vic may look at all of Atlas;
+# eve works in another team (Speech); dot operates the platform.
+EVERYBODY = frozenset(["ada", "amy", "lee", "ben", "vis", "vic", "eve", "dot"])
+ADMINS = frozenset(["ada", "amy", "dot"])
+LEADS = ADMINS | {"lee"}
+WORKERS = LEADS | {"ben"}
+VIEWERS = WORKERS | {"vis", "vic"}
+REFUSED = (403, 404)
+
+
+@dataclass(frozen=True)
+class Row:
+    """`who` gets through; a token needs `scope` (None: any will do)."""
+
+    who: frozenset[str]
+    scope: P | None
+    body: dict[str, Any] = field(default_factory=dict)
+
+
+SPEC = {"team": "vision", "spec": {"run": "true"}}
+TABLE: dict[tuple[str, str], Row] = {
+    ("api-me", "GET"): Row(EVERYBODY, None),
+    ("api-orgs", "GET"): Row(EVERYBODY, None),
+    ("api-org", "GET"): Row(EVERYBODY, P.TEAMS_READ),
+    ("api-teams", "GET"): Row(EVERYBODY, P.TEAMS_READ),
+    ("api-teams", "POST"): Row(ADMINS, P.TEAMS_WRITE, {"slug": "fresh"}),
+    ("api-team", "GET"): Row(EVERYBODY, P.TEAMS_READ),
+    ("api-team", "PATCH"): Row(ADMINS, P.TEAMS_WRITE, {"name": "Sight"}),
+    ("api-team-members", "GET"): Row(EVERYBODY, P.MEMBERS_READ),
+    ("api-team-members", "POST"): Row(LEADS, P.MEMBERS_WRITE, {"email": "eve@atlas.example"}),
+    ("api-team-member", "PATCH"): Row(LEADS, P.MEMBERS_WRITE, {"role": "viewer"}),
+    ("api-team-member", "DELETE"): Row(LEADS, P.MEMBERS_WRITE),
+    ("api-members", "GET"): Row(EVERYBODY, P.MEMBERS_READ),
+    ("api-members", "POST"): Row(ADMINS, P.MEMBERS_WRITE, {"email": "new@atlas.example"}),
+    ("api-member", "PATCH"): Row(ADMINS, P.MEMBERS_WRITE, {"role": "viewer"}),
+    ("api-member", "DELETE"): Row(ADMINS, P.MEMBERS_WRITE),
+    ("api-tokens", "GET"): Row(EVERYBODY, P.TOKENS_READ),
+    ("api-tokens", "POST"): Row(EVERYBODY, P.TOKENS_WRITE, {"name": "mine", "scopes": ["tokens:write"]}),
+    ("api-token", "DELETE"): Row(ADMINS | {"ben"}, P.TOKENS_WRITE),
+    ("api-quotas", "GET"): Row(EVERYBODY, P.QUOTAS_READ),
+    ("api-quotas", "PUT"): Row(ADMINS, P.QUOTAS_WRITE, {"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}),
+    ("api-jobs", "GET"): Row(EVERYBODY, None),  # a list of what one may see, and be it empty
+    ("api-jobs", "POST"): Row(WORKERS, P.JOBS_SUBMIT, SPEC),
+    ("api-jobs-validate", "POST"): Row(EVERYBODY, None, {"yaml": "run: true"}),
+    ("api-job", "GET"): Row(VIEWERS, P.JOBS_READ),
+    ("api-job", "PATCH"): Row(WORKERS, P.JOBS_CANCEL, {"name": "renamed"}),
+    ("api-job-cancel", "POST"): Row(WORKERS, P.JOBS_CANCEL),
+    ("api-job-hold", "POST"): Row(WORKERS, P.JOBS_CANCEL),
+    ("api-job-release", "POST"): Row(WORKERS, P.JOBS_CANCEL),
+    ("api-job-rerun", "POST"): Row(WORKERS, P.JOBS_SUBMIT),
+    ("api-job-pending", "GET"): Row(VIEWERS, P.JOBS_READ),
+    ("api-job-attempts", "GET"): Row(VIEWERS, P.JOBS_READ),
+    ("api-job-events", "GET"): Row(VIEWERS, P.JOBS_READ),
+    ("api-job-logs", "GET"): Row(VIEWERS, P.JOBS_READ),
+    ("api-job-log-download", "GET"): Row(VIEWERS, P.JOBS_READ),
+    ("api-job-log-certificate", "GET"): Row(VIEWERS, P.JOBS_READ),
+    ("api-job-log-search", "GET"): Row(VIEWERS, P.JOBS_READ),
+    ("api-job-metrics", "GET"): Row(VIEWERS, P.JOBS_READ),
+    ("api-job-metrics", "POST"): Row(WORKERS, P.JOBS_WRITE_METRICS, {"points": [{"name": "loss", "value": 1}]}),
+    ("api-job-exec", "POST"): Row(WORKERS, P.JOBS_EXEC, {"argv": ["true"]}),
+    ("api-nodes", "GET"): Row(EVERYBODY, P.NODES_READ),
+    ("api-node", "GET"): Row(EVERYBODY, P.NODES_READ),
+    ("api-node-metrics", "GET"): Row(EVERYBODY, P.NODES_READ),
+    ("api-agent-samples", "POST"): Row(frozenset({"dot"}), P.AGENT_WRITE),
+}
+WRITING_PAGES = {
+    "teams": (ADMINS, {"slug": "fresh", "name": "Fresh"}),
+    "members": (ADMINS, {"email": "new@atlas.example", "role": "member"}),
+    "team": (LEADS, {"email": "eve@atlas.example", "role": "member"}),
+    "team-member": (LEADS, {"role": "viewer"}),
+    "member": (ADMINS, {"role": "viewer"}),
+    "quotas": (ADMINS, {"who": "team:vision", "resource": "gpu", "limit": "1"}),
+    "job-act": (WORKERS, {}),
+}
+
+
+@dataclass
+class Stage:
+    """The people, and Ben's job #1 and token, which is what the rows are about."""
+
+    story: Story
+    people: dict[str, User]
+    token_id: str = ""
+
+    def api(self, name: str, *scopes: str) -> Client:
+        return self.story.api(self.people[name], self.story.atlas, scopes=scopes or ("all",))
+
+    def address(self, path: str) -> str:
+        return path.replace("00000000-0000-7000-8000-000000000000", self.token_id).replace("/n1", "/n0")
+
+
+@pytest.fixture
+def stage(story) -> Stage:
+    people = {name: getattr(story, name) for name in ("ada", "ben", "dot")}
+    with org_scope(story.atlas.id):
+        ada = story.actor(story.ada)
+        for name, org_role, team, role in (
+            ("amy", "admin", None, ""),
+            ("lee", "member", story.vision, "lead"),
+            ("vis", "member", story.vision, "viewer"),
+            ("vic", "viewer", None, ""),
+            ("eve", "member", story.speech, "member"),
+        ):
+            people[name] = services.add_member(actor=ada, org=story.atlas, email=f"{name}@atlas.example", role=org_role).user
+            if team:
+                services.add_team_member(actor=ada, team=team, email=f"{name}@atlas.example", role=role)
+        cluster_with()
+        ben = story.actor(story.ben)
+        job_services.submit_job(actor=ben, team=story.vision, spec=parse_mapping({"run": "true"}))
+        made = services.create_token(actor=ben, org=story.atlas, name="bens", scopes=["all"])
+    return Stage(story, people, str(made.row.id))
+
+
+def tried(client: Client, verb: str, path: str, body: dict[str, Any]) -> int:
+    """The answer's status; what it changed is undone."""
+    with transaction.atomic():
+        code = client.generic(verb, path, json.dumps(body), content_type="application/json").status_code
+        transaction.set_rollback(True)
+    return code
+
+
+def test_every_route_and_verb_has_its_row():
+    assert {(name, verb) for name, _, view in API for verb in view.permissions} == set(TABLE)
+
+
+ROWS = [(name, verb, path) for name, path, view in API for verb in sorted(view.permissions)]
+
+
+@pytest.mark.parametrize(("name", "verb", "path"), ROWS)
+def test_who_gets_through_and_who_is_refused(stage, name, verb, path):
+    row = TABLE[name, verb]
+    path = stage.address(path) + ("?q=x" if name == "api-job-log-search" else "")
+    found = {who: tried(stage.api(who), verb, path, row.body) for who in sorted(EVERYBODY)}
+    assert {who for who, code in found.items() if code not in REFUSED} == row.who, found
+    assert all(code < 500 and code != 401 for code in found.values()), found
+    assert all(code < 300 or code in (400, 409) for who, code in found.items() if who in row.who), found
+
+
+@pytest.mark.parametrize(("name", "verb", "path"), [case for case in ROWS if TABLE[case[:2]].scope])
+def test_a_token_needs_the_one_scope_that_it_is_about(stage, name, verb, path):
+    row = TABLE[name, verb]
+    path = stage.address(path) + ("?q=x" if name == "api-job-log-search" else "")
+    who = "ben" if "ben" in row.who else "ada" if "ada" in row.who else "dot"
+    others = [str(p) for p in P if p != row.scope]
+    assert tried(stage.api(who, *others), verb, path, row.body) in REFUSED
+    enough = {str(row.scope)} | ({"jobs:read"} if name.startswith("api-job-") or name == "api-job" else set())
+    assert tried(stage.api(who, *sorted(enough)), verb, path, row.body) not in REFUSED
+
+
+def test_a_list_for_a_token_without_the_scope_is_empty(stage):
+    answer = stage.api("ada", "teams:read").get("/api/v1/orgs/atlas/jobs")
+    assert answer.json()["items"] == []
+
+
+@pytest.mark.parametrize(("name", "path"), [(name, path) for name, path, view in PAGES if name in WRITING_PAGES])
+def test_forms_of_pages_change_things_only_for_who_may(stage, name, path):
+    who_may, form = WRITING_PAGES[name]
+    changed = {who for who in sorted(EVERYBODY) if _changes(stage, who, stage.address(path), form)}
+    assert changed == who_may
+
+
+def _changes(stage: Stage, who: str, path: str, form: dict[str, str]) -> bool:
+    """Whether sending the form left a fact behind: every change of ours does."""
+    from portal.core.models import Event
+
+    with transaction.atomic():
+        before = Event.objects.count()
+        stage.story.client(stage.people[who]).post(path, form)
+        is_changed = Event.objects.count() > before
+        transaction.set_rollback(True)
+    return is_changed
+
+
+def test_pages_of_jobs_are_not_there_for_members_of_other_teams(stage):
+    for who, code in (("eve", 404), ("vis", 200), ("vic", 200), ("ben", 200)):
+        assert stage.story.client(stage.people[who]).get("/atlas/jobs/1").status_code == code
+
+
+def test_what_runs_on_a_node_is_told_only_to_who_may_see_the_job(stage):
+    from jobs.models import Attempt
+    from jobs.states import State
+
+    with platform_scope("test"):
+        Attempt.objects.update(
+            state=State.RUNNING, node="n0", is_held=True, placement={"node": "n0", "cpus": 1000, "memory": 0, "gpus": [], "uuids": []}
+        )
+    for who, numbers in (("ben", [1]), ("vic", [1]), ("eve", [])):
+        node = stage.api(who).get("/api/v1/orgs/atlas/nodes/n0").json()
+        assert [job["number"] for job in node["jobs"]] == numbers
+        assert node["cpus"]["held"] == 1
+        [row] = stage.api(who).get("/api/v1/orgs/atlas/nodes").json()["items"]
+        assert [job["number"] for job in row["jobs"]] == numbers
+
+
+def test_a_revoked_token_and_a_lost_role_count_from_the_next_request_on(stage):
+    api = stage.api("vis")
+    assert api.get("/api/v1/orgs/atlas/jobs/1").status_code == 200
+    with org_scope(stage.story.atlas.id):
+        actor = stage.story.actor(stage.story.ada)
+        services.remove_team_member(actor=actor, team=stage.story.vision, email="vis@atlas.example")
+    assert api.get("/api/v1/orgs/atlas/jobs/1").status_code == 404
+    with platform_scope("test"):
+        row = AccessToken.objects.get(user=stage.people["vis"])
+        services.revoke_token(actor=stage.story.actor(stage.people["vis"]), token_id=row.id)
+    assert api.get("/api/v1/me").status_code == 401
