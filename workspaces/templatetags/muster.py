@@ -22,7 +22,7 @@ def amount(value: Any, unit: str = "") -> str:
         return size(value)
     if unit == "ratio":
         return f"{value * 100:.0f} %"
-    return f"{value:g} {unit}".strip()
+    return f"{value:g} {unit.removesuffix('s') if value == 1 else unit}".strip()
 
 
 @register.filter

@@ -1,0 +1,111 @@
+"""Claiming and finishing attempts, against what Celery does with a task that does nothing, in the same run.
+
+Ours: one process claims in batches and ends what it claimed, with every row, event and quota that this takes; the backend is
+left out, for it is the cluster's time. Celery: one worker with as many threads as cores, Redis, tasks sent beforehand.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+from bench.setting import begin
+from bench.table import Row, report
+from tests.rig.processes import Folder
+
+TASKS, RUNS = 2000, 3
+PATIENCE = 60.0
+NOOP = "import os, celery\napp = celery.Celery('noop', broker=os.environ['MUSTER_REDIS_URL'])\n" \
+       "app.conf.update(task_ignore_result=True, worker_prefetch_multiplier=64)\n@app.task(name='noop')\ndef noop():\n    pass\n"
+
+
+def main() -> int:
+    folder = Folder()
+    try:
+        actor = begin(folder)
+        ours = [_ours(actor) for _ in range(RUNS)]
+        peer = [_celery(folder) for _ in range(RUNS)]
+        raw = _raw()
+    finally:
+        folder.close()
+    rate, celery = statistics.median(ours), statistics.median(peer)
+    report([Row("claim and finish of attempts, one process", f"{raw:.0f} rows/s claimed and ended by two UPDATEs, SKIP LOCKED, batches of 100",
+                f"Celery no-op: {celery:.0f} tasks/s", f"{rate:.0f} attempts/s: {rate / celery:.1f} × Celery", "≥ 10 × Celery",
+                rate >= 10 * celery, "ours writes 4 events, 2 rows of state and 6 meters for each attempt")])
+    return 0
+
+
+def _ours(actor) -> float:  # type: ignore[no-untyped-def]
+    from clusters.models import Cluster, Node
+    from jobs import services
+    from jobs.dispatch import claim_due
+    from jobs.lifecycle import Change, transition
+    from jobs.spec import parse_mapping
+    from jobs.states import Reason, State
+    from workspaces.models import Team
+    from workspaces.tenancy.scope import org_scope, platform_scope
+
+    cluster = Cluster.objects.get()
+    Node.objects.get_or_create(cluster=cluster, name="n0", defaults={"cpus": 10**9, "memory": 1 << 60})
+    with org_scope(actor.org_id):
+        team = Team.objects.get()
+        for _ in range(TASKS // 100):
+            services.submit_job(actor=actor, team=team, spec=parse_mapping({"run": "true", "array": 100}))
+    with platform_scope("bench"):
+        done, began = 0, time.perf_counter()
+        while claim := claim_due(cluster.id):
+            done += len(transition([Change(a.id, State.SUCCEEDED, "bench", Reason.COMPLETED, exit_code=0) for a in claim.attempts]))
+        return done / (time.perf_counter() - began)
+
+
+def _celery(folder: Folder) -> float:
+    home = folder.path / "celery"
+    home.mkdir(exist_ok=True)
+    (home / "noop.py").write_text(NOOP)
+    plain = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    send = f"import noop, time\nfor _ in range({TASKS}): noop.noop.delay()\n"
+    subprocess.run([sys.executable, "-c", send], cwd=home, env=plain, check=True)
+    with subprocess.Popen([sys.executable, "-m", "celery", "-A", "noop", "worker", "--pool", "threads", "-c", "2", "--without-mingle",
+                           "--without-gossip", "-l", "error"], cwd=home, env=plain, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as worker:
+        rate = _drain()
+        worker.terminate()
+    return rate
+
+
+def _drain() -> float:
+    """From the first task taken to the last."""
+    import redis
+
+    link, deadline = redis.Redis.from_url(os.environ["MUSTER_REDIS_URL"]), time.monotonic() + PATIENCE
+    while link.llen("celery") == TASKS and time.monotonic() < deadline:
+        time.sleep(0.002)
+    began, first = time.perf_counter(), TASKS - int(link.llen("celery"))
+    while link.llen("celery"):
+        time.sleep(0.002)
+        if time.monotonic() > deadline:
+            raise RuntimeError("the Celery worker did not empty its queue")
+    return (TASKS - first) / (time.perf_counter() - began)
+
+
+def _raw() -> float:
+    """The database alone."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE raw_queue AS SELECT generate_series(1, 20000) AS id, 0 AS state")
+        cursor.execute("CREATE INDEX ON raw_queue (id) WHERE state = 0")
+        took, began = 1, time.perf_counter()
+        while took:
+            cursor.execute("UPDATE raw_queue SET state = 1 WHERE id IN (SELECT id FROM raw_queue WHERE state = 0 ORDER BY id "
+                           "FOR UPDATE SKIP LOCKED LIMIT 100) RETURNING id")
+            ids = [row[0] for row in cursor.fetchall()]
+            took = len(ids)
+            cursor.execute("UPDATE raw_queue SET state = 2 WHERE id = ANY(%s)", [ids])
+        return 20000 / (time.perf_counter() - began)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

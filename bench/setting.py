@@ -1,0 +1,31 @@
+"""Django on a durable PostgreSQL and a Redis of the bench's own, in this process."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from tests.rig.postgres import start_postgres
+from tests.rig.processes import Folder
+from tests.rig.redis import start_redis
+
+
+def begin(folder: Folder) -> Any:
+    """Servers started, schema made, organization `home` there; the administrator's actor inside it."""
+    os.environ.update(MUSTER_HOME=str(folder.path / "home"), MUSTER_DATABASE_URL=start_postgres(folder).url,
+                      MUSTER_REDIS_URL=start_redis(folder).url, MUSTER_ADMIN_PASSWORD="bench", DJANGO_SETTINGS_MODULE="portal.settings")
+    import django
+
+    django.setup()
+    import portal.celery  # noqa: F401  hints go to our broker, not to Celery's default
+    from django.core.management import call_command
+
+    from jobs.clusters import ensure_first_cluster
+    from workspaces.actors import actor_of
+    from workspaces.models import Organization, User
+    from workspaces.services import bootstrap
+
+    call_command("migrate", verbosity=0)
+    bootstrap()
+    ensure_first_cluster()
+    return actor_of(User.objects.get()).enter(Organization.objects.get())
