@@ -17,16 +17,19 @@ from muster.wording import COLOURS, clean
 if TYPE_CHECKING:
     from muster.client import Client
 
+LEAST_WIDE = 8  # characters of a column that gives way, on a terminal
 _CODES = {"blue": 34, "green": 32, "red": 31, "yellow": 33, "bright_black": 90}
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text. A column whose name begins with ">" stands to the right; states get their colour."""
+    """Rows of text. A column whose name begins with ">" stands to the right, one with "~" gives way where a terminal is narrow
+    (cut, or on further lines with `wraps`); states get their colour."""
 
     columns: Sequence[str]
     rows: Iterable[Sequence[object]]
     empty: str = ""  # said to people instead of a table without rows
+    wraps: bool = False
 
 
 @dataclass
@@ -72,7 +75,7 @@ def drawn(part: str | Table, out: TextIO) -> str:
     rows = [[clean(cell) for cell in row] for row in part.rows]
     if not rows and part.empty:
         return f"{part.empty}\n"
-    return _rich_table(part.columns, rows) if out.isatty() else _plain_table(part.columns, rows)
+    return _rich_table(part, rows) if out.isatty() else _plain_table(part.columns, rows)
 
 
 def painted(text: str, colour: str, out: TextIO) -> str:
@@ -102,8 +105,12 @@ def fault_text(fault: dict[str, Any]) -> str:
     return ": ".join([*filter(None, where), clean(fault.get("message", ""))])
 
 
+def _title(name: str) -> str:
+    return name[1:] if name.startswith((">", "~")) else name
+
+
 def _plain_table(columns: Sequence[str], rows: list[list[str]]) -> str:
-    names = [name.removeprefix(">") for name in columns]
+    names = [_title(name) for name in columns]
     widths = [max(len(line[at]) for line in [names, *rows]) for at in range(len(columns))]
     return "".join(
         "  ".join(
@@ -114,17 +121,29 @@ def _plain_table(columns: Sequence[str], rows: list[list[str]]) -> str:
     )  # fmt: skip
 
 
-def _rich_table(columns: Sequence[str], rows: list[list[str]]) -> str:
+def _rich_table(table: Table, rows: list[list[str]]) -> str:
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    made = RichTable(box=None, pad_edge=False, header_style="bold")
-    for name in columns:
-        made.add_column(name.removeprefix(">"), justify="right" if name.startswith(">") else "left", overflow="ellipsis", no_wrap=len(rows) > 1)
+    console, made = Console(), RichTable(box=None, pad_edge=False, header_style="bold")
+    for name, width in zip(table.columns, _widths(table.columns, rows, console.width), strict=True):
+        folds = table.wraps and name.startswith("~")
+        made.add_column(_title(name), justify="right" if name.startswith(">") else "left", width=width, no_wrap=not folds, overflow="ellipsis")
     for row in rows:
         made.add_row(*[Text(cell, style=COLOURS.get(cell, "")) for cell in row])
-    console = Console()
     with console.capture() as capture:
         console.print(made)
     return capture.get()
+
+
+def _widths(columns: Sequence[str], rows: list[list[str]], room: int) -> list[int]:
+    """Of each column in a terminal `room` characters wide: what gives way shares what the others leave."""
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(line[at]) for line in [[*map(_title, columns)], *rows]) for at in range(len(columns))]
+    giving = [at for at, name in enumerate(columns) if name.startswith("~")]
+    left = room - 2 * (len(columns) - 1) - sum(width for at, width in enumerate(widths) if at not in giving)
+    for at in giving:
+        widths[at] = min(widths[at], max(left // len(giving), LEAST_WIDE))
+    return widths

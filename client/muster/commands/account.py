@@ -56,7 +56,7 @@ def whoami(session: Session) -> None:
     """Who one is, and where."""
     me = session.client.me()
     rows = ([org["slug"], org["name"], org["role"] or "operator", ", ".join(team["slug"] for team in org["teams"])] for org in me["orgs"])
-    table = Table(["Organization", "Name", "Role", "Teams"], rows, "In no organization yet: ask an administrator to add you.")
+    table = Table(["Organization", "Name", "Role", "~Teams"], rows, "In no organization yet: ask an administrator to add you.")
     session.show(me, [f"{me['email']} on {session.client.url}", table], [me["email"]])
 
 
@@ -76,7 +76,7 @@ def config(
     if name:
         session.show({name: found[name]}, found[name], [found[name]])
     else:
-        session.show(found, Table(["Setting", "Value"], found.items()), found.values())
+        session.show(found, Table(["Setting", "~Value"], found.items(), wraps=True), found.values())
 
 
 @tokens.command("list")
@@ -95,7 +95,7 @@ def list_tokens(session: Session) -> None:
         ]
         for t in found["items"]
     )
-    table = Table(["Id", "Name", "Token", "Team", "May", "Last used", "Expires"], rows, "No tokens. Make one: muster token create NAME")
+    table = Table(["Id", "~Name", "Token", "Team", "~May", "Last used", "Expires"], rows, "No tokens. Make one: muster token create NAME")
     session.show(found, table, [t["id"] for t in found["items"]])
 
 

@@ -96,7 +96,7 @@ def info(session: Session, job: Name) -> None:
         ]
         for a in row.get("attempts") or []
     ]
-    parts: list[str | Table] = [Table([f"#{row['number']}", row["name"]], _facts(session, row))]
+    parts: list[str | Table] = [Table([f"#{row['number']}", f"~{clean(row['name'])}"], _facts(session, row), wraps=True)]
     if len(tries) > 1:
         parts += ["", Table([">Task", ">Try", "State", "Node", ">Ran", ">Exit"], tries)]
     session.show(row, parts, [row["number"]])
@@ -208,7 +208,7 @@ def _show_jobs(session: Session, found: Json, *, is_filtered: bool) -> None:
         ]
         for j in found["items"]
     )
-    table = Table(["Job", "Name", "State", "Why", "Team", "Who", ">Ran", ">Submitted"], rows, empty)
+    table = Table(["Job", "~Name", "State", "~Why", "Team", "Who", ">Ran", ">Submitted"], rows, empty)
     session.show(found, table, [j["number"] for j in found["items"]])
 
 

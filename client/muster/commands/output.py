@@ -88,7 +88,7 @@ def pending(session: Session, job: Name) -> None:
     lines = [clean(told["text"]), *(f"  {clean(h['text'])}" for h in told["holders"]), clean(change or "")]
     parts: list[str | Table] = ["\n".join(filter(None, lines))]
     if history := told.get("history"):
-        parts += ["", Table(["Since", "Until", "Reason"], ([ago(h["since"]), ago(h["until"]) or "now", h["text"]] for h in history))]
+        parts += ["", Table(["Since", "Until", "~Reason"], ([ago(h["since"]), ago(h["until"]) or "now", h["text"]] for h in history))]
     session.show({"pending": told}, parts, [told["code"]])
 
 
@@ -97,7 +97,7 @@ def events(session: Session, job: Name) -> None:
     """What happened to it, oldest first."""
     found = list(session.client.jobs.events(job))
     rows = ([ago(e["at"]), e["kind"], e["actor"], ", ".join(f"{k}={v}" for k, v in (e.get("data") or {}).items())] for e in found)
-    session.show({"items": found, "next": None, "previous": None}, Table(["When", "What", "Who", "Facts"], rows), [e["id"] for e in found])
+    session.show({"items": found, "next": None, "previous": None}, Table(["When", "What", "Who", "~Facts"], rows), [e["id"] for e in found])
 
 
 @app.command("metrics")

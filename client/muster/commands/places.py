@@ -34,7 +34,7 @@ def team_info(session: Session, name: TeamName) -> None:
     """One team."""
     row = session.client.teams.get(name)
     facts = [("Name", row["name"]), ("Your role", row["role"] or "–"), ("Members", row["members"]), ("Since", ago(row.get("created_at")))]
-    session.show(row, Table(["Team", row["slug"]], facts), [row["slug"]])
+    session.show(row, Table(["Team", f"~{row['slug']}"], facts, wraps=True), [row["slug"]])
 
 
 @teams.command("members")
@@ -120,7 +120,7 @@ def set_quota(
     if user and session.team:
         raise InvalidInput("Name a team or a user, not both")
     made = session.client.quotas.set(resource, _limit(limit), team=session.team or "", user=user)
-    session.show(made, f"{made['scope']} {made['subject']}: at most {amount(made['limit'], made['unit'])} of {resource}.", [made["resource"]])
+    session.show(made, f"{made['scope']} {made['subject']}: {_limit_text(made)} {resource}.", [made["resource"]])
 
 
 @nodes.command("list")
@@ -161,6 +161,10 @@ def _gpus(node: Json) -> str:
     if not gpus:
         return str(node.get("note") or "none")
     return f"{sum(bool(gpu.get('is_held')) for gpu in gpus)}/{len(gpus)} {gpus[0].get('type') or ''}".strip()
+
+
+def _limit_text(made: Json) -> str:
+    return "no limit of" if made["limit"] is None else f"at most {amount(made['limit'], made['unit'])} of"
 
 
 def _limit(text: str) -> float | None:

@@ -147,13 +147,14 @@ def write_bytes(out: Bytes, data: bytes) -> None:
 
 def _interrupted(session: Session, stay: Stay, interrupts: Interrupts) -> int:
     number = stay.job.number
-    session.say(f"\nstill running as #{number}: muster job logs -f {number}; press Ctrl-C again to cancel it", "yellow")
     try:
+        session.say(f"\nstill running as #{number}: muster job logs -f {number}; press Ctrl-C again to cancel it", "yellow")
         time.sleep(SECOND_THOUGHT)
         return 130
     except KeyboardInterrupt:
-        session.say(f"canceling #{number}; Ctrl-C once more leaves at once", "yellow")
+        pass
     try:
+        session.say(f"canceling #{number}; Ctrl-C once more leaves at once", "yellow")
         session.client.jobs.cancel(number, "Ctrl-C in muster run")
         stay.to_the_end(interrupts)
         return stay.told_ending()
