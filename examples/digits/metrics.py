@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import time
@@ -11,7 +12,7 @@ import urllib.request
 from typing import Any
 
 QUIET_SECONDS = 5
-MOST_WAITING = 2000
+MOST_WAITING = 1000  # the portal takes as many at once
 
 
 class Metrics:
@@ -19,6 +20,8 @@ class Metrics:
 
     def __init__(self) -> None:
         self.address = _address()
+        index = os.environ.get("MUSTER_ARRAY_INDEX")
+        self.suffix = f"/{index}" if index else ""        # the tasks of an array share one job: a curve for each
         self.waiting: list[dict[str, Any]] = []
         self.sent = 0
         self.warned = False
@@ -32,7 +35,9 @@ class Metrics:
         if self.address is None:
             return
         now = int(time.time() * 1000)
-        self.waiting += [{"name": name, "value": value, "step": step, "at": now} for name, value in values.items()]
+        for name, value in values.items():
+            if math.isfinite(value):                     # JSON has no word for the others
+                self.waiting.append({"name": name + self.suffix, "value": value, "step": step, "at": now})
         self.waiting = self.waiting[-MOST_WAITING:]
         if time.monotonic() >= self.next_try:
             self.send()

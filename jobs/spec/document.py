@@ -201,7 +201,7 @@ def _in_words(fault: yaml.YAMLError, text: str, line: int | None) -> str:
     if "\t" in typed[: len(typed) - len(typed.lstrip())] or "'\\t'" in problem:
         return "is indented with a tab; YAML takes only spaces there"
     context = str(getattr(fault, "context", "") or "")[:200]
-    return f"is not valid YAML: {f'{context}, ' if context else ''}{problem}{_advice(problem)}"
+    return f"is not valid YAML: {f'{context}, ' if context else ''}{problem}{_advice(context + problem)}"
 
 
 def _advice(problem: str) -> str:
@@ -224,7 +224,9 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text_node(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+    has_odd_break = any(char in text for char in "\x85\u2028\u2029\ufeff")
+    style = '"' if has_odd_break else "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 def _quoted_words() -> Iterator[tuple[str, re.Pattern[str]]]:

@@ -102,6 +102,11 @@ class Place:
     def add(self, message: str) -> None:
         self.report.add(self.path, message)
 
+    def shown(self, value: object) -> str:
+        """The value for a message, as it was typed where that is known (1e999, not inf)."""
+        typed = self.source
+        return shown(value) if typed is None or len(typed) > LONGEST_SHOWN else typed
+
     def read(self, kind: Kind[T], value: object, default: T) -> T:
         """The value as `kind` understands it; `default` once the fault is recorded."""
         try:

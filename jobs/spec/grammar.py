@@ -40,13 +40,10 @@ def parse_size(value: int | float | str) -> int:
 
 def format_size(size: int) -> str:
     """The shortest exact spelling: 68719476736 is 64Gi, 512000000000 is 512GB, 1001 is 1001B."""
-    if size == 0:
-        return "0B"
+    spelt = [f"{size}B"]
     for units, ending in ((_BINARY, "i"), (_DECIMAL, "B")):
-        for letter in "ptgmk":
-            if size % units[letter] == 0:
-                return f"{size // units[letter]}{letter.upper()}{ending}"
-    return f"{size}B"
+        spelt += [f"{size // unit}{letter.upper()}{ending}" for letter, unit in units.items() if size % unit == 0]
+    return min(spelt, key=len)
 
 
 def parse_duration(value: int | float | str) -> int:
@@ -96,7 +93,7 @@ def parse_range(text: str, most: int) -> tuple[range, ...]:
             raise ValueError("must ascend, and name no id twice")
         parts.append(part)
         if sum(map(len, parts)) > most:
-            raise ValueError(f"must name at most {most} ids")
+            raise ValueError(f"must name at most {most:,} ids")
     return tuple(parts)
 
 

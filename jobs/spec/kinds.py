@@ -94,7 +94,7 @@ class Choice(Kind[E]):
         found = self.words.get(word) or self.aliases.get(word)
         if found is None:
             raise Refused(
-                f"{shown(value)} is not allowed: must be one of {listed(self.values)}{nearest(word, self.values)}"
+                f"{place.shown(value)} is not allowed: must be one of {listed(self.values)}{nearest(word, self.values)}"
             )
         return found
 
@@ -117,7 +117,7 @@ class Whole(Kind[int]):
         if isinstance(value, float) and math.isfinite(value) and value == int(value):
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
-            raise Refused(f"{shown(value)} is not allowed: must be a whole number from {self.least:,} to {self.most:,}")
+            raise Refused(f"{place.shown(value)} is not allowed: must be a whole number from {self.least:,} to {self.most:,}")
         return value
 
     def schema(self) -> Schema:
@@ -144,15 +144,15 @@ class Quantity(Kind[T]):
 
     def read(self, value: object, place: Place) -> T:
         if isinstance(value, bool) or not isinstance(value, int | float | str) or _is_endless(value):
-            raise Refused(f"{shown(value)} is not allowed: must be {self.title}, and finite")
+            raise Refused(f"{place.shown(value)} is not allowed: must be {self.title}, and finite")
         try:
             number = self.parse(value)
         except ValueError as fault:
-            raise Refused(f"{shown(value)} is not allowed: {fault}") from None
+            raise Refused(f"{place.shown(value)} is not allowed: {fault}") from None
         least, most = self.bounds
         if not least <= number <= most:  # type: ignore[operator]  # T is int or float
             raise Refused(
-                f"{shown(value)} is impossible: must be from {self.form(least)} to {self.form(most)} ({self.title})"
+                f"{place.shown(value)} is impossible: must be from {self.form(least)} to {self.form(most)} ({self.title})"
             )
         return number
 

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from jobs.spec import grammar
-from jobs.spec.errors import Place, Refused, shown
+from jobs.spec.errors import Place, Refused, Report, shown
 from jobs.spec.kinds import Kind, Schema, Whole
 from jobs.spec.names import GPU_TYPE_PATTERN
 
@@ -218,4 +218,4 @@ def _whole(value: object, most: int, what: str, least: int = 0) -> int:
         ) from None
 
 
-_NOWHERE: Any = None  # a whole number is read from the value alone
+_NOWHERE = Place(Report())  # a whole number is read from the value alone

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jobs.spec import document
@@ -32,7 +33,7 @@ def parse_mapping(data: object) -> JobSpec:
 
 def read_spec(data: object, report: Report) -> JobSpec:
     """Plain data whose lines `report` knows. Raises SpecErrors with all that was added to the report before, too."""
-    if not isinstance(data, dict):
+    if not isinstance(data, Mapping):
         raise SpecErrors(
             [FieldError("", "must be a mapping such as `run: hostname`, with one `key: value` on each line", 1)]
         )

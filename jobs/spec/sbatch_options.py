@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 from collections.abc import Iterator
@@ -61,9 +62,18 @@ def _directives(text: str, report: Report) -> Iterator[tuple[int, list[str]]]:
         if match is None:
             continue
         try:
-            yield line, shlex.split(match[1] or "", comments=True)
+            yield line, _words(match[1] or "")
         except ValueError:
             report.add("#SBATCH", "a quotation mark is missing", line)
+
+
+def _words(text: str) -> list[str]:
+    """Words as a shell splits them, up to a comment; a # inside a word (nvcr.io#nvidia/pytorch) is none. Raises ValueError."""
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        words = shlex.split(re.split(r"\s#", text, maxsplit=1)[0])       # the quotation mark may be in the comment
+    return list(itertools.takewhile(lambda word: not word.startswith("#"), words))
 
 
 def _options_of(words: list[str], line: int, report: Report) -> Iterator[Option]:
@@ -74,7 +84,7 @@ def _options_of(words: list[str], line: int, report: Report) -> Iterator[Option]
             report.add(
                 f"#SBATCH {word[:40]}", f"is not an option of sbatch{nearest(name or word, sorted(KNOWN))}", line
             )
-            continue
+            return
         if value is None:
             value = "" if name in FLAGS else next(rest, None)
         if value is None:

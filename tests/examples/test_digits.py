@@ -1,0 +1,145 @@
+"""The trainer, run for real on the real digits, with each engine that this machine has."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jobs.spec.examples import EXAMPLES_DIR
+
+TRAINER = EXAMPLES_DIR / "digits" / "train.py"
+SHA256 = "09f66e6debdee2cd2b5ae59e0d6abbb73fc2b0e0185d2e1957e9ebb51e23aa22"
+ENGINES = ["plain", *(name for name in ("numpy", "torch") if importlib.util.find_spec(name))]
+LINE = re.compile(r"^ *(\d+) +(\d+\.\d+) +(\d\.\d+)$", re.MULTILINE)
+
+
+def train(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **variables}
+    return subprocess.run([sys.executable, "-u", TRAINER], cwd=folder, env=environment, capture_output=True, text=True,
+                          timeout=120, check=False)
+
+
+class Portal(ThreadingHTTPServer):
+    """Stands for the portal's one route that the trainer calls; remembers what came and answers `status`."""
+
+    def __init__(self, status: int):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.status, self.seen = status, []
+
+    @property
+    def variables(self) -> dict[str, str]:
+        return {"MUSTER_URL": f"http://127.0.0.1:{self.server_port}", "MUSTER_ORG": "atlas", "MUSTER_JOB_ID": "j1", "MUSTER_TOKEN": "mst_t"}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.seen.append((self.path, self.headers["Authorization"], body))  # type: ignore[attr-defined]
+        self.send_response(self.server.status)  # type: ignore[attr-defined]
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        """Quiet."""
+
+
+@pytest.fixture
+def portal(request: pytest.FixtureRequest) -> Iterator[Portal]:
+    server = Portal(getattr(request, "param", 202))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_the_digits_are_the_file_that_scikit_learn_ships() -> None:
+    data = (EXAMPLES_DIR / "digits" / "digits.csv.gz").read_bytes()
+    assert hashlib.sha256(data).hexdigest() == SHA256
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_network_learns_to_read_digits_it_has_not_seen(tmp_path: Path, engine: str) -> None:
+    epochs = {"plain": "8", "numpy": "600", "torch": "300"}[engine]
+    done = train(tmp_path, DIGITS_ENGINE=engine, DIGITS_EPOCHS=epochs, DIGITS_SECONDS="60")
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout.split()[-1]) > 0.9
+    curve = [(int(epoch), float(loss)) for epoch, loss, _ in LINE.findall(done.stdout)]
+    assert (curve[0][0], curve[-1][0]) == (1, int(epochs))
+    assert curve[-1][1] < curve[0][1] / 3
+    assert [path.stem for path in (tmp_path / "out").iterdir()] == ["model"]
+    assert "no live curves" in done.stdout
+
+
+def test_the_judging_digits_are_not_among_the_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = importlib.util.spec_from_file_location("digits_data", EXAMPLES_DIR / "digits" / "data.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "digits_data", module)
+    spec.loader.exec_module(module)
+    split = module.load()
+    learnt, judged = ({tuple(image) for image in part.images} for part in split)
+    assert (len(split.train.labels), len(split.test.labels)) == (1437, 360)
+    assert not learnt & judged
+    assert set(split.test.labels) == set(range(10))
+
+
+def test_a_run_stops_when_its_time_is_over(tmp_path: Path) -> None:
+    done = train(tmp_path, DIGITS_ENGINE="plain", DIGITS_SECONDS="0.5")
+    assert done.returncode == 0
+    assert 1 <= int(LINE.findall(done.stdout)[-1][0]) < 50
+
+
+def test_live_curves_arrive_with_the_jobs_token(tmp_path: Path, portal: Portal) -> None:
+    done = train(tmp_path, DIGITS_ENGINE="plain", DIGITS_EPOCHS="2", **portal.variables)
+    points = [point for _, _, body in portal.seen for point in body["points"]]
+    assert {(path, token) for path, token, _ in portal.seen} == {("/api/v1/orgs/atlas/jobs/j1/metrics", "Bearer mst_t")}
+    assert [(point["name"], point["step"]) for point in points] == [("loss", 1), ("accuracy", 1), ("loss", 2), ("accuracy", 2)]
+    assert all(isinstance(point["value"], float) and point["at"] > 1_600_000_000_000 for point in points)
+    assert "4 points sent to the portal" in done.stdout
+    assert done.stderr == ""
+
+
+def test_each_task_of_an_array_draws_its_own_curve(tmp_path: Path, portal: Portal) -> None:
+    train(tmp_path, DIGITS_ENGINE="plain", DIGITS_EPOCHS="1", MUSTER_ARRAY_INDEX="3", **portal.variables)
+    assert [point["name"] for _, _, body in portal.seen for point in body["points"]] == ["loss/3", "accuracy/3"]
+
+
+def test_a_training_that_diverges_ends_well_and_reports_only_numbers(tmp_path: Path, portal: Portal) -> None:
+    done = train(tmp_path, DIGITS_ENGINE="plain", DIGITS_EPOCHS="2", DIGITS_RATE="1e200", **portal.variables)
+    assert done.returncode == 0, done.stderr
+    assert {point["name"] for _, _, body in portal.seen for point in body["points"]} == {"accuracy"}
+
+
+@pytest.mark.parametrize("portal", [403, 500], indirect=True)
+def test_a_portal_that_refuses_costs_one_warning_and_no_training(tmp_path: Path, portal: Portal) -> None:
+    done = train(tmp_path, DIGITS_ENGINE="plain", DIGITS_EPOCHS="3", **portal.variables)
+    assert done.returncode == 0
+    assert done.stderr.count("warning: live curves could not be sent") == 1
+    assert "points sent" not in done.stdout
+    assert len(portal.seen) >= 1
+
+
+def test_an_unreachable_portal_costs_one_warning_and_no_training(tmp_path: Path) -> None:
+    done = train(tmp_path, DIGITS_ENGINE="plain", DIGITS_EPOCHS="2", MUSTER_URL="http://127.0.0.1:1", MUSTER_ORG="a", MUSTER_JOB_ID="b")
+    assert done.returncode == 0
+    assert done.stderr.count("warning") == 1
+
+
+def test_an_engine_that_was_named_and_is_missing_is_an_error(tmp_path: Path) -> None:
+    done = train(tmp_path, DIGITS_ENGINE="abacus", DIGITS_EPOCHS="1")
+    assert done.returncode == 1
+    assert "engine_abacus" in done.stderr

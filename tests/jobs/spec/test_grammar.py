@@ -1,0 +1,66 @@
+"""Sizes, durations and ranges, against the meaning written beside each."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.spec import grammar
+
+SIZES = [
+    ("64Gi", 64 << 30), ("64G", 64 << 30), ("64GiB", 64 << 30), ("512GB", 512 * 10**9), ("1500Mi", 1500 << 20), ("64", 64 << 30),
+    (64, 64 << 30), ("64+", 64 << 30), ("0.5", 1 << 29), (0.5, 1 << 29), ("1.5Ti", 3 << 39), ("10B", 10), ("100k", 100 << 10),
+    ("1kb", 1000), (" 2 gi ", 2 << 30), ("9007199254740993B", 9007199254740993),
+]
+DURATIONS = [
+    ("24h", 86400), ("1d12h", 129600), ("30m", 1800), ("90", 90), (90, 90), ("1.5h", 5400), ("1d 2h 3m 4s", 93784), ("0s", 0),
+    ("2D", 172800),
+]
+NEITHER = ["", "h", "-1h", "1x", "1h1h", "5m1h", "1e3", "٣h", "1 0h", "0.1s", "nan", "inf", "1h30", "1" * 50 + "s"]
+
+
+@pytest.mark.parametrize(("text", "size"), SIZES)
+def test_a_size_is_read_in_bytes(text: str | float, size: int) -> None:
+    assert grammar.parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "Gi", "-1Gi", "1Xi", "1e9", "1 2", "64++", "٣Gi", "0x10", "1" * 50, float("inf")])
+def test_what_is_no_size_is_refused(text: str | float) -> None:
+    with pytest.raises(ValueError, match="must be a size"):
+        grammar.parse_size(text)
+
+
+@pytest.mark.parametrize(("text", "seconds"), DURATIONS)
+def test_a_duration_is_read_in_seconds(text: str | float, seconds: int) -> None:
+    assert grammar.parse_duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", NEITHER)
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="must"):
+        grammar.parse_duration(text)
+
+
+@given(st.integers(0, 1 << 60))
+def test_a_size_and_a_duration_that_are_written_read_back_exactly(number: int) -> None:
+    assert grammar.parse_size(grammar.format_size(number)) == number
+    assert grammar.parse_duration(grammar.format_duration(number % 10**9)) == number % 10**9
+
+
+def test_a_size_is_written_in_the_unit_a_person_would_choose() -> None:
+    written = [grammar.format_size(size) for size in (64 << 30, 512 * 10**9, 1500 << 20, 1001, 0, 1 << 50)]
+    assert written == ["64Gi", "512GB", "1500Mi", "1001B", "0B", "1Pi"]
+
+
+@given(st.lists(st.integers(0, 9999), min_size=1, max_size=30, unique=True))
+def test_a_range_that_is_written_reads_back_exactly(ids: list[int]) -> None:
+    parts = grammar.parse_range(",".join(map(str, sorted(ids))), 10_000)
+    assert [number for part in parts for number in part] == sorted(ids)
+    assert grammar.parse_range(grammar.format_range(parts), 10_000) == parts
+
+
+@pytest.mark.parametrize("text", ["", "a", "1-", "-1", "3-1", "1,1", "1-5,3", "1:2", "1-9:0", "0-10000", "1;2"])
+def test_what_is_no_range_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="must"):
+        grammar.parse_range(text, 10_000)

@@ -1,0 +1,126 @@
+"""Slurm scripts as they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs.spec import Condition, Dependency, SpecErrors, parse_sbatch, parse_text
+
+SCRIPT = """\
+#!/bin/bash
+# Trains it.
+#SBATCH --job-name=train --nodes=2
+#SBATCH -n 4 -c8
+#SBATCH --gres=gpu:h100:2   # two on each
+#SBATCH --mem=64G -t 1-12:00:00
+#SBATCH -o out.%j
+#SBATCH --dependency=afterok:12:13,afterany:5
+#SBATCH -p GPU,other
+#SBATCH --array=0-9%2
+
+module load cuda
+srun python train.py
+#SBATCH --mem=1G
+"""
+
+
+def spec_of(*options: str):
+    return parse_sbatch("#!/bin/bash\n" + "".join(f"#SBATCH {option}\n" for option in options) + "hostname\n").spec
+
+
+def test_a_slurm_script_becomes_a_spec_and_stays_verbatim() -> None:
+    spec = parse_text(SCRIPT).spec
+    assert spec.run == SCRIPT
+    assert (spec.name, spec.num_nodes, spec.policy.pool, spec.policy.max_runtime) == ("train", 2, "gpu", 129600)
+    assert (spec.resources.gpus, spec.resources.gpu_type, spec.resources.cpus) == (2, "h100", 16)
+    assert spec.resources.memory == 64 << 30
+    assert spec.array is not None
+    assert (spec.array.size, spec.array.max_parallel) == (10, 2)
+    assert spec.after == (Dependency(12), Dependency(13), Dependency(5, condition=Condition.ANY))
+
+
+def test_what_could_not_be_kept_is_noted_with_its_line() -> None:
+    notes = parse_text(SCRIPT).notes
+    assert [(note.field, note.line) for note in notes] == [("#SBATCH --ntasks", None), ("#SBATCH --output", 7), ("run", None)]
+    assert "keeps the whole output" in notes[1].message
+    assert "srun" in notes[2].message
+
+
+def test_a_script_without_options_is_a_spec_too() -> None:
+    parsed = parse_text("#!/bin/sh\necho hi\n")
+    assert (parsed.spec.run, parsed.notes) == ("#!/bin/sh\necho hi\n", ())
+
+
+def test_a_text_without_a_script_line_is_yaml() -> None:
+    assert parse_text("run: hostname").spec.run == "hostname"
+
+
+def test_options_after_the_first_command_do_not_count() -> None:
+    assert spec_of("-n 2").resources.cpus == 2
+    assert parse_sbatch("#!/bin/bash\nls\n#SBATCH -n 2\n").spec.resources.cpus == 1
+
+
+TIMES = [("90", 5400), ("90:30", 5430), ("24:00:00", 86400), ("1-12", 129600), ("1-12:30", 131400), ("2-0:0:1", 172801),
+         ("UNLIMITED", None), ("0", None)]
+
+
+@pytest.mark.parametrize(("text", "seconds"), TIMES)
+def test_times_mean_what_they_mean_to_slurm(text: str, seconds: int | None) -> None:
+    assert spec_of(f"--time={text}").policy.max_runtime == seconds
+
+
+GPUS = [
+    (["--gres=gpu:2"], (2, "")), (["--gres=gpu:A100:4"], (4, "a100")), (["--gres=gpu"], (1, "")), (["--gpus=3"], (3, "")),
+    (["-G", "h100:2"], (2, "h100")), (["--gpus-per-node=h100:8", "-N2"], (8, "h100")), (["-N 2", "--gpus=h100:16"], (8, "h100")),
+    (["--gpus-per-task=2"], (2, "")),
+]
+
+
+@pytest.mark.parametrize(("options", "gpus"), GPUS)
+def test_gpus_are_counted_per_node(options: list[str], gpus: tuple[int, str]) -> None:
+    resources = spec_of(" ".join(options)).resources
+    assert (resources.gpus, resources.gpu_type) == gpus
+
+
+MEMORY = [(["--mem=4000"], 4000 << 20), (["--mem=16G"], 16 << 30), (["--mem=0"], 0), (["--mem-per-cpu=2G", "-c4"], 8 << 30),
+          (["--mem-per-gpu=10G", "--gres=gpu:h100:2"], 20 << 30), (["--mem=512M"], 512 << 20)]
+
+
+@pytest.mark.parametrize(("options", "size"), MEMORY)
+def test_memory_is_counted_per_node(options: list[str], size: int) -> None:
+    assert spec_of(*options).resources.memory == size
+
+
+def test_other_options_become_what_they_mean_here() -> None:
+    spec = spec_of("--requeue", "--comment='my first'", "--container-image=nvcr.io#nvidia/pytorch:26.09-py3", "-a 1,5")
+    assert spec.policy.retries == 1
+    assert spec.labels == {"comment": "my first"}
+    assert spec.image == "nvcr.io/nvidia/pytorch:26.09-py3"
+    assert spec.array is not None
+    assert [spec.array.task_id(index) for index in range(2)] == [1, 5]
+
+
+REFUSED = [
+    ("--tme=5", "did you mean `time`?"), ("--mem=lots", "must be a size"), ("--time=soon", "must be a time"), ("--nodes=0", "from 1"),
+    ("--wrap=ls", "no place in a script"), ("--dependency=singleton", "must be afterok"), ("--dependency=afterok:1?afterok:2", "any one"),
+    ("--gres=fpga:1", "other generic resources"), ("-N3 --gpus=4", "evenly over 3 nodes"), ("-c x", "whole number from 1"),
+    ("-n4 --gpus-per-task=1", "several tasks"), ("--begin=tomorrow", "cannot be kept"), ("--job-name='x", "quotation mark"),
+    ("--time", "has no value"), ("-Z 4", "not an option of sbatch"), ("train.py", "not an option of sbatch"),
+    ("--dependency=afterok:x", "must be a job"), ("--array=9-1", "must ascend"),
+]
+
+
+@pytest.mark.parametrize(("option", "words"), REFUSED)
+def test_an_option_that_cannot_be_kept_is_refused_on_its_line(option: str, words: str) -> None:
+    with pytest.raises(SpecErrors) as caught:
+        spec_of("-J x", option)
+    assert [(error.line, words in error.message) for error in caught.value.errors] == [(3, True)], caught.value
+
+
+def test_a_comment_after_the_options_may_contain_anything() -> None:
+    assert spec_of("-J x # don't ask", '--comment="a # b" # c').labels == {"comment": "a # b"}
+
+
+def test_windows_line_ends_do_not_reach_bash() -> None:
+    spec = parse_text("#!/bin/bash\r\n#SBATCH -J win\r\necho hi\r\n").spec
+    assert (spec.name, spec.run) == ("win", "#!/bin/bash\n#SBATCH -J win\necho hi\n")

@@ -1,0 +1,96 @@
+"""What editors are told agrees with what the parser does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from jobs.spec import describe, examples, json_schema, parse_mapping, parse_yaml
+from jobs.spec.features import Feature
+from jobs.spec.schema import FieldDoc
+
+SCHEMA = jsonschema.Draft202012Validator(json_schema())
+DOCS = {doc.path: doc for doc in describe()}
+
+
+def nested(path: str, value: Any) -> dict[str, Any]:
+    """A whole spec with this value at the path, and beside it what its section requires."""
+    section, _, name = path.rpartition(".")
+    inner: dict[str, Any] = {name: value}
+    if not section:
+        return {"run": "x", **inner}
+    if not section.endswith("[]"):
+        return {"run": "x", section: inner}
+    needed = {row.rpartition(".")[2]: doc.examples[0] for row, doc in DOCS.items()
+              if row.startswith(f"{section}.") and doc.is_required}
+    tree = {} if name in ("dataset", "checkpoint") or section != "inputs[]" else {"dataset": "atlas/c4"}
+    return {"run": "x", section[:-2]: [{**needed, **tree, **inner}]}
+
+
+WRITTEN = [(doc.path, example) for doc in describe() for example in doc.examples]
+OFFERED = [(doc.path, word) for doc in describe() for word in doc.values if doc.path not in ("after", "policy.retry_on")]
+
+
+def test_the_schema_is_valid_itself() -> None:
+    jsonschema.Draft202012Validator.check_schema(json_schema())
+
+
+@pytest.mark.parametrize(("path", "value"), WRITTEN + OFFERED, ids=[f"{path}={value}" for path, value in WRITTEN + OFFERED])
+def test_every_documented_example_and_word_is_taken_by_parser_and_schema(path: str, value: Any) -> None:
+    data = nested(path, value)
+    if path == "policy.retry_on":
+        data["policy"]["retries"] = 1
+    parse_mapping(data)
+    SCHEMA.validate(data)
+
+
+@pytest.mark.parametrize("example", examples(), ids=lambda example: example.title)
+def test_the_schema_takes_the_shipped_examples(example: Any) -> None:
+    SCHEMA.validate(yaml.safe_load(example.yaml))
+
+
+@pytest.mark.parametrize("data", [
+    {}, {"run": "x", "rnu": 1}, {"run": "x", "num_nodes": 0}, {"run": "x", "launcher": "mpirun"}, {"run": "x", "after": "last"},
+    {"run": "x", "resources": {"memory": "lots"}}, {"run": "x", "inputs": [{"dataset": "a/b"}]}, {"run": "x", "envs": {"A B": "1"}},
+])
+def test_the_schema_refuses_what_the_parser_refuses(data: dict[str, Any]) -> None:
+    assert not SCHEMA.is_valid(data)
+    with pytest.raises(ValueError):
+        parse_mapping(data)
+
+
+def test_every_field_is_documented_in_a_sentence() -> None:
+    assert {"run", "resources", "resources.accelerators", "inputs[].path", "policy.max_runtime"} <= set(DOCS)
+    assert all(doc.doc[0].isupper() or ":" in doc.doc for doc in DOCS.values())
+    assert DOCS["policy.priority"].values == ("low", "normal", "high", "urgent")
+    assert (DOCS["run"].is_required, DOCS["resources.cpus"].default, DOCS["resources"].default) == (True, 1, None)
+
+
+def test_documentation_is_plain_data_for_the_editor() -> None:
+    doc = FieldDoc("a.b", "text", "What it is", None, False, ("x",), (1,))
+    assert doc.as_dict() == {
+        "path": "a.b", "type": "text", "doc": "What it is", "default": None, "required": False, "values": ["x"], "examples": [1]}
+
+
+ASKS = {
+    Feature.GANG: ("num_nodes", "num_nodes: 2"), Feature.IMAGES: ("image", "image: alpine"),
+    Feature.INPUTS: ("inputs", "inputs: [{dataset: a/b, path: /d}]"), Feature.POOLS: ("policy.pool", "policy: {pool: h100}"),
+    Feature.OUTPUTS: ("outputs", "outputs: [{path: /r, to: 'dataset:a/b'}]"),
+    Feature.PORTS: ("ports", "ports: [{name: tb, port: 6006}]"),
+    Feature.PREEMPTION: ("policy.preempt", "policy: {preempt: resumable}"), Feature.SECRETS: ("secrets", "secrets: {A: t/a}"),
+}
+
+
+@pytest.mark.parametrize("feature", Feature)
+def test_a_field_is_unavailable_exactly_where_its_feature_is_missing(feature: Feature) -> None:
+    field, line = ASKS[feature]
+    spec = parse_yaml(f"run: x\n{line}\n")
+    assert [error.field for error in spec.unavailable(set(Feature) - {feature})] == [field]
+    assert spec.unavailable({feature}) == []
+
+
+def test_a_plain_spec_needs_no_feature_at_all() -> None:
+    assert parse_yaml("run: x").unavailable(set()) == []
