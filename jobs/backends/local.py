@@ -140,6 +140,7 @@ class LocalBackend:
     def forget(self, key: str) -> None:
         folder = self._folder(key)
         if (folder / "end.json").exists():
+            _remove_container(json.loads((folder / "launch.json").read_text())["container"], key)
             shutil.rmtree(folder, ignore_errors=True)
 
     def _folder(self, key: str) -> Path:
@@ -269,6 +270,16 @@ class LocalBackend:
         done = subprocess.run([*launch["container"], "inspect", "--format", "{{.State.OOMKilled}}", launch["key"]],
                               capture_output=True, text=True, timeout=10, check=False)
         return done.stdout.strip() == "true"
+
+
+def _remove_container(podman: Sequence[str], key: str) -> None:
+    """What podman keeps of a container that has ended: its layer and its record."""
+    if podman and shutil.which(podman[0]):
+        try:
+            subprocess.run([*podman, "rm", "--force", "--ignore", key], stdin=subprocess.DEVNULL, capture_output=True, timeout=20,
+                           check=True)
+        except (OSError, subprocess.SubprocessError) as error:
+            raise Unavailable("podman did not remove the job's container; it is tried again.") from error
 
 
 def supervisor_alive(folder: Path) -> bool:

@@ -1,0 +1,63 @@
+"""Why a command ended: one row for each kind of end."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs.backends.classify import QUOTE, Ending, classify
+from jobs.states import Reason
+
+TRACE = 'Traceback (most recent call last):\n  File "train.py", line 3\nValueError: too few rows\n'
+CUDA = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
+MISSING = "/home/x/jobs/k/script: line 2: pyhton: command not found"
+GIB = 1 << 30
+
+TABLE = [
+    # how it ended, the reason, and what the evidence must quote
+    (Ending(0, None), Reason.COMPLETED, ""),
+    (Ending(0, None, asked="cancel"), Reason.COMPLETED, ""),
+    (Ending(0, None, tail=CUDA), Reason.COMPLETED, ""),
+    (Ending(143, None, asked="cancel"), Reason.CANCELED, ""),
+    (Ending(None, 9, asked="cancel"), Reason.CANCELED, ""),
+    (Ending(143, None, asked="time", time_limit=90.0), Reason.TIME_LIMIT, "whole limit of 90 s"),
+    (Ending(None, 9, is_over_memory=True, peak=3 * GIB, limit=2 * GIB), Reason.OUT_OF_MEMORY, "3.0 GiB of 2.0 GiB"),
+    (Ending(143, None, asked="cancel", is_over_memory=True, peak=2 << 20, limit=1 << 20), Reason.OUT_OF_MEMORY, "2 MiB of 1 MiB"),
+    (Ending(1, None, tail=f"epoch 1\n{CUDA}\n"), Reason.OUT_OF_MEMORY, CUDA),
+    (Ending(1, None, tail="MemoryError\n"), Reason.OUT_OF_MEMORY, "MemoryError"),
+    (Ending(134, None, tail="what():  std::bad_alloc\n"), Reason.OUT_OF_MEMORY, "std::bad_alloc"),
+    (Ending(1, None, tail="fork: Cannot allocate memory\n"), Reason.OUT_OF_MEMORY, "Cannot allocate"),
+    (Ending(1, None, tail="OSError: [Errno 28] No space left on device\n"), Reason.DISK_FULL, "No space left"),
+    (Ending(127, None, tail=f"{MISSING}\n"), Reason.COMMAND_NOT_FOUND, "line 2: pyhton: command not found"),
+    (Ending(127, None, tail="/muster/script: 1: nope: not found\n"), Reason.COMMAND_NOT_FOUND, "nope: not found"),
+    (Ending(127, None), Reason.COMMAND_NOT_FOUND, ""),
+    (Ending(1, None, tail=f"{MISSING}\n"), Reason.USER_ERROR, "Exit code 1"),
+    (Ending(126, None, tail="bash: ./x: Permission denied\n"), Reason.NOT_EXECUTABLE, "./x: Permission denied"),
+    (Ending(126, None), Reason.NOT_EXECUTABLE, ""),
+    (Ending(1, None, tail="cat: /root/x: Permission denied\n"), Reason.USER_ERROR, "Permission denied"),
+    (Ending(139, None), Reason.KILLED_BY_SIGNAL, "SIGSEGV"),
+    (Ending(None, 7), Reason.KILLED_BY_SIGNAL, "SIGBUS"),
+    (Ending(128 + 63, None), Reason.KILLED_BY_SIGNAL, "63"),
+    (Ending(255, None, tail="ssh: gone\n"), Reason.USER_ERROR, "Exit code 255. ssh: gone"),
+    (Ending(128, None), Reason.USER_ERROR, "Exit code 128"),
+    (Ending(1, None, tail=TRACE), Reason.USER_ERROR, "Exit code 1. ValueError: too few rows"),
+    (Ending(1, None, tail=TRACE + "cleaning up\n\n"), Reason.USER_ERROR, "ValueError: too few rows"),
+    (Ending(3, None, tail="one\ntwo\n\n"), Reason.USER_ERROR, "Exit code 3. two"),
+    (Ending(3, None), Reason.USER_ERROR, "Exit code 3."),
+]
+
+
+@pytest.mark.parametrize(("end", "reason", "quoted"), TABLE)
+def test_an_end_has_its_reason_and_its_evidence(end, reason, quoted):
+    verdict = classify(end)
+    assert verdict.reason == reason
+    assert quoted in verdict.evidence and (quoted or not verdict.evidence)
+
+
+def test_evidence_is_a_quote_not_the_log():
+    verdict = classify(Ending(1, None, tail="x" * 100_000))
+    assert len(verdict.evidence) <= QUOTE + len("Exit code 1. ")
+
+
+@pytest.mark.parametrize("end", [end for end, _, _ in TABLE])
+def test_where_the_script_is_kept_is_never_quoted(end):
+    assert "/script:" not in classify(end).evidence
