@@ -35,7 +35,7 @@ from workspaces.services.quota import Meter, hold, meters
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
-WINDOW = 200          # attempts looked at in one step
+WINDOW = 100          # attempts looked at in one step: a full batch when everything fits
 HORIZON = 2000        # attempts looked at in one round: what waits deeper than that is not judged yet
 BATCH = 100           # attempts handed over in one go
 LEASE = 15.0          # seconds a worker has to hand a batch over

@@ -1,0 +1,46 @@
+"""kill -9 of everything but the job, then start again: nothing is lost."""
+
+from __future__ import annotations
+
+import httpx
+import psutil
+import pytest
+
+from tests.rig.portal import Portal
+
+pytestmark = pytest.mark.serial
+LINES = 60
+
+
+def kill_all_but_the_job(portal: Portal) -> int:
+    """The portal's processes and every supervisor under its home; the jobs' own processes live on."""
+    killed = 0
+    for process in psutil.process_iter(["cmdline"]):
+        words = process.info["cmdline"] or []
+        if any("local_supervisor.py" in word for word in words) and any(str(portal.home) in word for word in words):
+            process.kill()
+            killed += 1
+    portal.kill()
+    return killed
+
+
+def test_a_job_outlives_the_portal_and_its_supervisor_with_its_whole_log(rig, mode, postgres_url, redis_url, wait_for):
+    servers = {"database_url": postgres_url, "redis_url": redis_url} if mode == "server" else {}
+    portal = Portal(rig, *servers.values()) if servers else Portal(rig, "", "")
+    portal.start()
+    headers = {"Authorization": f"Bearer {portal.token()}"}
+    with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home/", headers=headers, timeout=20) as api:
+        wait_for(lambda: api.get("nodes").json()["items"], seconds=30)
+        number = api.post("jobs", json={"team": "default", "spec": {
+            "run": f"for i in $(seq {LINES}); do echo line $i; sleep 0.1; done; exit 3"}}).json()["number"]
+        wait_for(lambda: api.get(f"jobs/{number}").json()["state"] == "running", seconds=20)
+        wait_for(lambda: len(api.get(f"jobs/{number}/logs").content) > 50, seconds=20)
+        assert kill_all_but_the_job(portal) == 1
+        portal.start()
+        job = wait_for(lambda: (j := api.get(f"jobs/{number}").json())["state"] == "failed" and j, seconds=40)
+        certificate = wait_for(lambda: api.get(f"jobs/{number}/logs/certificate").json()["certificate"], seconds=10)
+        log = api.get(f"jobs/{number}/logs/download").content
+    portal.stop()
+    assert (job["exit_code"], job["reason"]["code"], len(job["attempts"])) == (3, "user_error", 1)
+    assert log == b"".join(f"line {i}\n".encode() for i in range(1, LINES + 1))
+    assert certificate["complete"] and certificate["bytes"] == len(log)
