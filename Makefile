@@ -60,6 +60,8 @@ $(VENV)/.base.stamp: requirements/base.lock | $(PY)
 	@$(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip >/dev/null
 	@echo "Installing what Muster needs (once) …"
 	@$(PIP) install --require-hashes -r requirements/base.lock
+	@printf '#!/bin/sh\nPYTHONPATH="%s/client" exec "%s/$(PY)" -m muster "$$@"\n' "$(CURDIR)" "$(CURDIR)" >$(VENV)/bin/muster
+	@chmod 755 $(VENV)/bin/muster
 	@touch $@
 
 $(VENV)/.dev.stamp: requirements/dev.lock | $(PY)
