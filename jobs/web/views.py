@@ -83,7 +83,7 @@ def job(request: Any, job: str) -> HttpResponse:
         "job": present.job_detail(row), "attempt": present.attempt_row(attempt), "attempt_hex": attempt.id.hex, "job_hex": row.id.hex,
         "tries": [present.attempt_row(a) for a in tries], "pending": pending.answer(row, request.actor),
         "log": facts_of_log(attempt), "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),
-        "timeline": _timeline(row), "env": sorted(present.environment_of(attempt).items()), "children": _children(request, row),
+        "timeline": _timeline(row, attempt.index), "env": sorted(present.environment_of(attempt).items()), "children": _children(request, row),
         "tab": _tab(request), "tabs": TABS, "may_change": _may_change(request, row),
         "may_admin": request.actor.may(P.JOBS_ADMIN, row.team_id), "is_final": State(row.state).is_final})
 
@@ -194,9 +194,9 @@ def _waiting_row(job: Job, actor: Any) -> dict[str, Any]:
     return present.job_row(job) | {"pending": told or pending.brief(job), "is_long": clock.now() - job.created_at > LONG_WAIT}
 
 
-def _timeline(row: Job) -> list[dict[str, Any]]:
-    """The states that the current attempt went through, with when and for how long."""
-    events = Event.objects.filter(subject_id=row.id, kind__startswith="attempt.").order_by("position")[:100]
+def _timeline(row: Job, index: int) -> list[dict[str, Any]]:
+    """The states that one task went through, over all its tries, with when and for how long."""
+    events = Event.objects.filter(subject_id=row.id, kind__startswith="attempt.", data__index=index).order_by("position")[:100]
     steps = [{"state": e.kind.partition(".")[2], "at": e.at, "source": e.actor, "data": e.data} for e in events]
     steps = [{"state": "queued", "at": row.created_at, "source": "muster", "data": {}}, *steps]
     for step, following in pairwise(steps):
