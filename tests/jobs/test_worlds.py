@@ -1,0 +1,207 @@
+"""Hundreds of jobs through worlds in which everything happens at the wrong moment: what must hold at the end does.
+
+Each world is a seed: submits, claims that are handed over late or never, a cluster that refuses, loses jobs or tells old news,
+cancels, holds, ends. Then it is left alone until nothing moves any more, and asked what leaked.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from clusters.models import Cluster
+from jobs import services
+from jobs.backends.base import Poll, Rejected, Unavailable
+from jobs.derive import array_state
+from jobs.dispatch import Claim, claim_due, dispatch_all, hand_over
+from jobs.models import Attempt, Job
+from jobs.states import Reason, State
+from jobs.watch import observe
+from portal.core import clock
+from portal.core.errors import PortalError
+from portal.core.models import Event
+from tests.jobs.backend_double import BackendDouble
+from tests.jobs.stage import cluster_with, submit
+from workspaces.models import AccessToken, Quota
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+ENDS = (Reason.COMPLETED, Reason.COMPLETED, Reason.USER_ERROR, Reason.OUT_OF_MEMORY, Reason.NODE_FAILED, Reason.PREEMPTED)
+FINAL = [f"attempt.{state.word}" for state in State if state.is_final]
+
+
+@pytest.fixture
+def double(monkeypatch):
+    made = BackendDouble()
+    monkeypatch.setattr("jobs.clusters.backend_of", lambda cluster: made)
+    return made
+
+
+class World:
+    """One seed's course of things."""
+
+    def __init__(self, story, double: BackendDouble, cluster: Cluster, seed: int):
+        self.story, self.double, self.cluster = story, double, cluster
+        self.chance = random.Random(seed)
+        self.now: datetime = clock.now()
+        self.jobs: list[Job] = []
+        self.claims: list[Claim] = []
+        self.news: list[tuple[list[Attempt], Poll]] = []
+        double.before_submit = self._at_the_door
+
+    def _at_the_door(self, launch):
+        what = self.chance.random()
+        if what < 0.1:
+            raise Unavailable("busy")
+        if what < 0.13:
+            raise Rejected("never")
+        if what < 0.25:  # the hand-over is under way when its owner changes their mind and the watcher looks
+            job = Job.objects.get(attempts__id=id_of(launch.key))
+            self._act(services.cancel_job, job)
+            self.learn()
+            observe.apply_poll(self.cluster, *self.news[-1])
+
+    def submit(self):
+        policy = {"retries": self.chance.randint(0, 2), "backoff": self.chance.choice([1, 5])}
+        spec: dict[str, object] = {"resources": {"cpus": self.chance.choice([1, 2])}, "policy": policy}
+        if self.jobs and self.chance.random() < 0.3:
+            spec["after"] = [f"#{self.chance.choice(self.jobs).number}{self.chance.choice(['', ':any', ':failed'])}"]
+        if self.chance.random() < 0.15:
+            spec["array"] = {"size": self.chance.randint(1, 4), "max_parallel": self.chance.randint(1, 2)}
+        try:
+            self.jobs.append(submit(self.story, **spec))
+        except PortalError:
+            return  # what it waits for has ended otherwise already
+
+    def claim(self):
+        if claim := claim_due(self.cluster.id, self.chance.choice([1, 1, 4])):
+            self.claims.append(claim)
+
+    def hand_over(self):
+        if self.claims:
+            claim = self.claims.pop(self.chance.randrange(len(self.claims)))
+            if self.chance.random() < 0.85:  # else the worker died with it
+                hand_over(claim, workers=1)
+
+    def learn(self):
+        """Ask the cluster now; it is told to the portal some time later, twice, or never."""
+        active = observe.active_attempts(self.cluster)
+        self.news.append((active, self.double.poll([a.key for a in active])))
+
+    def tell(self):
+        if self.news:
+            attempts, poll = self.chance.choice(self.news[-3:])
+            observe.apply_poll(self.cluster, attempts, poll)
+
+    def stop(self):
+        observe.send_stops(self.double, observe.active_attempts(self.cluster))
+
+    def finish(self):
+        for key in self.chance.sample(sorted(self.double.alive), min(2, len(self.double.alive))):
+            self.double.finish(key, self.chance.choice(ENDS))
+
+    def cancel(self):
+        self._act(services.cancel_job)
+
+    def hold(self):
+        self._act(self.chance.choice([services.hold_job, services.release_job, services.release_job]))
+
+    def _act(self, act, job: Job | None = None):
+        if job or self.jobs:
+            with org_scope(self.story.atlas.id):
+                try:
+                    act(actor=self.story.actor(self.story.ada), job=job or self.chance.choice(self.jobs[-15:]))
+                except PortalError:
+                    return
+
+    def live(self, steps: int):
+        turns = {
+            self.submit: 4,
+            self.claim: 5,
+            self.hand_over: 5,
+            self.learn: 3,
+            self.tell: 4,
+            self.stop: 2,
+            self.finish: 3,
+            self.cancel: 1,
+            self.hold: 1,
+        }
+        for turn in self.chance.choices(list(turns), list(turns.values()), k=steps):
+            self.now += timedelta(seconds=self.chance.choice([0, 0.1, 1, 5, 20]))
+            with clock.frozen(self.now):
+                turn()
+            given_up = Attempt.objects.filter(id__in=[id_of(key) for key in self.double.alive], state__gte=State.SUCCEEDED)
+            assert not given_up.exists(), f"after {turn.__name__}: it runs, and the portal has given it up"
+
+    def come_to_rest(self):
+        """Nothing new happens; the portal does its rounds until nothing moves."""
+        self.double.before_submit = lambda launch: None
+        with org_scope(self.story.atlas.id):
+            for job in Job.objects.filter(is_held=True, cancel_asked_at=None, state__lt=State.SUCCEEDED):
+                services.release_job(actor=self.story.actor(self.story.ada), job=job)
+        for _ in range(400):
+            self.now += timedelta(seconds=31)
+            with clock.frozen(self.now):
+                dispatch_all()
+                active = observe.active_attempts(self.cluster)
+                observe.apply_poll(self.cluster, active, self.double.poll([a.key for a in active]))
+                self.stop()
+                for key in self.double.alive.keys() & {a.key for a in active}:
+                    self.double.finish(key)  # what the portal does not know of any more would run for ever
+            if not Attempt.objects.filter(state__lt=State.SUCCEEDED).exists():
+                return
+        raise AssertionError("it never came to rest")
+
+
+def id_of(key: str) -> UUID:
+    return UUID(key.removeprefix("muster-"))
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_whatever_happens_at_whatever_moment_nothing_leaks(story, double, monkeypatch, seed):
+    monkeypatch.setattr("jobs.dispatch.WINDOW", 5)
+    with platform_scope("test"):
+        cluster = cluster_with(cpus=6)
+        world = World(story, double, cluster, seed)
+        world.live(steps=350)
+        assert_nothing_is_over_committed()
+        world.come_to_rest()
+        assert len(world.jobs) > 30
+        assert_every_end_is_told_once()
+        assert_nothing_is_left(double)
+
+
+def assert_nothing_is_over_committed():
+    held = Attempt.objects.filter(is_held=True)
+    assert sum(a.placement["cpus"] for a in held) <= 6000
+    assert all(a.placement for a in held)
+    used = Quota.objects.get(scope="org", resource="cpu").used
+    assert used == sum(a.job.resources["cpu"] for a in held.select_related("job"))
+
+
+def assert_every_end_is_told_once():
+    ends = Counter(e.data["attempt"] for e in Event.objects.filter(kind__in=FINAL))
+    assert set(ends.values()) == {1}
+    assert set(ends) == {str(pk) for pk in Attempt.objects.values_list("id", flat=True)}
+    told = Counter(Event.objects.filter(kind__in=[f"job.{s.word}" for s in State if s.is_final]).values_list("subject_id", flat=True))
+    assert set(told.values()) == {1}
+    assert set(told) == set(Job.objects.values_list("id", flat=True))
+
+
+def assert_nothing_is_left(double: BackendDouble):
+    assert double.alive == {}
+    assert max(Counter(double.starts).values()) == 1
+    assert set(Quota.objects.values_list("used", flat=True)) == {0}
+    assert not AccessToken.objects.exists()
+    assert not Attempt.objects.filter(is_held=True).exists()
+    for job in Job.objects.all():
+        tasks = Attempt.objects.filter(job=job)
+        latest = tasks.filter(is_current=True)
+        assert latest.count() == (job.array_size or 1)
+        assert State(job.state) == array_state(Counter(State(a.state) for a in latest))
+        assert job.cancel_asked_at is None or State(job.state) != State.QUEUED
+        assert not job.wait
+        assert tasks.count() == job.attempt_count
