@@ -128,10 +128,10 @@ class LogStore:
             return end + len(data)
 
     def skip(self, key: str, start: int, end: int, why: str) -> None:
-        """Record that these bytes are lost, in words. Nothing happens for what is stored already."""
+        """Record that these bytes are lost, in words. Nothing happens for what is stored already, nor once it is closed."""
         with self._locked(key) as folder:
             start = max(start, self.end(key))
-            if end > start:
+            if end > start and not (folder / "certificate.json").exists():
                 _add_gap(folder, start, end, why)
 
     def read(self, key: str, after: int, limit: int = 1 << 20) -> LogRead:
@@ -176,12 +176,16 @@ class LogStore:
             part = self.read(key, at)
             if not part.data:
                 break
-            text, base = (carry + part.data, part.start - len(carry)) if part.start == at else (part.data, part.start)
+            if part.start != at:             # the line that a gap tore is looked through as far as it goes
+                hits, carry = hits + _hits(carry, at - len(carry), pattern), b""
+            text, base = carry + part.data, part.start - len(carry)
             at = part.start + len(part.data)
             cut = text.rfind(b"\n") + 1 if at < end else len(text)
             hits += _hits(text[:cut] if cut else text, base, pattern)
             carry = text[cut:] if cut else b""
-        return Found(hits[:limit], at - len(carry) if at < end else at, at >= end)
+        if len(hits) > limit:
+            return Found(hits[:limit], hits[limit][0], False)
+        return Found(hits, at - len(carry) if at < end else at, at >= end)
 
     def seal(self, key: str, closed_by: str) -> Certificate:
         """Close a log for good. Closing twice gives the first certificate."""
