@@ -86,7 +86,7 @@ def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
 
 def hand_over(claim: Claim, workers: int = 8) -> None:
     """Submit each to the backend, outside of any transaction, and apply what came of it."""
-    still = set(Attempt.objects.filter(id__in=[a.id for a in claim.attempts], state=State.DISPATCHING)
+    still = set(Attempt.objects.filter(id__in=[a.id for a in claim.attempts], lease=claim.lease, state=State.DISPATCHING)
                 .values_list("id", flat=True))
     backend = clusters.backend_of(claim.cluster)
     ready = [(a, build_launch(a)) for a in claim.attempts if a.id in still]

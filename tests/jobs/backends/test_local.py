@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,15 +29,16 @@ def local(tmp_path: Path, wait_for) -> Iterator[Stage]:
 
 
 @pytest.fixture(scope="module")
-def podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, ...]]:
+def podman() -> Iterator[tuple[str, ...]]:
     """podman with a storage of its own, and one tiny image in it, made without any registry."""
-    folder = tmp_path_factory.mktemp("podman")
+    folder = Path(tempfile.mkdtemp(prefix="mpod-"))      # podman takes a run folder of at most 50 characters
     (folder / "containers.conf").write_text(CONTAINERS_CONF)
     store = ("--root", str(folder / "root"), "--runroot", str(folder / "run"), "--storage-driver", "vfs")
     _build(folder, store)
     yield ("env", f"CONTAINERS_CONF={folder / 'containers.conf'}", program("podman"), *store, "--runtime", "runc",
            "--cgroup-manager", "cgroupfs", "--events-backend", "file")
     subprocess.run([program("podman"), *store, "system", "reset", "--force"], capture_output=True, check=False)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
