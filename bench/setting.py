@@ -17,9 +17,9 @@ def begin(folder: Folder) -> Any:
     import django
 
     django.setup()
-    import portal.celery  # noqa: F401  hints go to our broker, not to Celery's default
     from django.core.management import call_command
 
+    import portal.celery  # noqa: F401  hints go to our broker, not to Celery's default
     from jobs.clusters import ensure_first_cluster
     from workspaces.actors import actor_of
     from workspaces.models import Organization, User
