@@ -18,8 +18,14 @@ from tests.rig.processes import Folder
 
 TASKS, RUNS = 2000, 3
 PATIENCE = 60.0
-NOOP = "import os, celery\napp = celery.Celery('noop', broker=os.environ['MUSTER_REDIS_URL'])\n" \
-       "app.conf.update(task_ignore_result=True, worker_prefetch_multiplier=64)\n@app.task(name='noop')\ndef noop():\n    pass\n"
+NOOP = """\
+import os, celery
+app = celery.Celery('noop', broker=os.environ['MUSTER_REDIS_URL'])
+app.conf.update(task_ignore_result=True, worker_prefetch_multiplier=64)
+@app.task(name='noop')
+def noop():
+    pass
+"""
 
 
 def main() -> int:
