@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -20,18 +21,25 @@ FRESH_MS = 60_000
 
 def node_rows(actor: Actor) -> list[dict[str, Any]]:
     """All nodes by cluster and name, with the jobs on them that the actor may see."""
-    rows = Node.objects.select_related("cluster").prefetch_related("gpus").order_by("cluster__name", "name")
-    taken, mine = _taken(), _jobs_seen_by(actor)
-    return [_row(node, taken[node.name], mine[node.name]) for node in rows]
+    return _rows(list(Node.objects.select_related("cluster").prefetch_related("gpus").order_by("cluster__name", "name")), actor)
 
 
 def node_row(node: Node, actor: Actor) -> dict[str, Any]:
     """One node."""
-    return _row(node, _taken()[node.name], _jobs_seen_by(actor)[node.name])
+    return _rows([node], actor)[0]
 
 
-def _row(node: Node, taken: list[dict[str, Any]], jobs: list[dict[str, Any]]) -> dict[str, Any]:
-    latest = series.latest(f"node:{node.id.hex}")
+def _rows(nodes: Sequence[Node], actor: Actor) -> list[dict[str, Any]]:
+    taken, mine = _taken(), _jobs_seen_by(actor)
+    latest = series.latest_of([_owner(node) for node in nodes])
+    return [_row(node, taken[node.name], mine[node.name], latest[_owner(node)]) for node in nodes]
+
+
+def _owner(node: Node) -> str:
+    return f"node:{node.id.hex}"
+
+
+def _row(node: Node, taken: list[dict[str, Any]], jobs: list[dict[str, Any]], latest: dict[str, Any]) -> dict[str, Any]:
     used = {gpu for place in taken for gpu in place["uuids"]}
     return {
         "id": str(node.id), "name": node.name, "cluster": node.cluster.name, "is_ready": node.is_ready and not node.cluster.trouble,

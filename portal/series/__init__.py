@@ -2,7 +2,7 @@
 
 from portal.series.points import Point, SeriesData
 
-__all__ = ["Point", "SeriesData", "append", "compact", "latest", "prune", "query"]
+__all__ = ["Point", "SeriesData", "append", "compact", "latest", "latest_of", "prune", "query"]
 
 
 def __getattr__(name: str):  # type: ignore[no-untyped-def]  # models may be imported only once Django is ready

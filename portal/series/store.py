@@ -64,11 +64,16 @@ def query(owner: str, *, names: Sequence[str] | None = None, start_ms: int | Non
 
 def latest(owner: str) -> dict[str, dict[str, Any]]:
     """The last point of each curve, by `name{label=value}`."""
-    found = {}
-    for row in Series.objects.filter(owner=owner).order_by("name", "labels"):
+    return latest_of([owner])[owner]
+
+
+def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
+    """The same for many owners in one query, by owner; empty for those without curves."""
+    found: dict[str, dict[str, dict[str, Any]]] = {owner: {} for owner in owners}
+    for row in Series.objects.filter(owner__in=found).order_by("name", "labels"):
         labels = json.loads(row.labels)
         inner = ",".join(f"{k}={v}" for k, v in sorted(labels.items()))
-        found[f"{row.name}{{{inner}}}" if inner else row.name] = {
+        found[row.owner][f"{row.name}{{{inner}}}" if inner else row.name] = {
             "name": row.name, "labels": labels, "unit": row.unit, "at": row.last_at, "value": row.last_value}
     return found
 
