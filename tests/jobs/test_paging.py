@@ -1,0 +1,151 @@
+"""Keyset pages against a list made by hand: both directions, both orders, any size, with filters, within what one may see."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from jobs import selectors
+from jobs.models import Job
+from jobs.states import State
+from portal.core.errors import InvalidInput
+from tests.jobs.stage import cluster_with
+from workspaces.tenancy.scope import org_scope
+
+COUNT = 500
+
+
+@pytest.fixture
+def atlas(story):
+    """500 jobs of Ada and Ben in two teams, in every state, numbered with gaps."""
+    cluster, chance = cluster_with(), random.Random(7)
+    with org_scope(story.atlas.id):
+        Job.objects.bulk_create(
+            Job(
+                org=story.atlas,
+                number=n * 3,
+                team=chance.choice([story.vision, story.speech]),
+                cluster=cluster,
+                owner=chance.choice([story.ada, story.ben]),
+                name=f"job-{n % 7}",
+                spec={"run": "true"},
+                resources={"cpu": 1000},
+                labels={"n": str(n % 5)},
+                state=chance.choice(list(State)),
+            )
+            for n in range(1, COUNT + 1)
+        )
+        yield story
+
+
+def walk(actor, asked, *, limit, ascending, backwards=False):
+    """All pages, by the cursors that they give."""
+    cursor, pages = "", []
+    while True:
+        page = selectors.page_of(selectors.filtered(actor, asked), limit=limit, cursor=cursor, ascending=ascending)
+        pages.append([job.number for job in page.items])
+        cursor = page.previous if backwards else page.next
+        if not cursor:
+            return pages, page
+
+
+FILTERS = [
+    {},
+    {"state": "queued,running"},
+    {"team": "speech"},
+    {"owner": "me"},
+    {"owner": "ben@atlas.example"},
+    {"name": "job-3"},
+    {"q": "job-1"},
+    {"label": "n:2"},
+    {"label": "n:9"},
+    {"state": "failed", "label": "n:0", "team": "vision,speech"},
+]
+
+
+@pytest.mark.parametrize("asked", FILTERS, ids=str)
+@pytest.mark.parametrize("who", ["ada", "ben"])
+def test_walking_forwards_meets_each_job_once_in_order(atlas, who, asked):
+    person = getattr(atlas, who)
+    actor = atlas.actor(person)
+    wanted = sorted(by_hand(atlas, person, asked), reverse=True)
+    for limit, ascending in ((1 if len(wanted) < 60 else 17, False), (50, True), (200, False)):
+        pages, _ = walk(actor, asked, limit=limit, ascending=ascending)
+        assert sum(pages, []) == (wanted[::-1] if ascending else wanted)
+        assert all(len(page) == limit for page in pages[:-1])
+
+
+def by_hand(story, person, asked) -> list[int]:
+    """The numbers that the filters mean, without the database's help."""
+
+    def fits(job: Job) -> bool:
+        key, _, value = asked.get("label", "").partition(":")
+        owner = person.email if asked.get("owner") == "me" else asked.get("owner", job.owner.email)
+        return (
+            (person == story.ada or job.team == story.vision)
+            and State(job.state).word in asked.get("state", State(job.state).word).split(",")
+            and job.team.slug in asked.get("team", job.team.slug).split(",")
+            and job.owner.email == owner
+            and job.name == asked.get("name", job.name)
+            and job.name.startswith(asked.get("q", ""))
+            and (not key or job.labels.get(key) == value)
+        )
+
+    return [job.number for job in Job.objects.select_related("team", "owner") if fits(job)]
+
+
+@pytest.mark.parametrize("ascending", [False, True])
+@pytest.mark.parametrize("limit", [7, 100])
+def test_walking_back_from_the_end_meets_the_same_jobs_again(atlas, limit, ascending):
+    actor = atlas.actor(atlas.ada)
+    forwards, last = walk(actor, {}, limit=limit, ascending=ascending)
+    cursor, back = last.previous, []
+    while cursor:
+        page = selectors.page_of(selectors.filtered(actor, {}), limit=limit, cursor=cursor, ascending=ascending)
+        back.insert(0, [job.number for job in page.items])
+        assert page.next is not None
+        cursor = page.previous
+    assert sum(back, []) + forwards[-1] == sum(forwards, [])
+
+
+def test_a_first_page_has_nothing_before_it_and_a_last_one_nothing_after(atlas):
+    actor = atlas.actor(atlas.ada)
+    first = selectors.page_of(selectors.filtered(actor, {}), limit=10)
+    assert (first.previous, len(first.items)) == (None, 10)
+    _, last = walk(actor, {}, limit=200, ascending=False)
+    assert last.next is None
+    assert selectors.page_of(selectors.filtered(actor, {"name": "nothing"})) == selectors.Page([], None, None)
+
+
+def test_a_job_that_comes_or_goes_meanwhile_moves_no_other_to_another_page(atlas):
+    actor = atlas.actor(atlas.ada)
+    first = selectors.page_of(selectors.filtered(actor, {}), limit=10)
+    Job.objects.filter(id=first.items[-1].id).delete()
+    second = selectors.page_of(selectors.filtered(actor, {}), limit=10, cursor=first.next)
+    assert second.items[0].number == first.items[-1].number - 3
+
+
+@pytest.mark.parametrize("cursor", ["x1", "n", "n-1", "n1.5", "1", "n" + "9" * 19, "N5", "n5 "])
+def test_a_cursor_that_no_page_gave_is_refused(atlas, cursor):
+    with pytest.raises(InvalidInput, match="cursor"):
+        selectors.page_of(selectors.filtered(atlas.actor(atlas.ada), {}), cursor=cursor)
+
+
+def test_no_page_is_larger_than_two_hundred_and_none_is_empty_by_its_limit(atlas):
+    rows = selectors.filtered(atlas.actor(atlas.ada), {})
+    assert len(selectors.page_of(rows, limit=10_000).items) == 200
+    assert len(selectors.page_of(rows, limit=0).items) == 1
+
+
+def test_a_page_is_one_query_wherever_it_is(atlas, django_assert_num_queries):
+    actor = atlas.actor(atlas.ada)
+    for cursor in ("", "n1200", "p300", "n4"):
+        with django_assert_num_queries(1):
+            selectors.page_of(selectors.filtered(actor, {}), cursor=cursor)
+
+
+def test_a_search_for_wildcards_means_them_literally(atlas):
+    actor = atlas.actor(atlas.ada)
+    for q in ("%", "_ob", "job\\", "job_"):
+        assert selectors.page_of(selectors.filtered(actor, {"q": q})).items == []
