@@ -51,7 +51,7 @@ def seal(backend: Backend, attempts: Sequence[Attempt]) -> None:
 
 def _drained(backend: Backend, attempt: Attempt) -> bool:
     """All output is stored; or the backend never had any, or cannot be asked for it any more."""
-    return (not attempt.native_id and not attempt.started_at) or pump(backend, attempt, 1 << 40)
+    return (not attempt.native_id and not attempt.started_at) or pump(backend, attempt, 4 * PER_TURN)
 
 
 def closed_by(attempt: Attempt) -> str:
