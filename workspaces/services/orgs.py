@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import Fact, record
@@ -44,6 +45,7 @@ def create_team(*, actor: Actor, org: Organization, slug: str, name: str = "") -
     """A new team; who makes it leads it. Raises InvalidInput, Conflict, NotPermitted."""
     authorize(actor, Permission.TEAMS_WRITE)
     _check_slug(slug)
+    _alone_in(org.id)
     if Team.objects.filter(slug=slug).exists():
         raise Conflict(f"There is already a team {slug!r} in {org.slug}.")
     team = Team.objects.create(org=org, slug=slug, name=clean_name(name or slug))
@@ -69,6 +71,7 @@ def add_member(*, actor: Actor, org: Organization, email: str, name: str = "", r
     link). Raises InvalidInput, Conflict, NotPermitted."""
     authorize(actor, Permission.MEMBERS_WRITE)
     role = _org_role(actor, role)
+    _alone_in(org.id)
     user = _person(email, name)
     if Membership.objects.filter(user=user).exists():
         raise Conflict(f"{user.email} is already a member of {org.slug}.")
@@ -82,6 +85,7 @@ def change_member(*, actor: Actor, org: Organization, email: str, role: str) -> 
     """Another role in the organization; the last owner stays one."""
     authorize(actor, Permission.MEMBERS_WRITE)
     role = _org_role(actor, role)
+    _alone_in(org.id)
     membership = _membership(email)
     _spare_last_owner(actor, membership, keeps=role == OrgRole.OWNER)
     before, membership.role = membership.role, role
@@ -94,6 +98,7 @@ def change_member(*, actor: Actor, org: Organization, email: str, role: str) -> 
 def remove_member(*, actor: Actor, org: Organization, email: str) -> None:
     """Out of the organization and all of its teams; their tokens here stop working. Their jobs stay."""
     authorize(actor, Permission.MEMBERS_WRITE)
+    _alone_in(org.id)
     membership = _membership(email)
     _spare_last_owner(actor, membership, keeps=False)
     TeamMembership.objects.filter(user_id=membership.user_id).delete()
@@ -106,6 +111,7 @@ def remove_member(*, actor: Actor, org: Organization, email: str) -> None:
 def add_team_member(*, actor: Actor, team: Team, email: str, role: str = TeamRole.MEMBER) -> TeamMembership:
     """A member of the organization joins a team. Raises InvalidInput, NotFound, Conflict, NotPermitted."""
     authorize(actor, Permission.MEMBERS_WRITE, team)
+    _alone_in(team.org_id)
     membership = _membership(email)
     if TeamMembership.objects.filter(team=team, user_id=membership.user_id).exists():
         raise Conflict(f"{email} is already in team {team.slug}.")
@@ -118,6 +124,7 @@ def add_team_member(*, actor: Actor, team: Team, email: str, role: str = TeamRol
 def change_team_member(*, actor: Actor, team: Team, email: str, role: str) -> TeamMembership:
     """Another role in the team."""
     authorize(actor, Permission.MEMBERS_WRITE, team)
+    _alone_in(team.org_id)
     row = _team_membership(team, email)
     before, row.role = row.role, _team_role(role)
     row.save(update_fields=["role"])
@@ -129,6 +136,7 @@ def change_team_member(*, actor: Actor, team: Team, email: str, role: str) -> Te
 def remove_team_member(*, actor: Actor, team: Team, email: str) -> None:
     """Out of the team; their tokens bound to it stop working. Their jobs stay."""
     authorize(actor, Permission.MEMBERS_WRITE, team)
+    _alone_in(team.org_id)
     row = _team_membership(team, email)
     revoke_tokens_of(row.user_id, team_id=team.id)
     row.delete()
@@ -147,8 +155,18 @@ def _person(email: str, name: str) -> User:
     email = email.strip().lower()
     if not re.fullmatch(r"[^@\s\x00-\x1f<>\"']{1,64}@[a-z0-9.-]{1,185}", email):
         raise InvalidInput.at("email", f"{email[:80]!r} is not an e-mail address")
-    user = User.objects.filter(email=email).first()
-    return user or User.objects.create_user(email, name=clean_name(name) if name else "")
+    name = clean_name(name) if name else ""
+    try:
+        with transaction.atomic():
+            return User.objects.filter(email=email).first() or User.objects.create_user(email, name=name)
+    except IntegrityError:           # another organization brought the same person in at this moment
+        return User.objects.get(email=email)
+
+
+def _alone_in(org_id: UUID) -> None:
+    """Changes of people and teams of one organization happen one after the other: they are rare, and look at each other's rows
+    (a name that is taken, the last owner). No-key, so that jobs may go on being submitted."""
+    list(Organization.objects.select_for_update(no_key=True).filter(id=org_id).values_list("id"))
 
 
 def _check_slug(slug: str) -> None:
@@ -171,7 +189,7 @@ def _team_role(role: str) -> str:
 
 
 def _membership(email: str) -> Membership:
-    row = Membership.objects.select_for_update().filter(user__email=email.lower()).first()
+    row = Membership.objects.filter(user__email=email.lower()).first()
     if row is None:
         raise NotFound(f"{email} is not a member of this organization.")
     return row
@@ -185,12 +203,12 @@ def _team_membership(team: Team, email: str) -> TeamMembership:
 
 
 def _spare_last_owner(actor: Actor, membership: Membership, *, keeps: bool) -> None:
-    """Owners are changed by owners, and one always remains. Locks the owners' rows so that two cannot leave at once."""
+    """Owners are changed by owners, and one always remains."""
     if membership.role != OrgRole.OWNER:
         return
     authorize(actor, Permission.ORG_ADMIN)
-    owners = list(Membership.objects.select_for_update().filter(role=OrgRole.OWNER).values_list("id", flat=True))
-    if not keeps and len(owners) < 2:
+    owners = Membership.objects.filter(role=OrgRole.OWNER).count()
+    if not keeps and owners < 2:
         raise Conflict("An organization needs an owner: make somebody else owner first.")
 
 
