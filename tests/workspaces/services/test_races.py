@@ -1,0 +1,103 @@
+"""Two people at once: one wins, the other hears why; nobody meets an error of the database, and an owner always remains."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.db import connections
+
+from portal.core import hints
+from portal.core.errors import Conflict, NotFound, PortalError
+from tests.story import Story, tell
+from workspaces import services
+from workspaces.models import Membership, Team
+from workspaces.tenancy.scope import org_scope
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def atlas() -> Iterator[Story]:
+    hints.deliver_by(lambda task: None)
+    yield tell()
+    hints.deliver_by(None)
+
+
+def at_once(story: Story, *acts: Callable[[], object]) -> list[BaseException | None]:
+    """Call these in threads that start together; what each raised."""
+    gate, raised = threading.Barrier(len(acts)), [None] * len(acts)
+
+    def run(at: int) -> None:
+        gate.wait(10)
+        try:
+            with org_scope(story.atlas.id):
+                acts[at]()
+        except BaseException as error:
+            raised[at] = error
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run, args=(at,)) for at in range(len(acts))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    return raised
+
+
+def test_one_team_of_a_name_is_made_and_the_others_are_told(atlas):
+    ada = atlas.actor(atlas.ada)
+    raised = at_once(atlas, *[lambda: services.create_team(actor=ada, org=atlas.atlas, slug="fresh")] * 6)
+    assert [type(error) for error in raised if error] == [Conflict] * 5
+    with org_scope(atlas.atlas.id):
+        assert Team.objects.filter(slug="fresh").count() == 1
+
+
+def test_somebody_new_joins_once_and_has_one_account(atlas):
+    ada = atlas.actor(atlas.ada)
+    raised = at_once(atlas, *[lambda: services.add_member(actor=ada, org=atlas.atlas, email="eve@x.example")] * 6)
+    assert [type(error) for error in raised if error] == [Conflict] * 5
+    with org_scope(atlas.atlas.id):
+        assert Membership.objects.filter(user__email="eve@x.example").count() == 1
+
+
+def test_somebody_joins_a_team_once(atlas):
+    ada = atlas.actor(atlas.ada)
+    with org_scope(atlas.atlas.id):
+        services.add_member(actor=ada, org=atlas.atlas, email="eve@x.example")
+    raised = at_once(atlas, *[lambda: services.add_team_member(actor=ada, team=atlas.vision, email="eve@x.example")] * 6)
+    assert [type(error) for error in raised if error] == [Conflict] * 5
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_of_two_owners_who_leave_at_once_one_stays(atlas, turn):
+    with org_scope(atlas.atlas.id):
+        services.change_member(actor=atlas.actor(atlas.ada), org=atlas.atlas, email=atlas.ben.email, role="owner")
+    ada, ben = atlas.actor(atlas.ada), atlas.actor(atlas.ben)
+    raised = at_once(
+        atlas,
+        lambda: services.remove_member(actor=ada, org=atlas.atlas, email=atlas.ada.email),
+        lambda: services.change_member(actor=ben, org=atlas.atlas, email=atlas.ben.email, role="member"),
+    )
+    assert [type(error) for error in raised if error] == [Conflict]
+    with org_scope(atlas.atlas.id):
+        assert Membership.objects.filter(role="owner").count() == 1
+
+
+def test_a_member_removed_twice_at_once_is_removed_once(atlas):
+    ada = atlas.actor(atlas.ada)
+    raised = at_once(atlas, *[lambda: services.remove_member(actor=ada, org=atlas.atlas, email=atlas.ben.email)] * 4)
+    assert [type(error) for error in raised if error] == [NotFound] * 3
+
+
+def test_a_limit_set_by_many_at_once_is_one_of_theirs(atlas):
+    ada = atlas.actor(atlas.ada)
+
+    def setting(limit: int) -> Callable[[], object]:
+        return lambda: services.set_quota(actor=ada, org=atlas.atlas, scope="team", subject="vision", resource="gpu", limit=limit)
+
+    raised = at_once(atlas, *[setting(n) for n in range(8)])
+    assert [error for error in raised if error and not isinstance(error, PortalError)] == []
+    assert raised == [None] * 8
