@@ -27,10 +27,10 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def connect(self) -> None:
         self.actor: Actor | None = await self.scope["identify"]()
         self.tasks: dict[int, tuple[Subscription, asyncio.Task[None]]] = {}
+        await self.accept()                 # first: a handshake that is refused tells a browser no code
         if self.actor is None:
             await self.close(code=4401)
             return
-        await self.accept()
         AccessWatch.here().join(self)
         await self.tell({"op": "hello", "server_time": int(time.time() * 1000)})
 
@@ -40,6 +40,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.drop(number)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        if self.actor is None:
+            return
         number = 0
         try:
             message = _parsed(text_data)

@@ -19,11 +19,9 @@ T0 = 1_700_000_000_000
 ROWS = st.lists(st.tuples(st.integers(-1, 50), st.integers(0, 10**6), st.floats()), max_size=60)
 
 
-def points(values, *, name: str = "loss", every: int = 1000, start: int = T0, steps: bool = False, labels=None) -> list[Point]:
-    return [
-        Point(name, labels or {}, start + n * every, value, n if steps else None, "")
-        for n, value in enumerate(values)
-    ]
+def points(values, *, name="loss", start=T0, steps=False, labels=None) -> list[Point]:
+    """A second apart."""
+    return [Point(name, labels or {}, start + n * 1000, v, n if steps else None) for n, v in enumerate(values)]
 
 
 def one(**more):
@@ -54,7 +52,8 @@ def test_a_late_point_takes_its_place():
 
 
 def test_curves_are_told_apart_by_name_labels_and_owner():
-    append(OWNER, points([1.0], labels={"gpu": "0"}) + points([2.0], labels={"gpu": "1"}) + points([3.0], name="x"), org_id=None)
+    per_gpu = points([1.0], labels={"gpu": "0"}) + points([2.0], labels={"gpu": "1"})
+    append(OWNER, per_gpu + points([3.0], name="x"), org_id=None)
     append("node:b", points([4.0]), org_id=None)
     assert [(c.name, c.labels, c.values) for c in query(OWNER)] == [
         ("loss", {"gpu": "0"}, [1.0]),
@@ -84,7 +83,7 @@ def test_a_short_pause_is_none_unless_the_asker_says_so():
 
 def test_a_curve_by_step_has_no_gap_however_long_the_pause():
     batch = points([1.0] * 6, steps=True)
-    append(OWNER, batch + [Point("loss", {}, T0 + 10**8, 2.0, 6)], org_id=None)
+    append(OWNER, [*batch, Point("loss", {}, T0 + 10**8, 2.0, 6)], org_id=None)
     assert None not in one().values
 
 

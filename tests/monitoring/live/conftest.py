@@ -1,0 +1,104 @@
+"""A real portal for a module's tests, and websockets into it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
+
+from monitoring.live.subscription import HEAD
+from tests.rig.portal import Portal
+from tests.rig.postgres import create_database
+from tests.rig.processes import Folder, wait_until
+from tests.rig.redis import start_redis
+
+STRANGER = """
+from workspaces.actors import actor_of
+from workspaces.models import User
+from workspaces.services import create_org, create_token
+from workspaces.tenancy.scope import no_scope, org_scope
+with no_scope():
+    cyd = User.objects.create_user("cyd@borealis.example", "a long password of Cyd", name="Cyd")
+    dot = User.objects.create_user("dot@platform.example", "a long password of Dot", name="Dot", is_operator=True)
+    org = create_org(actor=actor_of(dot), slug="borealis", name="Borealis", owner=cyd)
+with org_scope(org.id):
+    print(create_token(actor=actor_of(cyd).enter(org), org=org, name="test", scopes=["all"]).secret)
+"""
+
+
+@dataclass
+class Site:
+    """The portal with a program of Ada's (`api`), her token, and the token of somebody of another organization."""
+
+    portal: Portal
+    api: httpx.Client
+    token: str
+    stranger: str
+
+    @property
+    def socket(self) -> str:
+        return f"ws://127.0.0.1:{self.portal.port}/ws/live"
+
+    def submit(self, run: str) -> tuple[int, str]:
+        """The job's number, and the topic of its log."""
+        answer = self.api.post("jobs", json={"team": "default", "spec": {"run": run, "resources": {"cpus": 0.1}}})
+        assert answer.status_code == httpx.codes.CREATED, answer.text
+        number = answer.json()["number"]
+        attempt = self.api.get(f"jobs/{number}").json()["attempts"][0]["id"]
+        return number, f"log:{UUID(attempt).hex}"
+
+    def opened(self, token: str | None = None, **more: Any) -> connect:
+        headers = {"Authorization": f"Bearer {self.token if token is None else token}"} if token != "" else {}
+        return connect(self.socket, additional_headers=headers | more.pop("headers", {}), max_size=1 << 23, **more)
+
+
+@pytest.fixture(scope="module")
+def site(mode: str, request: pytest.FixtureRequest) -> Iterator[Site]:
+    folder, urls = Folder(), {}
+    if mode == "server":
+        database = create_database(request.getfixturevalue("postgres_url"), "live_portal")
+        urls = {"database_url": database, "redis_url": start_redis(folder).url}
+    portal = Portal(folder, **urls)
+    portal.start()
+    token = portal.token()
+    with httpx.Client(
+        base_url=f"{portal.url}/api/v1/orgs/home/", headers={"Authorization": f"Bearer {token}"}, timeout=30
+    ) as api:
+        wait_until(lambda: api.get("nodes").json()["items"], "the machine is listed", 30)
+        yield Site(portal, api, token, portal.manage("shell", "-v", "0", "-c", STRANGER).splitlines()[-1])
+    portal.stop()
+    folder.close()
+
+
+@dataclass
+class Reader:
+    """What one viewer of one log has; `at` is the next byte that it wants."""
+
+    topic: str
+    data: bytearray = field(default_factory=bytearray)
+    end: dict[str, Any] | None = None
+
+    async def read(self, socket: ClientConnection, until: Callable[[Reader], bool], seconds: float = 30) -> None:
+        """Subscribes at the own offset and reads until `until` holds."""
+        await socket.send(json.dumps({"op": "subscribe", "id": 5, "topic": self.topic, "after": len(self.data)}))
+        async with asyncio.timeout(seconds):
+            while not until(self):
+                self._take(await socket.recv())
+
+    def _take(self, message: str | bytes) -> None:
+        if isinstance(message, bytes):
+            number, _, start, at_ms = HEAD.unpack_from(message)
+            assert (number, start) == (5, len(self.data)) and at_ms > 1_600_000_000_000
+            self.data += message[HEAD.size :]
+            return
+        said = json.loads(message)
+        assert said["op"] in {"hello", "subscribed", "end"}, said
+        if said["op"] == "end":
+            self.end = said["certificate"]

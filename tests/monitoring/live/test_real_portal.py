@@ -1,0 +1,194 @@
+"""The websocket of a real portal: logs through cut connections, who is let in, and what is answered to nonsense."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import random
+import time
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
+
+from tests.monitoring.live.conftest import Reader, Site
+
+LINES = 4000
+SAYS = 'echo "line $i of the log, in a job that writes while it is watched"; [ $((i % 100)) = 0 ] && sleep 0.05'
+WRITES = f"for i in $(seq {LINES}); do {SAYS}; done; true"
+NO_TOPIC = "log:" + "0" * 32
+
+
+async def heard(socket, seconds: float = 10) -> dict[str, Any]:
+    """The next message that is no greeting."""
+    async with asyncio.timeout(seconds):
+        while (said := json.loads(await socket.recv()))["op"] == "hello":
+            pass
+    return said
+
+
+async def asked(site: Site, message: str | bytes, token: str | None = None) -> dict[str, Any]:
+    """The answer to one message on a new socket."""
+    async with site.opened(token) as socket:
+        await socket.send(message)
+        return await heard(socket)
+
+
+def subscribe(topic: Any, **more: Any) -> str:
+    return json.dumps({"op": "subscribe", "id": 1, "topic": topic, **more})
+
+
+def downloaded(site: Site, number: int, wait_for) -> bytes:
+    wait_for(lambda: site.api.get(f"jobs/{number}/logs/certificate").json()["certificate"], 30)
+    return site.api.get(f"jobs/{number}/logs/download").content
+
+
+NONSENSE: list[str | bytes] = [
+    *("", "{", "[]", "null", "1", '"x"', "{}", '{"op": 3}', '{"op": "shout"}', '{"op": "subscribe"}', "[" * 2000),
+    *(subscribe(5), subscribe("log:../../etc"), subscribe("log:" + "g" * 32), subscribe("secrets:" + "0" * 32)),
+    *(subscribe(NO_TOPIC, after=wrong) for wrong in (-1, "0", 2**63, 0.5)),
+    *(subscribe(NO_TOPIC, id=wrong) for wrong in (-1, "x", True, 2**32)),
+    '{"op": "ping", "x": "' + "y" * 5000 + '"}',
+    b"\x00\x01",
+]
+
+
+async def test_a_log_that_is_written_while_it_is_watched_arrives_whole_with_its_end(site, wait_for):
+    number, topic = site.submit(WRITES)
+    reader = Reader(topic)
+    async with site.opened() as socket:
+        await reader.read(socket, lambda r: r.end is not None, 60)
+    log = downloaded(site, number, wait_for)
+    assert bytes(reader.data) == log and log.count(b"\n") == LINES
+    assert reader.end["complete"] and reader.end["sha256"] == hashlib.sha256(log).hexdigest()
+    assert reader.end["text"] == f"complete, {len(log):,} bytes, 0 gaps, closed by exit 0"
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_a_socket_that_is_cut_again_and_again_goes_on_at_its_offset(site, wait_for, seed):
+    chance, cuts = random.Random(seed), 0
+    number, topic = site.submit(WRITES)
+    reader = Reader(topic)
+    while reader.end is None:
+        enough = len(reader.data) + chance.randrange(1, 60_000) + (0 if cuts < 8 else 1 << 30)
+        async with site.opened() as socket:
+            await reader.read(socket, lambda r, enough=enough: r.end is not None or len(r.data) >= enough, 60)
+            cuts += 1
+            socket.transport.abort()
+    assert cuts > 3
+    assert bytes(reader.data) == downloaded(site, number, wait_for)
+
+
+async def test_a_log_that_ended_long_ago_is_read_the_same_way(site, wait_for):
+    number, topic = site.submit(r"printf 'a\377\000b'; exit 3")
+    assert downloaded(site, number, wait_for) == b"a\xff\x00b"
+    reader = Reader(topic, bytearray(b"a"))
+    async with site.opened() as socket:
+        await reader.read(socket, lambda r: r.end is not None)
+    assert bytes(reader.data) == b"a\xff\x00b" and "closed by exit 3" in reader.end["text"]
+
+
+async def test_the_list_of_jobs_hears_of_a_job_within_seconds(site):
+    org = json.loads(site.portal.manage("shell", "-v", "0", "-c", ORG_ID).splitlines()[-1])
+    async with site.opened() as socket:
+        await socket.send(subscribe(f"jobs:{org}"))
+        assert (await heard(socket))["op"] == "subscribed"
+        site.submit("true")
+        assert (await heard(socket, 5))["op"] == "event"
+
+
+@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer mst_wrong"}, {"Authorization": "Basic eDp5"}])
+async def test_nobody_without_a_token_or_session_is_let_in(site, headers):
+    assert await _refused(site, headers)
+
+
+async def test_a_page_of_another_site_cannot_use_the_session(site):
+    cookie = _session(site)
+    async with site.opened("", headers={"Cookie": cookie}, origin=site.portal.url) as socket:
+        assert json.loads(await socket.recv())["op"] == "hello"
+    assert await _refused(site, {"Cookie": cookie}, origin="https://evil.example")
+    assert await _refused(site, {"Cookie": cookie})
+
+
+async def test_the_log_of_another_organization_is_not_there(site):
+    _, topic = site.submit("true")
+    for wanted in (topic, NO_TOPIC):
+        said = await asked(site, subscribe(wanted, after=0), site.stranger)
+        assert (said["op"], said["id"], said["code"]) == ("error", 1, "not_found")
+
+
+@pytest.mark.parametrize("message", NONSENSE)
+async def test_nonsense_is_answered_and_the_socket_lives_on(site, message):
+    async with site.opened() as socket:
+        await socket.send(message)
+        said = await heard(socket)
+        assert said["op"] == "error" and said["message"] and said["code"] in {"invalid", "invalid_input", "not_found"}
+        await socket.send('{"op": "ping"}')
+        assert await heard(socket) == {"op": "pong"}
+
+
+async def test_a_subscription_number_is_used_once_at_a_time(site):
+    _, topic = site.submit("sleep 2")
+    async with site.opened() as socket:
+        for expected in ("subscribed", "error"):
+            await socket.send(subscribe(topic))
+            assert (await heard(socket))["op"] == expected
+        await socket.send('{"op": "unsubscribe", "id": 1}')
+        await socket.send(subscribe(topic))
+        assert (await heard(socket))["op"] == "subscribed"
+
+
+async def test_a_socket_closes_within_seconds_once_its_token_is_revoked(site):
+    answer = site.api.post("tokens", json={"name": "short", "scopes": ["all"]}).json()
+    _, topic = site.submit("sleep 5")
+    async with site.opened(answer["token"]) as socket:
+        await socket.send(subscribe(topic, after=0))
+        assert (await heard(socket))["op"] == "subscribed"
+        site.api.delete(f"tokens/{answer['id']}").raise_for_status()
+        began = time.monotonic()
+        assert await _closing_code(socket) == 4401
+    assert time.monotonic() - began < 5
+
+
+async def _closing_code(socket: ClientConnection, seconds: float = 10) -> int:
+    """The code with which the portal closes, whatever it says before."""
+    async with asyncio.timeout(seconds):
+        try:
+            while True:
+                await socket.recv()
+        except ConnectionClosed as error:
+            return error.rcvd.code if error.rcvd else 0
+
+
+async def _refused(site: Site, headers: dict[str, str], **more: Any) -> bool:
+    """Closed as not signed in, before anything was said: a browser sees the code, and stops trying."""
+    async with site.opened("", headers=headers, **more) as socket:
+        try:
+            return not await socket.recv()
+        except ConnectionClosed as error:
+            return error.rcvd is not None and error.rcvd.code == 4401
+
+
+def _session(site: Site) -> str:
+    return site.portal.manage("shell", "-v", "0", "-c", SESSION).splitlines()[-1]
+
+
+ORG_ID = """
+import json
+from workspaces.models import Organization
+print(json.dumps(Organization.objects.get(slug="home").id.hex))
+"""
+SESSION = """
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.utils.module_loading import import_string
+from workspaces.models import User
+user = User.objects.get(email="ada@atlas.example")
+made = import_string(settings.SESSION_ENGINE + ".SessionStore")()
+made[SESSION_KEY], made[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_hash()
+made[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+made.save()
+print(f"{settings.SESSION_COOKIE_NAME}={made.session_key}")
+"""

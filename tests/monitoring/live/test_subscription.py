@@ -1,0 +1,245 @@
+"""A viewer of a log gets each byte once and in order, whatever the bus loses, repeats or brings late."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from monitoring.live import hub as hubs
+from monitoring.live import subscription as subscriptions
+from monitoring.live.hub import MAX_BYTES, MAX_FRAMES, Hub, Sink
+from monitoring.live.subscription import HEAD, Subscription, joined
+from monitoring.live.topics import Granted
+from portal.blobs.logs import LogStore
+from portal.core.streams import Frame, LocalBus
+
+KEY, TOPIC = "a" * 32, "log:" + "a" * 32
+TEXT = b"".join(b"line %d\n" % n for n in range(200_000))
+
+
+def frame(at: int, data: bytes) -> Frame:
+    return Frame(TOPIC, data, at, 1000 + at, True)
+
+
+def event(number: int) -> Frame:
+    return Frame("jobs:x", orjson.dumps({"n": number}), 0, 0, False)
+
+
+class Viewer:
+    """Keeps what it was sent; a log's bytes must meet."""
+
+    def __init__(self) -> None:
+        self.data, self.at, self.said = b"", 0, []
+
+    async def __call__(self, message: bytes | str) -> None:
+        if isinstance(message, str):
+            self.said.append(orjson.loads(message))
+            if self.said[-1]["op"] == "gap":
+                assert self.said[-1]["start"] == self.at
+                self.at = self.said[-1]["end"]
+            return
+        number, _, start, _ = HEAD.unpack_from(message)
+        assert (number, start) == (7, self.at)
+        self.data += message[HEAD.size :]
+        self.at += len(message) - HEAD.size
+
+    def of(self, op: str) -> list[dict[str, Any]]:
+        return [message for message in self.said if message["op"] == op]
+
+
+@pytest.fixture
+def bus(monkeypatch: pytest.MonkeyPatch) -> LocalBus:
+    made = LocalBus()
+    monkeypatch.setattr(hubs, "bus", lambda: made)
+    return made
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch: pytest.MonkeyPatch) -> LogStore:
+    made = LogStore(tmp_path)
+    monkeypatch.setattr(subscriptions, "log_store", lambda: made)
+    return made
+
+
+async def until(condition: Callable[[], object], seconds: float = 10) -> None:
+    deadline = time.monotonic() + seconds
+    while True:
+        if condition():
+            return
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.005)
+
+
+async def watching(act: Callable[[Viewer], Awaitable[None]], *, log: bool = True, after: int | None = 0) -> Viewer:
+    """Runs a subscription while `act` makes things happen."""
+    viewer = Viewer()
+    viewer.at = after or 0
+    granted = Granted((TOPIC,), KEY) if log else Granted(("jobs:x", "jobs:y"))
+    task = asyncio.create_task(Subscription(7, TOPIC, granted, after, viewer).run())
+    try:
+        await until(lambda: viewer.of("subscribed"))
+        await act(viewer)
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    return viewer
+
+
+@given(data=st.data())
+@settings(deadline=None, max_examples=300)
+def test_joined_frames_are_the_log_or_nothing(data):
+    text = data.draw(st.binary(min_size=1, max_size=60))
+    at = data.draw(st.integers(0, len(text)))
+    cuts = data.draw(st.lists(st.tuples(st.integers(0, len(text)), st.integers(0, 20)), max_size=8))
+    frames = [frame(start, text[start : start + size]) for start, size in cuts]
+    place = at
+    for one in frames:
+        if one.data and one.seq > place:
+            assert joined(frames, at) is None
+            return
+        place = max(place, one.seq + len(one.data)) if one.data else place
+    assert joined(frames, at) == text[at:place]
+
+
+@given(sizes=st.lists(st.integers(0, MAX_BYTES // 3), max_size=12))
+@settings(deadline=None)
+def test_a_sink_gives_everything_in_order_or_says_that_it_lost(sizes):
+    async def run() -> None:
+        sink, frames = Sink(), [frame(n, b"x" * size) for n, size in enumerate(sizes)]
+        for one in frames:
+            sink.put(one)
+        sink.wake()
+        got, is_lost = await sink.take()
+        assert is_lost or got == frames
+        assert got == frames[len(frames) - len(got) :] and sum(len(f.data) for f in got) <= MAX_BYTES
+
+    asyncio.run(run())
+
+
+async def test_a_hub_asks_the_bus_once_for_many_viewers_and_lets_go_after_the_last(bus):
+    hub, first, second = Hub.here(), Sink(), Sink()
+    hub.join("jobs:x", first)
+    hub.join("jobs:x", second)
+    bus.publish(event(1))
+    assert (await first.take())[0] == (await second.take())[0] == [event(1)]
+    hub.leave("jobs:x", first)
+    assert bus.is_watched("jobs:x")
+    hub.leave("jobs:x", second)
+    assert not bus.is_watched("jobs:x")
+
+
+async def test_events_come_counted_from_now_on(bus):
+    async def act(viewer: Viewer) -> None:
+        bus.publish(event(1))
+        bus.publish(Frame("jobs:y", b'{"n":2}', 0, 0, False))
+        await until(lambda: len(viewer.of("event")) == 2)
+
+    viewer = await watching(act, log=False)
+    assert [(m["seq"], m["data"]["n"]) for m in viewer.of("event")] == [(1, 1), (2, 2)]
+
+
+async def test_a_viewer_of_events_who_fell_behind_is_told_to_read_again(bus):
+    async def act(viewer: Viewer) -> None:
+        for n in range(MAX_FRAMES + 10):
+            bus.publish(event(n))
+        await until(lambda: viewer.of("event"))
+
+    viewer = await watching(act, log=False)
+    assert [m["why"] for m in viewer.of("resync")] == ["overflow"]
+    assert viewer.of("event")[-1]["data"]["n"] == MAX_FRAMES + 9
+
+
+async def test_a_log_is_read_from_its_store_and_goes_on_live(bus, store):
+    store.append(KEY, 0, b"stored ", 1)
+
+    async def act(viewer: Viewer) -> None:
+        await until(lambda: viewer.at == 7)
+        bus.publish(frame(7, b"live"))
+        await until(lambda: viewer.at == 11)
+
+    assert (await watching(act)).data == b"stored live"
+
+
+async def test_a_frame_that_was_lost_is_read_from_the_store(bus, store):
+    async def act(viewer: Viewer) -> None:
+        store.append(KEY, 0, b"one two three", 1)
+        bus.publish(frame(8, b"three"))
+        await until(lambda: viewer.at == 13)
+
+    assert (await watching(act)).data == b"one two three"
+
+
+async def test_a_log_viewer_whose_queue_overflows_loses_nothing(bus, store):
+    async def act(viewer: Viewer) -> None:
+        for at in range(0, len(TEXT), 5000):
+            store.append(KEY, at, TEXT[at : at + 5000], at, durable=False)
+            bus.publish(frame(at, TEXT[at : at + 5000]))
+        await until(lambda: viewer.at == len(TEXT))
+
+    assert len(TEXT) > MAX_BYTES
+    assert (await watching(act)).data == TEXT
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_whatever_the_bus_does_the_viewer_has_the_log(bus, store, seed):
+    chance, at = random.Random(seed), 0
+
+    async def act(viewer: Viewer) -> None:
+        nonlocal at
+        while at < 300_000:
+            size = chance.randrange(1, 4000)
+            store.append(KEY, at, TEXT[at : at + size], at, durable=False)
+            for _ in range(chance.choice((0, 1, 1, 1, 2))):
+                back = chance.choice((0, 0, 0, min(at, 500)))
+                bus.publish(frame(at - back, TEXT[at - back : at + size]))
+            at += size
+            await asyncio.sleep(chance.choice((0, 0, 0.001)))
+        bus.publish(frame(at, b""))
+        await until(lambda: viewer.at == at)
+
+    assert (await watching(act)).data == TEXT[:at]
+
+
+async def test_a_gap_is_told_where_it_is(bus, store):
+    store.append(KEY, 0, b"abc", 1)
+    store.skip(KEY, 3, 10, "the node lost power")
+    store.append(KEY, 10, b"xyz", 2)
+
+    async def act(viewer: Viewer) -> None:
+        await until(lambda: viewer.at == 13)
+
+    viewer = await watching(act)
+    assert viewer.data == b"abcxyz"
+    assert viewer.of("gap") == [{"op": "gap", "id": 7, "start": 3, "end": 10, "why": "the node lost power"}]
+
+
+async def test_the_end_comes_after_the_last_byte_with_the_certificate(bus, store):
+    async def act(viewer: Viewer) -> None:
+        store.append(KEY, 0, b"all of it", 1)
+        made = store.seal(KEY, "exit 0")
+        bus.publish(frame(9, b""))
+        await until(lambda: viewer.of("end"))
+        assert viewer.at == 9
+        assert viewer.of("end")[0]["certificate"] == orjson.loads(orjson.dumps(made.as_dict()))
+
+    assert (await watching(act)).data == b"all of it"
+
+
+async def test_a_viewer_without_an_offset_begins_at_the_end(bus, store):
+    store.append(KEY, 0, b"long ago", 1)
+    viewer = Viewer()
+    viewer.at = 8
+    task = asyncio.create_task(Subscription(7, TOPIC, Granted((TOPIC,), KEY), None, viewer).run())
+    await until(lambda: viewer.of("subscribed"))
+    bus.publish(frame(8, b"now"))
+    await until(lambda: viewer.at == 11)
+    task.cancel()
+    assert (viewer.of("subscribed")[0]["seq"], viewer.data) == (8, b"now")
