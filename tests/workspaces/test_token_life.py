@@ -1,0 +1,110 @@
+"""When a token begins and ceases to let somebody in; the tokens that jobs carry."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from portal.core import clock
+from portal.core.ids import uuid7
+from workspaces.models import AccessToken
+from workspaces.services import create_token
+from workspaces.services.tokens import issue_attempt_token, revoke_attempt_tokens
+from workspaces.tenancy.scope import org_scope, platform_scope
+from workspaces.tokens import authenticate_token, is_well_formed, secret_of_attempt
+
+
+def test_a_single_wrong_character_is_seen_without_asking_the_database(story):
+    secret = story.token(story.ada)
+    with CaptureQueriesContext(connection) as asked:
+        for at in range(len(secret)):
+            wrong = secret[:at] + ("A" if secret[at] != "A" else "B") + secret[at + 1 :]
+            assert not is_well_formed(wrong)
+            assert authenticate_token(wrong) is None
+    assert len(asked) == 0
+
+
+def test_a_token_ends_at_its_hour_and_not_before(story):
+    secret = story.token(story.ada)
+    with platform_scope("test"):
+        end = AccessToken.objects.get().expires_at
+    with clock.frozen(end - timedelta(seconds=1)):
+        assert authenticate_token(secret)
+    with clock.frozen(end):
+        assert authenticate_token(secret) is None
+
+
+def test_a_token_without_an_end_works_in_a_hundred_years(story):
+    with org_scope(story.atlas.id):
+        made = create_token(actor=story.actor(story.ada), org=story.atlas, name="for ever", scopes=["all"], days=None)
+    with clock.frozen(clock.now() + timedelta(days=36500)):
+        assert authenticate_token(made.secret)
+
+
+def test_a_token_of_somebody_who_was_switched_off_lets_nobody_in(story):
+    secret = story.token(story.ben)
+    story.ben.is_active = False
+    story.ben.save()
+    assert authenticate_token(secret) is None
+
+
+def test_a_token_outlives_a_change_of_the_secret_key_only_while_the_old_one_is_listed(story, settings):
+    secret, old = story.token(story.ada), settings.SECRET_KEY
+    settings.SECRET_KEY = "another key, made today and long enough to be one"
+    assert authenticate_token(secret) is None
+    settings.SECRET_KEY_FALLBACKS = [old]
+    assert authenticate_token(secret)
+
+
+def test_the_last_use_is_noted_at_most_every_five_minutes(story):
+    secret, begin = story.token(story.ada), clock.now()
+
+    def used_at(seconds: float):
+        with clock.frozen(begin + timedelta(seconds=seconds)), platform_scope("test"):
+            authenticate_token(secret)
+            return AccessToken.objects.get().last_used_at
+
+    assert used_at(0) == used_at(299) == begin
+    assert used_at(301) == begin + timedelta(seconds=301)
+
+
+def _attempt_token(story, attempt_id):
+    with platform_scope("test"):
+        return issue_attempt_token(org_id=story.atlas.id, team_id=story.vision.id, user_id=story.ben.id, attempt_id=attempt_id, name="job #1")
+
+
+def test_the_token_of_an_attempt_dies_with_it(story):
+    attempt_id = uuid7()
+    secret = _attempt_token(story, attempt_id)
+    assert authenticate_token(secret)
+    with platform_scope("test"):
+        revoke_attempt_tokens([attempt_id])
+    assert authenticate_token(secret) is None
+
+
+def test_the_token_of_an_attempt_reaches_its_own_team_only(story):
+    actor = authenticate_token(_attempt_token(story, uuid7())).enter(story.atlas)
+    assert actor.may("jobs:submit", story.vision.id)
+    assert not actor.may("jobs:submit", story.speech.id)
+    assert not actor.may("tokens:write", story.vision.id)
+    assert not actor.may("jobs:exec", story.vision.id)
+
+
+def test_an_attempt_that_is_handed_over_again_has_one_token_the_same(story):
+    attempt_id = uuid7()
+    first, second = _attempt_token(story, attempt_id), _attempt_token(story, attempt_id)
+    assert first == second
+    assert is_well_formed(first)
+    assert authenticate_token(first)
+    with platform_scope("test"):
+        assert AccessToken.objects.count() == 1
+    assert _attempt_token(story, uuid7()) != first
+
+
+def test_the_token_of_an_attempt_cannot_be_told_from_its_id_without_the_key(story, settings):
+    attempt_id = uuid7()
+    first = secret_of_attempt(attempt_id)
+    settings.SECRET_KEY = "another key, made today and long enough to be one"
+    assert secret_of_attempt(attempt_id) != first
