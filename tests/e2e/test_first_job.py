@@ -1,0 +1,102 @@
+"""The first quarter of an hour of somebody new: a fresh home, a sign-in, one click, and a job that one can watch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.look.conftest import FLAGS, watch
+from tests.rig.portal import EMAIL, PASSWORD, Portal
+from tests.rig.processes import Folder, program
+
+pytestmark = [pytest.mark.browser, pytest.mark.serial]
+DRAWN = "(canvas) => canvas.toDataURL().length + ':' + canvas.toDataURL().slice(-4000)"
+
+
+@pytest.fixture(scope="module")
+def fresh() -> Iterator[Portal]:
+    """An embedded portal whose home did not exist before."""
+    folder = Folder()
+    portal = Portal(folder)
+    assert not portal.home.exists()
+    portal.start()
+    yield portal
+    portal.stop()
+    folder.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=program("chromium"), args=list(FLAGS))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page of nobody yet, that fails its test when the browser complains."""
+    made, complaints = browser.new_page(viewport={"width": 1440, "height": 900}), []
+    watch(made, complaints)
+    yield made
+    made.context.close()
+    assert complaints == []
+
+
+def sign_in(page: Page, portal: Portal) -> None:
+    page.goto(f"{portal.url}/")
+    page.fill("[name=login]", EMAIL)
+    page.fill("[name=password]", PASSWORD)
+    page.click("button[type=submit]")
+    page.wait_for_url(f"{portal.url}/home/")
+
+
+def moves(wait_for: Callable, look: Callable[[], object], times: int = 3) -> bool:
+    """What is looked at becomes something else, that many times, without a reload."""
+    for _ in range(times):
+        before = look()
+        wait_for(lambda before=before: look() != before, 20, 0.1)
+    return True
+
+
+def test_somebody_new_signs_in_runs_the_example_and_watches_it_succeed(fresh: Portal, page: Page, wait_for: Callable):
+    sign_in(page, fresh)
+    page.get_by_role("button", name="Run the example").click()
+    page.wait_for_url(re.compile(r"/home/jobs/1\b"))
+    page.evaluate("window.same = true")
+    page.locator("[data-tab=logs]").click()
+    count = page.locator("[data-log] [data-count]")
+    expect(count).to_contain_text("lines", timeout=30_000)
+    assert moves(wait_for, count.inner_text)
+    page.locator("[data-tab=metrics]").click()
+    loss = page.locator(".chart", has=page.get_by_role("heading", name="loss", exact=True)).locator("canvas").first
+    loss.wait_for(timeout=20_000)
+    assert moves(wait_for, lambda: loss.evaluate(DRAWN))
+    expect(page.locator("[data-head] .state")).to_have_class(re.compile("succeeded"), timeout=90_000)
+    page.locator("[data-tab=logs]").click()
+    expect(page.locator("[data-certificate]")).to_contain_text("complete", timeout=20_000)
+    expect(page.locator("[data-certificate]")).to_contain_text("0 gaps")
+    assert page.evaluate("window.same") is True, "the page was loaded again; it should move by itself"
+
+
+def test_the_page_says_the_same_after_a_reload(fresh: Portal, page: Page):
+    sign_in(page, fresh)
+    page.goto(f"{fresh.url}/home/jobs/1?tab=logs")
+    expect(page.locator("[data-head] .state")).to_have_class(re.compile("succeeded"))
+    expect(page.locator("[data-certificate]")).to_contain_text("closed by exit 0")
+    expect(page.locator(".log-view .pad")).to_contain_text("accuracy", ignore_case=True)
+    page.goto(f"{fresh.url}/home/jobs/1?tab=metrics")
+    expect(page.locator("[data-series=training] .chart")).not_to_have_count(0)
+    page.goto(f"{fresh.url}/home/jobs")
+    expect(page.locator("tr[data-href='/home/jobs/1'] .state")).to_have_class(re.compile("succeeded"))
+
+
+def test_a_browser_without_a_session_is_asked_to_sign_in(fresh: Portal, page: Page):
+    sign_in(page, fresh)
+    page.context.clear_cookies()
+    page.goto(f"{fresh.url}/home/jobs/1")
+    expect(page.locator("[name=password]")).to_be_visible()
+    assert "/accounts/login" in page.url
