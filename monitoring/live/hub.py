@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from portal.core.streams import Frame, bus
 
-MAX_FRAMES = 256
+MAX_FRAMES = 1024
 MAX_BYTES = 1 << 20
 
 

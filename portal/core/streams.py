@@ -188,7 +188,7 @@ class RedisBus:
             found = link.xrevrange(f"live:{topic}", count=1)          # a fixed place to go on from, or frames fall between two reads
             self._move(topic, found[0][0] if found else b"0-0")
             wanted[topic] = self._last.get(topic, b"0-0")
-        for name, entries in link.xread({f"live:{t}": last for t, last in wanted.items()}, count=500, block=100) or ():
+        for name, entries in link.xread({f"live:{t}": last for t, last in wanted.items()}, count=200, block=100) or ():
             topic = name.decode().removeprefix("live:")
             for mark, fields in entries:
                 self._hand_out(topic, mark, fields)
