@@ -1,0 +1,211 @@
+"""`muster` as a shell starts it, against a real portal: bytes, exit codes, one JSON document from every command."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import typer
+
+from muster import Client
+from muster.cli import NOUNS, app
+from tests.rig.environment import ROOT
+from tests.rig.portal import EMAIL, Portal
+from tests.rig.processes import Folder, wait_until
+
+# Every command with words that it takes. {running}, {ended}, {waiting}: jobs that are just so; {spare}: one to stop.
+LEAVES = {
+    "run": ["-d", "--", "true"],
+    "job submit": ["{file}"],
+    "job list": [],
+    "job info": ["{ended}"],
+    "job cancel": ["{spare}"],
+    "job hold": ["{waiting}"],
+    "job release": ["{waiting}"],
+    "job rerun": ["{ended}"],
+    "job wait": ["{ended}"],
+    "job attach": ["{ended}"],
+    "job exec": ["{running}", "--", "echo", "hi"],
+    "job open": ["{ended}"],
+    "job logs": ["{ended}"],
+    "job pending": ["{waiting}"],
+    "job events": ["{ended}"],
+    "job metrics": ["{ended}"],
+    "team list": [],
+    "team info": ["default"],
+    "team members": ["default"],
+    "team create": ["vision"],
+    "team add": ["vision", "ben@atlas.example"],
+    "team remove": ["vision", "ben@atlas.example"],
+    "member list": [],
+    "member add": ["cyd@atlas.example"],
+    "member change": ["ben@atlas.example", "--role", "admin"],
+    "member remove": ["cyd@atlas.example"],
+    "quota list": [],
+    "quota set": ["jobs", "1000"],
+    "token list": [],
+    "token create": ["a test"],
+    "token revoke": ["{token}"],
+    "node list": [],
+    "node info": ["{node}"],
+    "login": ["{url}", "--with-token"],
+    "whoami": [],
+    "config": [],
+    "completion": ["bash"],
+    "logout": [],
+}
+
+
+@dataclass
+class Shell:
+    """`shell("job", "list")` runs it as a child process with this portal's address and token."""
+
+    portal: Portal
+    token: str
+    folder: Path
+
+    def environment(self, **more: str) -> dict[str, str]:
+        plain = {name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")}
+        ours = {"PYTHONPATH": str(ROOT / "client"), "MUSTER_URL": self.portal.url, "MUSTER_TOKEN": self.token}
+        return plain | ours | {"MUSTER_CONFIG": str(self.folder / "config.toml"), "BROWSER": "true"} | more
+
+    def __call__(self, *words: str, stdin: bytes = b"", **more: str) -> subprocess.CompletedProcess[bytes]:
+        argv = [sys.executable, "-m", "muster", *words]
+        return subprocess.run(argv, input=stdin, capture_output=True, env=self.environment(**more), cwd=self.folder,
+                              timeout=90, check=False)
+
+    def json(self, *words: str) -> dict:
+        done = self(*words, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def submit(self, run: str, **spec: object) -> str:
+        with Client(self.portal.url, self.token) as client:
+            return str(client.jobs.submit({"run": run, "resources": {"cpus": 0.1}, **spec}).number)
+
+
+@pytest.fixture(scope="module")
+def shell(rig: Folder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    portal = Portal(rig, name="cli-portal")
+    portal.start()
+    made = Shell(portal, portal.token(), tmp_path_factory.mktemp("shell"))
+    yield made
+    with Client(portal.url, made.token) as client:       # jobs outlive their portal; these must not
+        for job in client.jobs.list(state="queued,running"):
+            client.jobs.cancel(job.number)
+        wait_until(lambda: not list(client.jobs.list(state="queued,running,stopping")), "all jobs have ended", 30)
+    portal.stop()
+
+
+@pytest.fixture(scope="module")
+def words(shell: Shell) -> dict[str, str]:
+    """What stands for the names in the table."""
+    running, ended = shell.submit("echo up; sleep 600", name="long"), shell.submit("echo done; exit 3", name="short")
+    waiting = shell.submit("true", after=[int(running)])
+    (shell.folder / "job.yaml").write_text("run: echo from a file\n")
+    shell("member", "add", "ben@atlas.example")
+    with Client(shell.portal.url, shell.token) as client:
+        wait_until(lambda: client.jobs.get(running).state == "running", "it runs", 30)
+        wait_until(lambda: client.jobs.get(ended).state == "failed", "it ended", 30)
+        token, node = client.tokens.create("spare", ["jobs:read"])["id"], client.nodes.list()[0]["name"]
+    return {"running": running, "ended": ended, "waiting": waiting, "spare": shell.submit("sleep 600"), "token": token,
+            "node": node, "file": "job.yaml", "url": shell.portal.url}
+
+
+def leaves() -> Iterator[str]:
+    """Every command that the client has."""
+    root = typer.main.get_command(app)
+    for noun in NOUNS:
+        command = root.get_command(None, noun)
+        yield from (f"{noun} {verb}" for verb in command.commands) if hasattr(command, "commands") else (noun,)
+
+
+def test_the_table_has_every_command():
+    assert set(leaves()) == set(LEAVES)
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_a_command_answers_one_json_document(shell: Shell, words: dict[str, str], name: str):
+    done = shell(*name.split(), "--json", *[word.format(**words) for word in LEAVES[name]], stdin=shell.token.encode())
+    assert done.returncode == (3 if name in {"job wait", "job attach"} else 0), done.stderr
+    assert isinstance(json.loads(done.stdout), dict | list | str)
+
+
+def test_run_brings_the_log_and_the_exit_code(shell: Shell):
+    done = shell("run", "--", "bash", "-c", r"printf 'a\377\000b\r\n'; exit 42")
+    assert (done.returncode, done.stdout) == (42, b"a\xff\x00b\r\n")
+
+
+def test_logs_are_followed_byte_for_byte_while_they_are_written(shell: Shell):
+    noise = shell.folder / "noise"
+    noise.write_bytes(random.Random(7).randbytes(300_000))
+    number = shell.submit(f"for i in 1 2 3 4 5 6; do cat {noise}; sleep 0.3; done")
+    done = shell("job", "logs", "-f", number)
+    assert (done.returncode, done.stdout) == (0, noise.read_bytes() * 6)
+    assert shell("job", "logs", number, "--since-offset", "1799990").stdout == noise.read_bytes()[-10:]
+
+
+def test_a_job_is_found_by_its_name_and_told_whole(shell: Shell, words: dict[str, str]):
+    assert shell("job", "list", "--name", "long", "-q").stdout.decode().split() == [words["running"]]
+    told = shell.json("job", "info", words["ended"])
+    assert (told["name"], told["state"], told["exit_code"]) == ("short", "failed", 3)
+    assert told["reason"]["code"] == "user_error"
+    assert b"short" in shell("job", "info", words["ended"]).stdout
+
+
+def test_a_canceled_job_ends_waiting_with_130(shell: Shell, wait_for: Callable):
+    number = shell.submit("sleep 600")
+    assert shell("job", "cancel", number, "--why", "a test").returncode == 0
+    assert shell("job", "wait", number).returncode == 130
+    assert shell.json("job", "info", number)["state"] == "canceled"
+
+
+def test_waiting_ends_with_124_when_its_time_is_over(shell: Shell, words: dict[str, str]):
+    assert shell("job", "wait", words["running"], "--timeout", "0.5").returncode == 124
+
+
+def test_a_job_is_run_again_with_a_change(shell: Shell):
+    number = shell.submit("echo $WORD", envs={"WORD": "one"})
+    done = shell("job", "rerun", number, "--set", "envs.WORD=two", "--wait")
+    assert (done.returncode, done.stdout) == (0, b"two\n")
+
+
+def test_exec_gives_output_and_exit_code_of_its_command(shell: Shell, words: dict[str, str]):
+    done = shell("job", "exec", words["running"], "--", "sh", "-c", "echo $MUSTER_JOB_NUMBER; exit 7")
+    assert (done.returncode, done.stdout) == (7, f"{words['running']}\n".encode())
+
+
+@pytest.mark.parametrize(("words_of", "code", "says"), [
+    (["job", "info", "99999"], 3, "99999"),
+    (["job", "info"], 2, "JOB"),
+    (["job", "shout"], 2, "shout"),
+    (["node", "info", "no-such-node"], 3, "no-such-node"),
+    (["run", "-m", "lots", "--", "true"], 2, "memory"),
+    (["run", "-c", "9000", "--", "true"], 2, "cpu"),
+    (["job", "submit", "no-such.yaml"], 2, "no-such.yaml"),
+    (["token", "create", "x", "--scopes", "everything"], 2, "everything"),
+    (["team", "create", "default"], 5, "default"),
+    (["job", "list", "--org", "elsewhere"], 3, "elsewhere")])  # fmt: skip
+def test_what_cannot_be_done_ends_with_its_code_and_a_sentence(shell: Shell, words_of: list[str], code: int, says: str):
+    done = shell(*words_of)
+    assert (done.returncode, done.stdout) == (code, b""), done.stderr
+    assert says in done.stderr.decode() and "Traceback" not in done.stderr.decode()
+
+
+def test_an_error_in_json_is_one_document_too(shell: Shell):
+    done = shell("job", "info", "99999", "--json")
+    assert done.returncode == 3
+    assert "99999" in json.dumps(json.loads(done.stdout or done.stderr))
+
+
+def test_a_wrong_token_and_a_portal_that_is_away_have_codes_of_their_own(shell: Shell):
+    assert shell("job", "list", MUSTER_TOKEN="mst_wrong").returncode == 4
+    assert shell("whoami", MUSTER_URL="http://127.0.0.1:9").returncode == 6
+    assert EMAIL.encode() in shell("whoami").stdout
