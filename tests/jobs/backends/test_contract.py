@@ -1,5 +1,6 @@
-"""What every backend promises (jobs/backends/base.py), each of them in turn. Keys are new each time: two suites on one machine
-never meet."""
+"""What every backend promises (jobs/backends/base.py), each of them in turn.
+
+Keys are new each time: two suites on one machine never meet."""
 
 from __future__ import annotations
 
@@ -41,11 +42,11 @@ def test_probe_and_inventory_say_what_is_there(stage):
 
 
 def test_a_job_runs_to_its_end_and_its_output_is_kept(stage):
-    before = datetime.now(UTC)
+    before, second = datetime.now(UTC), timedelta(seconds=1)
     seen, log = stage.run("echo hello; echo sorry >&2; echo $WORD", env={"WORD": "ä b"})
     assert (seen.state, seen.reason, seen.exit_code) == (State.SUCCEEDED, Reason.COMPLETED, 0)
     assert log == "hello\nsorry\nä b\n".encode()
-    assert before - timedelta(seconds=1) < seen.started_at <= seen.finished_at < datetime.now(UTC) + timedelta(seconds=1)
+    assert before - second < seen.started_at <= seen.finished_at < datetime.now(UTC) + second
 
 
 def test_the_environment_of_the_portal_stays_with_the_portal(stage, monkeypatch):

@@ -126,12 +126,13 @@ def test_a_job_that_is_killed_from_outside_with_its_supervisor_is_told_so(local)
 
 
 def test_a_process_that_a_job_leaves_behind_is_ended_and_told(local):
-    key = local.submit(f"setsid -f sleep 67 >/dev/null 2>&1; pgrep -f '^sleep 67$' > {local.path}/pid; exit 0").key
+    pidfile = local.path / "pid"
+    away = f"setsid -f sh -c 'echo $$ > {pidfile}; exec sleep 67' >/dev/null 2>&1"
+    key = local.submit(f"{away}; while [ ! -s {pidfile} ]; do sleep 0.02; done; exit 0").key
     seen = local.ended(key)
     assert seen.reason == Reason.COMPLETED
     assert "1 processes that it left behind were ended" in seen.evidence
-    pid = int((local.path / "pid").read_text().split()[-1])
-    assert local.wait_for(lambda: _is_dead(pid))
+    assert local.wait_for(lambda: _is_dead(int(pidfile.read_text())))
 
 
 def test_exec_runs_beside_the_job_in_its_directory_and_environment(local):
