@@ -21,7 +21,7 @@ TABLE = [
     (Ending(None, 9, asked="cancel"), Reason.CANCELED, ""),
     (Ending(143, None, asked="time", time_limit=90.0), Reason.TIME_LIMIT, "whole limit of 90 s"),
     (Ending(None, 9, is_over_memory=True, peak=3 * GIB, limit=2 * GIB), Reason.OUT_OF_MEMORY, "3.0 GiB of 2.0 GiB"),
-    (Ending(None, 9, asked="cancel", is_over_memory=True, peak=GIB >> 9, limit=GIB >> 10), Reason.OUT_OF_MEMORY, "2 MiB of"),
+    (Ending(None, 9, asked="cancel", is_over_memory=True, peak=2 << 20, limit=1), Reason.OUT_OF_MEMORY, "2 MiB of"),
     (Ending(1, None, tail=f"epoch 1\n{CUDA}\n"), Reason.OUT_OF_MEMORY, CUDA),
     (Ending(1, None, tail="MemoryError\n"), Reason.OUT_OF_MEMORY, "MemoryError"),
     (Ending(134, None, tail="what():  std::bad_alloc\n"), Reason.OUT_OF_MEMORY, "std::bad_alloc"),
