@@ -13,71 +13,93 @@ import orjson
 from asgiref.sync import sync_to_async
 
 from monitoring.live.hub import Hub, Sink
+from monitoring.live.late import LateLook
 from monitoring.live.topics import Granted
 from portal.blobs.logs import Certificate, LogRead, log_store
-from portal.core.streams import Frame
+from portal.core.frames import Frame
 
 HEAD = struct.Struct("<IIQQ")       # subscription, reserved, offset of the first byte, Unix ms
 CHUNK = 256 << 10                   # bytes of one frame while catching up: small, so that other topics get their turn
+GATHER = 0.03                       # seconds between two live frames of a log at least: what comes meanwhile is one frame
 Send = Callable[[bytes | str], Awaitable[None]]
 
 
 class Subscription:
-    """Runs as a task of its socket until cancelled. `after`: the next byte wanted, for logs; None: from the end."""
+    """Runs as a task of its socket until cancelled, or until its log has ended. `after`: the next byte wanted, for logs; None: from
+    the end. `at` is the next byte that the viewer lacks."""
 
     def __init__(self, number: int, topic: str, granted: Granted, after: int | None, send: Send):
         self.number, self.topic, self.granted = number, topic, granted
+        self.sink, self.at = Sink(), after or 0
         self._after, self._send = after, send
-        self._sink, self._hub = Sink(), Hub.here()
+        self._hub = Hub.here()
 
     async def run(self) -> None:
-        for topic in self.granted.bus_topics:
-            self._hub.join(topic, self._sink)
+        topics = self.granted.bus_topics
         try:
+            for topic in topics:
+                self._hub.join(topic, self.sink)
+            if await self._hub.heard(topics):
+                self.sink.is_lost = False       # nothing was promised before
             await (self._follow_log() if self.granted.log_key else self._follow())
         finally:
-            for topic in self.granted.bus_topics:
-                self._hub.leave(topic, self._sink)
+            for topic in topics:
+                self._hub.leave(topic, self.sink)
 
     async def _follow(self) -> None:
         count = self._after or 0
         await self._send(_text({"op": "subscribed", "id": self.number, "seq": count}))
+        if self._after is not None:
+            await self._resync(count, "events are not kept for who was away")
         while True:
-            frames, is_lost = await self._sink.take()
+            frames, is_lost = await self.sink.take()
             if is_lost:
-                await self._send(_text({"op": "resync", "id": self.number, "seq": count, "why": "overflow"}))
+                await self._resync(count, "some events were lost")
             for frame in frames:
                 count += 1
                 await self._send(f'{{"op":"event","id":{self.number},"seq":{count},"data":{frame.data.decode()}}}')
 
+    async def _resync(self, count: int, why: str) -> None:
+        await self._send(_text({"op": "resync", "id": self.number, "seq": count, "why": why}))
+
     async def _follow_log(self) -> None:
-        store, key = log_store(), self.granted.log_key
-        at = await _thread(store.end)(key) if self._after is None else self._after
-        await self._send(_text({"op": "subscribed", "id": self.number, "seq": at}))
-        at = await self._catch_up(at)
-        while not await self._ended(at):
-            frames, is_lost = await self._sink.take()
-            met = None if is_lost else joined(frames, at)
-            if met is None:
-                at = await self._catch_up(at)
-            elif met:
-                at = await self._bytes(at, met, frames[-1].at_ms)
-            if any(not frame.data for frame in frames):       # an empty frame: the log was closed
-                at = await self._catch_up(at)
+        if self._after is None:
+            self.at = await _thread(log_store().end)(self.granted.log_key)
+        await self._send(_text({"op": "subscribed", "id": self.number, "seq": self.at}))
+        late = LateLook.here()
+        late.join(self)
+        try:
+            await self._catch_up()
+            while not await self._ended():
+                await self._live()
+        finally:
+            late.leave(self)
 
-    async def _catch_up(self, at: int) -> int:
-        """Everything that is stored from `at` on; the new place."""
+    async def _live(self) -> None:
+        """Frames as they come, until the store has to be asked again."""
         while True:
-            part: LogRead = await _thread(log_store().read)(self.granted.log_key, at, CHUNK)
-            if part.start > at:
-                await self._send(_text({"op": "gap", "id": self.number, "start": at, "end": part.start,
-                                        "why": "; ".join(why for _, _, why in part.gaps)}))
-            if not part.data:
-                return max(at, part.start)
-            times = await _thread(log_store().times)(self.granted.log_key, part.start, part.start + len(part.data))
-            at = await self._timed(part, times)
+            frames, is_lost = await self.sink.take()
+            met = None if is_lost else joined(frames, self.at)
+            if met:
+                await self._bytes(self.at, met, frames[-1].at_ms)
+            if met is None or any(not frame.data for frame in frames):      # an empty frame: closed, or too long for a frame
+                await self._catch_up()
+                return
+            await asyncio.sleep(GATHER)
 
-    async def _timed(self, part: LogRead, times: Sequence[tuple[int, int]]) -> int:
+    async def _catch_up(self) -> None:
+        """Everything that is stored and not sent yet."""
+        while True:
+            part, times = await _thread(_stored)(self.granted.log_key, self.at)
+            if part.start > self.at:
+                await self._send(_text({"op": "gap", "id": self.number, "start": self.at, "end": part.start,
+                                        "why": "; ".join(why for _, _, why in part.gaps)}))
+                self.at = part.start
+            if not part.data:
+                return
+            await self._timed(part, times)
+
+    async def _timed(self, part: LogRead, times: Sequence[tuple[int, int]]) -> None:
         """Cut where the arrival time changes by more than a second, so that each line can tell when it came."""
         cuts, last = [(part.start, times[0][1] if times else 0)], times[0][1] if times else 0
         for offset, ms in times[1:]:
@@ -87,20 +109,30 @@ class Subscription:
         cuts.append((part.start + len(part.data), 0))
         for (start, ms), (end, _) in pairwise(cuts):
             await self._bytes(start, part.data[start - part.start:end - part.start], ms)
-        return part.start + len(part.data)
 
-    async def _bytes(self, at: int, data: bytes, at_ms: int) -> int:
+    async def _bytes(self, at: int, data: bytes, at_ms: int) -> None:
         await self._send(HEAD.pack(self.number, 0, at, at_ms) + data)
-        return at + len(data)
+        self.at = at + len(data)
 
-    async def _ended(self, at: int) -> bool:
+    async def _ended(self) -> bool:
         """Tell the end once everything before it was sent."""
-        certificate: Certificate | None = await _thread(log_store().certificate)(self.granted.log_key)
-        if certificate is None or at < await _thread(log_store().end)(self.granted.log_key):
+        certificate, end = await _thread(_closed)(self.granted.log_key)
+        if certificate is None or self.at < end:
             return False
         await self._send(_text({"op": "end", "id": self.number, "certificate": certificate.as_dict()}))
-        await asyncio.Event().wait()        # nothing follows; the subscription ends when its viewer leaves
         return True
+
+
+def _stored(key: str, at: int) -> tuple[LogRead, list[tuple[int, int]]]:
+    """The next bytes of a log, and when they came."""
+    part = log_store().read(key, at, CHUNK)
+    return part, log_store().times(key, part.start, part.start + len(part.data)) if part.data else []
+
+
+def _closed(key: str) -> tuple[Certificate | None, int]:
+    """The certificate, and where the log ended when that was there."""
+    certificate = log_store().certificate(key)
+    return certificate, log_store().end(key) if certificate else 0
 
 
 def joined(frames: Sequence[Frame], at: int) -> bytes | None:

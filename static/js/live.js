@@ -87,7 +87,7 @@ export class Live {
     else if (message.op === "gap") { sub.after = message.end; sub.on.gap?.(message.start, message.end, message.why); }
     else if (message.op === "resync" && sub.on.bytes) this.#again(sub);
     else if (message.op === "resync") sub.on.resync?.();
-    else if (message.op === "subscribed" && sub.asked) sub.on.resync?.(); // after a loss: rows may have changed meanwhile
+    else if (message.op === "subscribed" && sub.asked && sub.after === null) sub.on.resync?.(); // after a loss rows may have changed; who says `after` is told so
     else if (message.op === "error") { this.subs.delete(message.id); sub.on.error?.(message.message); }
     if (message.op === "subscribed") sub.asked = true;
   }

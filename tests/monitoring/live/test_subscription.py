@@ -14,12 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitoring.live import hub as hubs
+from monitoring.live import late
 from monitoring.live import subscription as subscriptions
 from monitoring.live.hub import MAX_BYTES, MAX_FRAMES, Hub, Sink
 from monitoring.live.subscription import HEAD, Subscription, joined
 from monitoring.live.topics import Granted
 from portal.blobs.logs import LogStore
-from portal.core.streams import Frame, LocalBus
+from portal.core.frames import Frame
+from portal.core.streams import LocalBus
 
 KEY, TOPIC = "a" * 32, "log:" + "a" * 32
 TEXT = b"".join(b"line %d\n" % n for n in range(200_000))
@@ -37,9 +39,12 @@ class Viewer:
     """Keeps what it was sent; a log's bytes must meet."""
 
     def __init__(self) -> None:
-        self.data, self.at, self.said = b"", 0, []
+        self.data, self.at, self.said, self.frames = b"", 0, [], 0
+        self.free = asyncio.Event()         # unset: its network takes nothing
+        self.free.set()
 
     async def __call__(self, message: bytes | str) -> None:
+        await self.free.wait()
         if isinstance(message, str):
             self.said.append(orjson.loads(message))
             if self.said[-1]["op"] == "gap":
@@ -48,6 +53,7 @@ class Viewer:
             return
         number, _, start, _ = HEAD.unpack_from(message)
         assert (number, start) == (7, self.at)
+        self.frames += 1
         self.data += message[HEAD.size :]
         self.at += len(message) - HEAD.size
 
@@ -66,6 +72,8 @@ def bus(monkeypatch: pytest.MonkeyPatch) -> LocalBus:
 def store(tmp_path, monkeypatch: pytest.MonkeyPatch) -> LogStore:
     made = LogStore(tmp_path)
     monkeypatch.setattr(subscriptions, "log_store", lambda: made)
+    monkeypatch.setattr(late, "log_store", lambda: made)
+    monkeypatch.setattr(late, "EVERY", 0.2)
     return made
 
 
@@ -83,7 +91,7 @@ async def watching(act: Callable[[Viewer], Awaitable[None]], *, log: bool = True
     viewer = Viewer()
     viewer.at = after or 0
     granted = Granted((TOPIC,), KEY) if log else Granted(("jobs:x", "jobs:y"))
-    task = asyncio.create_task(Subscription(7, TOPIC, granted, after, viewer).run())
+    task = asyncio.create_task(Subscription(7, TOPIC, granted, after if log else None, viewer).run())
     try:
         await until(lambda: viewer.of("subscribed"))
         await act(viewer)
@@ -148,13 +156,28 @@ async def test_events_come_counted_from_now_on(bus):
 
 async def test_a_viewer_of_events_who_fell_behind_is_told_to_read_again(bus):
     async def act(viewer: Viewer) -> None:
-        for n in range(MAX_FRAMES + 10):
+        viewer.free.clear()
+        for n in range(3 * MAX_FRAMES):
             bus.publish(event(n))
-        await until(lambda: viewer.of("event"))
+            if n % 100 == 0:
+                await asyncio.sleep(0)
+        viewer.free.set()
+        await until(lambda: viewer.of("resync") and viewer.of("event")[-1]["data"]["n"] == 3 * MAX_FRAMES - 1)
 
     viewer = await watching(act, log=False)
-    assert [m["why"] for m in viewer.of("resync")] == ["overflow"]
-    assert viewer.of("event")[-1]["data"]["n"] == MAX_FRAMES + 9
+    assert [m["why"] for m in viewer.of("resync")] == ["some events were lost"]
+    heard = [m["data"]["n"] for m in viewer.of("event")]
+    assert heard == sorted(set(heard))
+
+
+async def test_a_viewer_of_events_who_was_away_is_told_to_read_again(bus):
+    viewer = Viewer()
+    task = asyncio.create_task(Subscription(7, "jobs:x", Granted(("jobs:x",)), 3, viewer).run())
+    await until(lambda: viewer.of("resync"))
+    bus.publish(event(4))
+    await until(lambda: viewer.of("event"))
+    task.cancel()
+    assert (viewer.of("subscribed")[0]["seq"], viewer.of("event")[0]["seq"]) == (3, 4)
 
 
 async def test_a_log_is_read_from_its_store_and_goes_on_live(bus, store):
@@ -219,6 +242,28 @@ async def test_a_gap_is_told_where_it_is(bus, store):
     viewer = await watching(act)
     assert viewer.data == b"abcxyz"
     assert viewer.of("gap") == [{"op": "gap", "id": 7, "start": 3, "end": 10, "why": "the node lost power"}]
+
+
+async def test_what_nobody_told_is_found_in_the_store_with_the_end(bus, store):
+    async def act(viewer: Viewer) -> None:
+        store.append(KEY, 0, b"its watcher was killed before it told", 1)
+        await until(lambda: viewer.at == 37)
+        store.seal(KEY, "exit 0")
+        await until(lambda: viewer.of("end"))
+
+    assert (await watching(act)).data == b"its watcher was killed before it told"
+
+
+async def test_frames_of_a_flood_are_gathered(bus, store):
+    async def act(viewer: Viewer) -> None:
+        for at in range(300):
+            store.append(KEY, at, b"x", at, durable=False)
+            bus.publish(frame(at, b"x"))
+            await asyncio.sleep(0)
+        await until(lambda: viewer.at == 300)
+
+    viewer = await watching(act)
+    assert viewer.data == b"x" * 300 and viewer.frames < 60
 
 
 async def test_the_end_comes_after_the_last_byte_with_the_certificate(bus, store):

@@ -1,0 +1,230 @@
+"""Live frames across processes: a Redis stream per topic. Redis is a bell, never the truth: what is lost while it is away is told as
+lost to whoever watches, who then reads the rows or the log store again."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from portal.core.frames import Deliver, Frame
+from portal.core.ids import uuid7
+
+log = logging.getLogger(__name__)
+MAX_LENGTH = 500              # entries kept of a topic of events: enough to bridge a reader's reconnection
+MAX_LENGTH_BYTES = 64         # the same of a log, whose entries are long and whose gaps show by their offsets
+EXPIRES = 300                 # seconds after which a silent topic is forgotten
+BUFFER, BUFFER_BYTES = 20_000, 16 << 20     # frames, and their bytes, that may wait for Redis
+READ = 200                    # entries of one topic in one read
+PAUSE = 0.5                   # seconds between tries while Redis is away
+_NOWHERE = b"$"               # a topic whose place in its stream is not known yet
+
+
+class Outbox:
+    """What waits to be written, bounded in frames and bytes; whose topic lost something is remembered until it was told."""
+
+    def __init__(self) -> None:
+        self._frames: deque[Frame] = deque()
+        self._size = 0
+        self._lost: set[str] = set()
+        self._changed = threading.Condition()
+        self.dropped = 0
+
+    def put(self, frame: Frame) -> None:
+        with self._changed:
+            if len(self._frames) >= BUFFER or self._size + len(frame.data) > BUFFER_BYTES:
+                self._drop([frame])
+            else:
+                self._frames.append(frame)
+                self._size += len(frame.data)
+            self._changed.notify()
+
+    def take(self, most: int) -> list[Frame]:
+        """Waits; the news of what was lost, then the oldest frames."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._frames or self._lost)
+            lost = [Frame(topic, b"", 0, 0, False, is_lost=True) for topic in self._lost]
+            self._lost.clear()
+            frames = [self._frames.popleft() for _ in range(min(most, len(self._frames)))]
+            self._size -= sum(len(frame.data) for frame in frames)
+            return lost + frames
+
+    def lose(self, frames: Iterable[Frame]) -> None:
+        with self._changed:
+            self._drop(frames)
+
+    def _drop(self, frames: Iterable[Frame]) -> None:
+        for frame in frames:
+            self._lost.add(frame.topic)
+            self.dropped += not frame.is_lost
+
+
+class Outage:
+    """One line in the log when Redis goes away and one when it is back, not two a second."""
+
+    def __init__(self, who: str):
+        self._who, self._is_away = who, False
+
+    def away(self, error: Exception) -> None:
+        if not self._is_away:
+            log.warning("live %s: Redis is away, viewers read again once it is back: %s", self._who, error)
+        self._is_away = True
+
+    def back(self) -> None:
+        if self._is_away:
+            log.warning("live %s: Redis is back", self._who)
+        self._is_away = False
+
+
+class RedisBus:
+    """Across processes: XADD by one writer thread, XREAD by one reader thread, each with a connection of its own. The reader
+    sleeps in XREAD; a new topic wakes it by an entry in the `bell`, a stream of this process alone."""
+
+    def __init__(self, url: str):
+        self._url = url
+        self._out = Outbox()
+        self._lock = threading.Lock()
+        self._bell = f"bell:{uuid7().hex}"
+        self._topics: dict[str, tuple[Deliver, ...]] = {self._bell: ()}
+        self._last: dict[str, bytes] = {self._bell: _NOWHERE}
+        self._threads: set[str] = set()
+        self._wanted = threading.Event()
+
+    @property
+    def dropped(self) -> int:
+        """Publications that reached nobody because Redis was away or slow."""
+        return self._out.dropped
+
+    def publish(self, frame: Frame) -> None:
+        self._run("writer", self._write)
+        self._out.put(frame)
+
+    def is_watched(self, topic: str) -> bool:
+        return True
+
+    def subscribe(self, topic: str, deliver: Deliver) -> bool:
+        with self._lock:
+            self._topics[topic] = (*self._topics.get(topic, ()), deliver)
+            is_heard = self._last.setdefault(topic, _NOWHERE) != _NOWHERE
+        if not is_heard:
+            self._wanted.set()
+            self._run("reader", self._read)
+            self.publish(Frame(self._bell, b"", 0, 0, False))
+        return is_heard
+
+    def unsubscribe(self, topic: str, deliver: Deliver) -> None:
+        with self._lock:
+            left = tuple(d for d in self._topics.get(topic, ()) if d != deliver)
+            if left:
+                self._topics[topic] = left
+            else:
+                self._topics.pop(topic, None)
+                self._last.pop(topic, None)
+
+    def _run(self, name: str, loop: Callable[[], None]) -> None:
+        if name in self._threads:
+            return
+        with self._lock:
+            if name in self._threads:
+                return
+            self._threads.add(name)
+        threading.Thread(target=loop, name=f"streams-{name}", daemon=True).start()
+
+    def _connection(self) -> Any:
+        import redis
+
+        return redis.Redis.from_url(self._url, socket_connect_timeout=2, socket_timeout=10)
+
+    def _write(self) -> None:
+        link, outage = self._connection(), Outage("writer")
+        while True:
+            batch = self._out.take(200)          # waits here while there is nothing to tell
+            try:
+                with link.pipeline(transaction=False) as pipe:
+                    for frame in batch:
+                        pipe.xadd(f"live:{frame.topic}", _fields(frame), approximate=True,
+                                  maxlen=MAX_LENGTH_BYTES if frame.is_bytes else MAX_LENGTH)
+                    for topic in {frame.topic for frame in batch}:
+                        pipe.expire(f"live:{topic}", EXPIRES)
+                    pipe.execute()
+                outage.back()
+            except Exception as error:
+                self._out.lose(batch)
+                outage.away(error)
+                time.sleep(PAUSE)
+
+    def _read(self) -> None:
+        link, outage = self._connection(), Outage("reader")
+        while True:
+            try:
+                self._read_once(link)
+                outage.back()
+            except Exception as error:
+                with self._lock:              # Redis may come back empty: begin with what comes next, and say so
+                    self._last = dict.fromkeys(self._topics, _NOWHERE)
+                outage.away(error)
+                time.sleep(PAUSE)
+
+    def _read_once(self, link: Any) -> None:
+        """One XREAD over all topics, until something comes or a second has gone."""
+        with self._lock:
+            wanted = dict(self._last)
+        if len(wanted) == 1:                  # the bell alone
+            self._wanted.wait(60)
+            self._wanted.clear()
+            return
+        if unknown := [topic for topic, last in wanted.items() if last == _NOWHERE]:
+            wanted |= self._place(link, unknown)
+        for name, entries in link.xread({f"live:{t}": last for t, last in wanted.items()}, count=READ, block=1000) or ():
+            topic = name.decode().removeprefix("live:")
+            self._hand_out(topic, entries)
+            if len(entries) == READ and _is_trimmed(link, topic, wanted[topic]):
+                self._tell_loss(topic)
+
+    def _place(self, link: Any, topics: list[str]) -> dict[str, bytes]:
+        """The ends of these streams, from where on nothing is missed; those who watch are told."""
+        with link.pipeline(transaction=False) as pipe:
+            for topic in topics:
+                pipe.xrevrange(f"live:{topic}", count=1)
+            ends = [found[0][0] if found else b"0-0" for found in pipe.execute()]
+        places = dict(zip(topics, ends, strict=True))
+        with self._lock:
+            self._last |= {topic: place for topic, place in places.items() if topic in self._last}
+        for topic in topics:
+            self._tell_loss(topic)
+        return places
+
+    def _tell_loss(self, topic: str) -> None:
+        for deliver in self._topics.get(topic, ()):
+            deliver(Frame(topic, b"", 0, 0, False, is_lost=True))
+
+    def _hand_out(self, topic: str, entries: list[tuple[bytes, dict[bytes, bytes]]]) -> None:
+        with self._lock:
+            if self._last.get(topic, _NOWHERE) != _NOWHERE:       # else it was left meanwhile, or is to be found anew
+                self._last[topic] = entries[-1][0]
+        for _, fields in entries:
+            frame = _frame(topic, fields)
+            for deliver in self._topics.get(topic, ()):
+                deliver(frame)
+
+
+def _fields(frame: Frame) -> dict[bytes, bytes | int]:
+    return {b"d": frame.data, b"s": frame.seq, b"a": frame.at_ms, b"b": int(frame.is_bytes), b"l": int(frame.is_lost)}
+
+
+def _frame(topic: str, fields: dict[bytes, bytes]) -> Frame:
+    return Frame(topic, fields[b"d"], int(fields[b"s"]), int(fields[b"a"]), fields[b"b"] == b"1", fields.get(b"l") == b"1")
+
+
+def _is_trimmed(link: Any, topic: str, mark: bytes) -> bool:
+    """Whether the stream no longer reaches back to the mark: then entries after it may have gone unread."""
+    first = link.xrange(f"live:{topic}", count=1)
+    return bool(first) and mark != b"0-0" and _order(first[0][0]) > _order(mark)
+
+
+def _order(mark: bytes) -> tuple[int, int]:
+    high, _, low = mark.partition(b"-")
+    return int(high), int(low)

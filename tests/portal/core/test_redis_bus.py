@@ -1,0 +1,212 @@
+"""Live frames through a real Redis: what arrives, what is told as lost, and how it heals after kill -9."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+import redis
+
+from portal.core import redis_bus
+from portal.core.frames import Frame
+from portal.core.redis_bus import BUFFER_BYTES, MAX_LENGTH, Outbox, RedisBus
+from tests.rig.processes import Folder, wait_until
+from tests.rig.redis import Redis, start_redis
+
+
+def event(number: int, topic: str = "jobs:x") -> Frame:
+    return Frame(topic, b'{"n":%d}' % number, 0, 0, False)
+
+
+class Watcher:
+    """What one hub was given: publications, and how often it was told of a loss."""
+
+    def __init__(self) -> None:
+        self.got: list[Frame] = []
+        self.losses = 0
+
+    def __call__(self, frame: Frame) -> None:
+        if frame.is_lost:
+            self.losses += 1
+        else:
+            self.got.append(frame)
+
+
+@pytest.fixture
+def folder() -> Iterator[Folder]:
+    made = Folder()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def server(folder: Folder) -> Redis:
+    return start_redis(folder)
+
+
+def watched(bus: RedisBus, topic: str = "jobs:x") -> Watcher:
+    """One who watches and whom the bus hears."""
+    watcher = Watcher()
+    if not bus.subscribe(topic, watcher):
+        wait_until(lambda: watcher.losses, "the bus hears the topic")
+    watcher.losses = 0
+    return watcher
+
+
+def kill(server: Redis) -> None:
+    os.kill(server.pid, signal.SIGKILL)
+    wait_until(lambda: not _answers(server), "Redis is gone")
+
+
+def _answers(server: Redis) -> bool:
+    try:
+        return bool(redis.Redis.from_url(server.url, socket_timeout=1).ping())
+    except redis.RedisError:
+        return False
+
+
+def test_what_another_process_tells_comes_whole_and_in_order(server):
+    teller, watcher = RedisBus(server.url), watched(RedisBus(server.url))
+    frames = [event(n) for n in range(1500)]
+    for sent, frame in enumerate(frames):
+        teller.publish(frame)
+        if sent % 100 == 0:          # no faster than a reader reads, or the stream is trimmed
+            wait_until(lambda sent=sent: len(watcher.got) >= sent, "the reader keeps up")
+    wait_until(lambda: len(watcher.got) == 1500, "everything came")
+    assert watcher.got == frames and watcher.losses == 0
+
+
+def test_bytes_keep_their_offset_time_and_every_value(server):
+    watcher = watched(RedisBus(server.url), "log:a")
+    frame = Frame("log:a", bytes(range(256)), 2**40, 1_795_217_952_200, True)
+    RedisBus(server.url).publish(frame)
+    wait_until(lambda: watcher.got, "it came")
+    assert watcher.got == [frame]
+
+
+def test_a_topic_is_heard_at_once_although_the_reader_sleeps(server):
+    bus = RedisBus(server.url)
+    watched(bus)
+    began = time.monotonic()
+    watched(bus, "jobs:y")
+    assert time.monotonic() - began < 0.5
+
+
+def test_what_was_told_before_does_not_come(server):
+    bus = RedisBus(server.url)
+    bus.publish(event(1))
+    wait_until(lambda: redis.Redis.from_url(server.url).xlen("live:jobs:x") == 1, "it is in its stream")
+    watcher = watched(bus)
+    bus.publish(event(2))
+    wait_until(lambda: watcher.got, "the later one came")
+    assert watcher.got == [event(2)]
+
+
+def test_a_second_watcher_hears_without_waiting_and_the_last_one_ends_it(server):
+    bus = RedisBus(server.url)
+    first = watched(bus)
+    second = Watcher()
+    assert bus.subscribe("jobs:x", second)
+    bus.publish(event(1))
+    wait_until(lambda: first.got and second.got, "both heard")
+    bus.unsubscribe("jobs:x", first)
+    bus.unsubscribe("jobs:x", second)
+    assert not bus.subscribe("jobs:x", second)
+
+
+def test_a_stream_is_short_and_is_forgotten_when_nothing_comes(server):
+    bus, link = RedisBus(server.url), redis.Redis.from_url(server.url)
+    for n in range(3000):
+        bus.publish(event(n))
+    for n in range(500):
+        bus.publish(Frame("log:a", b"x" * 60_000, n * 60_000, 1, True))
+        if n % 100 == 99:
+            wait_until(lambda n=n: _newest(link, "log:a").get(b"s") == b"%d" % (n * 60_000), "they are written")
+    assert link.xlen("live:jobs:x") <= MAX_LENGTH + 100
+    assert link.memory_usage("live:log:a") < 8 << 20
+    assert 0 < link.ttl("live:jobs:x") <= redis_bus.EXPIRES
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_after_a_kill_of_redis_everybody_is_told_to_read_again_and_hears_on(server, folder, seed):
+    teller, watcher = RedisBus(server.url), watched(RedisBus(server.url))
+    for n in range(20 * (seed + 1)):
+        teller.publish(event(n))
+    kill(server)
+    for n in range(50):
+        teller.publish(event(n))
+    start_redis(folder, port=server.port, name=f"again{seed}")
+    wait_until(lambda: watcher.losses, "the loss is told")
+    numbers = iter(range(10_000, 10_400))
+    wait_until(lambda: teller.publish(event(next(numbers))) or _last(watcher) >= 10_000, "it heals", 10, 0.05)
+    assert teller.dropped >= 1
+
+
+def test_a_loss_is_told_although_nothing_is_published_afterwards(server, folder):
+    """The reader may be back before the writer gives up: then only the writer knows."""
+    teller = RedisBus(server.url)
+    teller.publish(event(0))
+    wait_until(lambda: redis.Redis.from_url(server.url).xlen("live:jobs:x"), "the writer is connected")
+    kill(server)
+    teller.publish(event(1))
+    wait_until(lambda: teller.dropped, "it was dropped")
+    start_redis(folder, port=server.port, name="again")
+    link = redis.Redis.from_url(server.url)
+    wait_until(lambda: link.xlen("live:jobs:x"), "the loss is written")
+    assert [fields[b"l"] for _, fields in link.xrange("live:jobs:x")] == [b"1"]
+
+
+def test_publishing_never_waits_while_redis_hangs(server):
+    bus = RedisBus(server.url)
+    os.kill(server.pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        for n in range(30_000):
+            bus.publish(event(n))
+        assert time.monotonic() - began < 5
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
+    assert bus.dropped > 0
+
+
+def test_a_reader_who_fell_behind_a_trimmed_stream_is_told(server, monkeypatch):
+    bus = RedisBus(server.url)
+    free = threading.Event()
+    watcher = watched(bus)
+
+    def slow(frame: Frame) -> None:
+        free.wait(10)
+
+    bus.subscribe("jobs:x", slow)
+    teller, link = RedisBus(server.url), redis.Redis.from_url(server.url)
+    for n in range(5000):
+        teller.publish(event(n))
+    wait_until(lambda: _newest(link, "jobs:x").get(b"d") == event(4999).data, "all are written")
+    free.set()
+    wait_until(lambda: _last(watcher) == 4999, "it came to the end")
+    assert len(watcher.got) < 5000 and watcher.losses
+
+
+def test_an_outbox_is_bounded_and_remembers_whose_frames_it_dropped():
+    box = Outbox()
+    big = Frame("log:a", b"x" * (BUFFER_BYTES // 4 - 100), 0, 0, True)
+    for _ in range(6):
+        box.put(big)
+    box.put(event(1))
+    taken = box.take(100)
+    assert [(f.topic, f.is_lost) for f in taken] == [("log:a", True), *[("log:a", False)] * 4, ("jobs:x", False)]
+    assert box.dropped == 2
+    box.put(event(2))
+    assert box.take(100) == [event(2)]
+
+
+def _last(watcher: Watcher) -> int:
+    return int(watcher.got[-1].data[5:-1]) if watcher.got else -1
+
+
+def _newest(link: redis.Redis, topic: str) -> dict[bytes, bytes]:
+    return dict(fields) if (found := link.xrevrange(f"live:{topic}", count=1)) and (fields := found[0][1]) else {}
