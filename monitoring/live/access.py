@@ -1,36 +1,47 @@
-"""Notices within seconds that somebody's access may have changed, with one small query for all sockets of a process."""
+"""Notices within seconds that somebody's access may have changed, with a few small queries for all sockets of a process."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import time
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
+from uuid import UUID
 from weakref import WeakKeyDictionary, WeakSet
 
 from channels.db import database_sync_to_async
 from django.db.models import Max
 
+from monitoring.live.identity import Way, ended
+from monitoring.live.topics import Granted, grant
+from portal.core.errors import PortalError
 from portal.core.models import Event
+from workspaces.actors import Actor
 
 if TYPE_CHECKING:
     from monitoring.live.consumers import LiveConsumer
 
 log = logging.getLogger(__name__)
 EVERY = 2.0                 # seconds between looks
-ANYWAY = 60.0               # sessions and tokens also end by time, which no event tells
+ANYWAY = 60.0               # seconds after which everything is asked again; tokens also end by time, which no event tells
+LATE = 1000                 # positions: a transaction that took its position earlier may become visible later
 KINDS = ("member.added", "member.changed", "member.removed", "team.created", "team_member.added", "team_member.changed",
-         "team_member.removed", "token.revoked", "user.deactivated", "user.signed_out")
+         "team_member.removed", "token.revoked")
 
 
 class AccessWatch:
-    """One per event loop; it looks only while there are sockets."""
+    """One per event loop; it looks only while there are sockets. `turn` counts the times that access was asked again."""
 
     _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, AccessWatch]] = WeakKeyDictionary()
 
     def __init__(self) -> None:
+        self.turn = 0
         self._sockets: WeakSet[LiveConsumer] = WeakSet()
+        self._failed: WeakSet[LiveConsumer] = WeakSet()
         self._task: asyncio.Task[None] | None = None
+        self._has_begun = asyncio.Event()
 
     @classmethod
     def here(cls) -> AccessWatch:
@@ -39,33 +50,88 @@ class AccessWatch:
             cls._of_loop[loop] = cls()
         return cls._of_loop[loop]
 
-    def join(self, socket: LiveConsumer) -> None:
+    async def join(self, socket: LiveConsumer) -> None:
+        """From its return on no change of access is missed."""
         self._sockets.add(socket)
         if self._task is None or self._task.done():
+            self._has_begun.clear()
             self._task = asyncio.create_task(self._run())
+        await self._has_begun.wait()
 
     def leave(self, socket: LiveConsumer) -> None:
         self._sockets.discard(socket)
+        self._failed.discard(socket)
 
     async def _run(self) -> None:
-        position, last = await database_sync_to_async(_newest)(), time.monotonic()
+        news, last = News(), time.monotonic()
         while self._sockets:
-            await asyncio.sleep(EVERY)
             try:
-                changed = await database_sync_to_async(_changed_since)(position)
-                position = changed or position
-                if changed or time.monotonic() - last > ANYWAY:
-                    last = time.monotonic()
-                    for socket in list(self._sockets):
-                        await socket.recheck()
+                orgs = await database_sync_to_async(news.look)()
+                self._has_begun.set()
+                gone = await database_sync_to_async(ended)({s.way: s.actor for s in self._sockets if s.actor})
+                is_due = time.monotonic() - last > ANYWAY
+                last = time.monotonic() if is_due else last
+                await self._recheck([s for s in self._sockets if is_due or s.way in gone or s.is_about(orgs)])
             except Exception:
                 log.exception("access could not be asked again; next try in %g s", EVERY)
+            await asyncio.sleep(EVERY)
+
+    async def _recheck(self, sockets: Iterable[LiveConsumer]) -> None:
+        """Ask again for these, and for those for whom that failed before. One that breaks does not keep the others waiting."""
+        wanted = {*sockets, *self._failed}
+        if not wanted:
+            return
+        self.turn += 1
+        asked = Asked()
+        for socket in wanted:
+            self._failed.add(socket)
+            try:
+                await socket.recheck(asked)
+                self._failed.discard(socket)
+            except Exception:
+                log.exception("the access of a websocket could not be asked again; next try in %g s", EVERY)
 
 
-def _newest() -> int:
-    return Event.objects.aggregate(last=Max("position"))["last"] or 0
+class News:
+    """The events that touched anybody's access, each told once."""
+
+    def __init__(self) -> None:
+        self._from: int | None = None
+        self._known: set[int] = set()
+
+    def look(self) -> set[UUID | None]:
+        """The organizations of the new ones; nothing at the first look."""
+        newest = Event.objects.aggregate(last=Max("position"))["last"] or 0
+        is_first = self._from is None
+        since = newest - LATE if self._from is None else self._from
+        found = dict(Event.objects.filter(position__gt=since, kind__in=KINDS).values_list("position", "org_id"))
+        fresh = {org for position, org in found.items() if position not in self._known}
+        self._from, self._known = newest - LATE, set(found)
+        return set() if is_first else fresh
 
 
-def _changed_since(position: int) -> int:
-    """The position of the latest event that touched anybody's access; 0 when there was none."""
-    return Event.objects.filter(position__gt=position, kind__in=KINDS).aggregate(last=Max("position"))["last"] or 0
+@dataclass
+class Asked:
+    """Answers of one round of asking, so that many sockets of one person cost as much as one."""
+
+    _actors: dict[Way, Actor | None] = field(default_factory=dict)
+    _grants: dict[tuple[Way, str], Granted | PortalError] = field(default_factory=dict)
+
+    def of(self, way: Way, topics: Collection[str]) -> tuple[Actor | None, dict[str, Granted | PortalError]]:
+        """Who it is now, None when access has ended; and of each topic the grant, or why there is none."""
+        if way not in self._actors:
+            self._actors[way] = way.actor()
+        actor = self._actors[way]
+        if actor is None:
+            return None, {}
+        for topic in topics:
+            if (way, topic) not in self._grants:
+                self._grants[way, topic] = _granted(actor, topic)
+        return actor, {topic: self._grants[way, topic] for topic in topics}
+
+
+def _granted(actor: Actor, topic: str) -> Granted | PortalError:
+    try:
+        return grant(actor, topic)
+    except PortalError as error:
+        return error

@@ -4,19 +4,24 @@ binary frames of log bytes (`subscription.HEAD`). Each subscribe is authorised; 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
+from collections.abc import Set
 from typing import Any
+from uuid import UUID
 
 import orjson
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from monitoring.live.access import AccessWatch
+from monitoring.live.access import AccessWatch, Asked
+from monitoring.live.identity import Way
 from monitoring.live.subscription import Subscription
-from monitoring.live.topics import grant
-from portal.core.errors import InvalidInput, NotFound, PortalError
+from monitoring.live.topics import Granted, grant
+from portal.core.errors import InvalidInput, PortalError
 from workspaces.actors import Actor
 
+log = logging.getLogger(__name__)
 MAX_SUBSCRIPTIONS = 64
 MAX_MESSAGE = 4096
 
@@ -25,13 +30,15 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     """One socket of one page or program."""
 
     async def connect(self) -> None:
-        self.actor: Actor | None = await self.scope["identify"]()
+        self.way: Way = self.scope["way"]
+        self.actor: Actor | None = None
         self.tasks: dict[int, tuple[Subscription, asyncio.Task[None]]] = {}
+        await AccessWatch.here().join(self)
+        self.actor = await database_sync_to_async(self.way.actor)()
         await self.accept()                 # first: a handshake that is refused tells a browser no code
         if self.actor is None:
             await self.close(code=4401)
             return
-        AccessWatch.here().join(self)
         await self.tell({"op": "hello", "server_time": int(time.time() * 1000)})
 
     async def disconnect(self, code: int) -> None:
@@ -63,13 +70,16 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def subscribe(self, number: int, message: dict[str, Any]) -> None:
         topic, after = message.get("topic"), message.get("after")
-        if not isinstance(topic, str) or not (after is None or (isinstance(after, int) and 0 <= after < 2**63)):
+        if not isinstance(topic, str) or not (after is None or (type(after) is int and 0 <= after < 2**63)):
             raise InvalidInput.at("topic", "must be text, and `after` a whole number or left out")
         if number in self.tasks or len(self.tasks) >= MAX_SUBSCRIPTIONS:
             raise InvalidInput.at("id", f"must be new; a socket has at most {MAX_SUBSCRIPTIONS} subscriptions")
+        watch = AccessWatch.here()
+        turn = watch.turn
         granted = await database_sync_to_async(grant)(self.actor, topic)
-        made = Subscription(number, topic, granted, after, self.put)
-        self.tasks[number] = (made, asyncio.create_task(self._guard(made)))
+        if watch.turn != turn:              # access was asked again meanwhile, without this one
+            granted = await database_sync_to_async(grant)(self.actor, topic)
+        self._start(Subscription(number, topic, granted, after, self.put))
 
     async def drop(self, number: int) -> None:
         made = self.tasks.pop(number, None)
@@ -77,24 +87,40 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             made[1].cancel()
             await asyncio.gather(made[1], return_exceptions=True)
 
-    async def recheck(self) -> None:
+    def is_about(self, orgs: Set[UUID | None]) -> bool:
+        """Whether what happened in these organizations may change what is watched here."""
+        if not orgs:
+            return False
+        ours = {made.granted.org_id for made, _ in self.tasks.values()}
+        if self.actor and self.actor.token:
+            ours.add(self.actor.token.org_id)
+        return None in ours or None in orgs or not ours.isdisjoint(orgs)
+
+    async def recheck(self, asked: Asked) -> None:
         """Somebody's access changed: everything is asked again, and what is no longer allowed ends here."""
-        self.actor = await self.scope["identify"]()
+        if self.actor is None:
+            return
+        watched = list(self.tasks.items())
+        self.actor, now = await database_sync_to_async(asked.of)(self.way, [made.topic for _, (made, _) in watched])
         if self.actor is None:
             await self.close(code=4401)
             return
-        for number, (made, _) in list(self.tasks.items()):
-            try:
-                now = await database_sync_to_async(grant)(self.actor, made.topic)
-            except NotFound as error:
-                await self.drop(number)
-                await self.tell({"op": "error", "id": number, "code": error.kind, "message": error.message})
-                continue
-            if now != made.granted:
-                await self.drop(number)
-                again = Subscription(number, made.topic, now, None, self.put)
-                self.tasks[number] = (again, asyncio.create_task(self._guard(again)))
-                await self.tell({"op": "resync", "id": number, "seq": 0, "why": "access changed"})
+        for number, (made, _) in watched:
+            if number in self.tasks and self.tasks[number][0] is made:      # else it ended meanwhile
+                await self._regrant(number, made, now[made.topic])
+
+    async def _regrant(self, number: int, made: Subscription, now: Granted | PortalError) -> None:
+        if now == made.granted:
+            return
+        await self.drop(number)
+        if isinstance(now, PortalError):
+            await self.tell({"op": "error", "id": number, "code": now.kind, "message": now.message})
+            return
+        self._start(Subscription(number, made.topic, now, made.at if now.log_key else None, self.put))
+        await self.tell({"op": "resync", "id": number, "seq": 0, "why": "access changed"})
+
+    def _start(self, made: Subscription) -> None:
+        self.tasks[made.number] = (made, asyncio.create_task(self._guard(made)))
 
     async def put(self, data: bytes | str) -> None:
         if isinstance(data, str):
@@ -109,12 +135,14 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """A subscription that breaks says so; the socket and the others go on."""
         try:
             await made.run()
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, OSError):       # OSError: the viewer has gone, and the socket will hear of it
             raise
         except Exception:
-            self.tasks.pop(made.number, None)
+            log.exception("the subscription of %s broke", made.topic)
             await self.tell({"op": "error", "id": made.number, "code": "internal", "message": "This broke on our side. Subscribe again."})
-            raise
+        finally:
+            if made.number in self.tasks and self.tasks[made.number][0] is made:
+                del self.tasks[made.number]
 
 
 def _parsed(text: str | None) -> dict[str, Any]:

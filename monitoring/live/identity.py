@@ -3,41 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
 
-from channels.db import database_sync_to_async
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
 from workspaces.actors import Actor, actor_of
+from workspaces.models import User
 from workspaces.tokens import authenticate_token
 
 Scope = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class ByToken:
+    """By an access token."""
+
+    raw: str = field(repr=False)
+
+    def actor(self) -> Actor | None:
+        return authenticate_token(self.raw)
+
+
+@dataclass(frozen=True)
+class BySession:
+    """By the session of one of our own pages."""
+
+    key: str = field(repr=False)
+
+    def actor(self) -> Actor | None:
+        if not self.key:
+            return None
+        request = HttpRequest()
+        request.session = _sessions()(self.key)
+        user = get_user(request)
+        return actor_of(user) if user.is_authenticated and user.is_active else None  # type: ignore[arg-type]
+
+
+Way = ByToken | BySession
+
+
 class Identify:
-    """Sets `scope["identify"]`, which gives the actor now and again later: None once the token or session has ended."""
+    """Sets `scope["way"]`, by which the actor is found now and again later: `actor()` is None once the token or session has ended."""
 
     def __init__(self, app: Callable[..., Awaitable[None]]):
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         headers = {name.decode("latin1").lower(): value.decode("latin1") for name, value in scope["headers"]}
-        await self.app(scope | {"identify": _way_in(headers)}, receive, send)
+        await self.app(scope | {"way": _way_in(headers)}, receive, send)
 
 
-def _way_in(headers: Mapping[str, str]) -> Callable[[], Awaitable[Actor | None]]:
+def ended(ways: Mapping[Way, Actor]) -> set[Way]:
+    """Those whose session was ended, or whose user was switched off or is an operator no longer. Two queries."""
+    keys = [way.key for way in ways if isinstance(way, BySession)]
+    alive = _sessions().get_model_class().objects.filter(session_key__in=keys).values_list("session_key", flat=True) if keys else ()
+    users = {actor.user_id for actor in ways.values() if actor.user_id}
+    active = dict(User.objects.filter(id__in=users, is_active=True).values_list("id", "is_operator")) if users else {}
+    gone = {BySession(key) for key in keys} - {BySession(key) for key in alive}
+    return {way for way, actor in ways.items()
+            if way in gone or (actor.user_id and active.get(actor.user_id) != actor.is_operator)}
+
+
+def _way_in(headers: Mapping[str, str]) -> Way:
     kind, _, raw = headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer":
-        return lambda: database_sync_to_async(authenticate_token)(raw.strip())
-    if not is_our_page(headers):
-        return _nobody
-    key = _session_key(headers.get("cookie", ""))
-    return lambda: database_sync_to_async(_of_session)(key)
+        return ByToken(raw.strip())
+    return BySession(_session_key(headers.get("cookie", "")) if is_our_page(headers) else "")
 
 
 def is_our_page(headers: Mapping[str, str]) -> bool:
@@ -48,10 +85,6 @@ def is_our_page(headers: Mapping[str, str]) -> bool:
     return bool(origin) and urlsplit(origin).netloc == headers.get("host", "") != ""
 
 
-async def _nobody() -> Actor | None:
-    return None
-
-
 def _session_key(cookies: str) -> str:
     try:
         found = SimpleCookie(cookies).get(settings.SESSION_COOKIE_NAME)
@@ -60,10 +93,5 @@ def _session_key(cookies: str) -> str:
     return found.value if found else ""
 
 
-def _of_session(key: str) -> Actor | None:
-    if not key:
-        return None
-    request = HttpRequest()
-    request.session = import_string(settings.SESSION_ENGINE + ".SessionStore")(key)
-    user = get_user(request)
-    return actor_of(user) if user.is_authenticated and user.is_active else None  # type: ignore[arg-type]
+def _sessions() -> Any:
+    return import_string(settings.SESSION_ENGINE + ".SessionStore")

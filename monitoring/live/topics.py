@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from clusters.models import Node
@@ -20,10 +20,12 @@ _TOPIC = re.compile(r"(log|job|jobs|nodes|metrics:attempt|metrics:job|metrics:no
 
 @dataclass(frozen=True)
 class Granted:
-    """What a subscription listens to on the bus. `log_key`: the log that is the truth behind it, for log topics."""
+    """What a subscription listens to on the bus. `log_key`: the log that is the truth behind it, for log topics. `org_id`: the
+    organization whose members and roles decide; None: any."""
 
     bus_topics: tuple[str, ...]
     log_key: str = ""
+    org_id: UUID | None = None
 
 
 def grant(actor: Actor, topic: str) -> Granted:
@@ -36,20 +38,16 @@ def grant(actor: Actor, topic: str) -> Granted:
 
 
 def _log(actor: Actor, pk: UUID, topic: str) -> Granted:
-    attempt = Attempt.objects.select_related("job", "org").filter(id=pk).first()
-    _see(actor, attempt.job if attempt else None)
-    return Granted((topic,), log_key=pk.hex)
+    return replace(_of_attempt(actor, pk, topic), log_key=pk.hex)
 
 
 def _of_attempt(actor: Actor, pk: UUID, topic: str) -> Granted:
-    attempt = Attempt.objects.select_related("job", "org").filter(id=pk).first()
-    _see(actor, attempt.job if attempt else None)
-    return Granted((topic,))
+    attempt = Attempt.objects.select_related("job__org").filter(id=pk).first()
+    return Granted((topic,), org_id=_see(actor, attempt.job if attempt else None))
 
 
 def _of_job(actor: Actor, pk: UUID, topic: str) -> Granted:
-    _see(actor, Job.objects.select_related("org").filter(id=pk).first())
-    return Granted((topic,))
+    return Granted((topic,), org_id=_see(actor, Job.objects.select_related("org").filter(id=pk).first()))
 
 
 def _job_list(actor: Actor, pk: UUID, topic: str) -> Granted:
@@ -58,13 +56,13 @@ def _job_list(actor: Actor, pk: UUID, topic: str) -> Granted:
     teams = inside.teams_where(Permission.JOBS_READ)
     if teams is None:
         teams = frozenset(Team.objects.filter(org_id=pk).values_list("id", flat=True))
-    return Granted(tuple(sorted(f"jobs:{team.hex}" for team in teams)))
+    return Granted(tuple(sorted(f"jobs:{team.hex}" for team in teams)), org_id=pk)
 
 
 def _node_list(actor: Actor, pk: UUID, topic: str) -> Granted:
     if not _enter(actor, pk).may(Permission.NODES_READ):
         raise _nothing()
-    return Granted((topic,))
+    return Granted((topic,), org_id=pk)
 
 
 def _of_node(actor: Actor, pk: UUID, topic: str) -> Granted:
@@ -82,9 +80,11 @@ def _orgs_of(actor: Actor) -> list[UUID]:
     return list(Organization.objects.filter(slug__in=slugs).values_list("id", flat=True)[:20])
 
 
-def _see(actor: Actor, job: Job | None) -> None:
+def _see(actor: Actor, job: Job | None) -> UUID:
+    """The job's organization."""
     if job is None or not actor.enter(job.org).may(Permission.JOBS_READ, job.team_id):
         raise _nothing()
+    return job.org_id
 
 
 def _enter(actor: Actor, org_id: UUID) -> Actor:

@@ -6,6 +6,7 @@ A log is a folder `<root>/<last two of key>/<key>/`:
     <start>-<end>.zst      the same, full and compressed
     index                  16-byte records (offset, Unix ms): when bytes from that offset on arrived
     gaps                   one JSON line for each stretch that was never stored, and why
+    .<kind>.new            what one of these is about to become; of no meaning after a kill
     certificate.json       written once, when nothing can follow
 
 A byte's offset is the same here as at its source, so writing twice is harmless: an overlapping prefix is dropped. Whatever
@@ -21,26 +22,26 @@ import hashlib
 import json
 import os
 import re
-import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import zstandard
 from blake3 import blake3
 
+from portal.blobs import arrivals
 from portal.core.errors import Unavailable
 
 SEGMENT = 4 << 20
-INDEX_EVERY_MS = 50
 LIMIT = 4 << 30                     # bytes kept of one log; what follows is a gap with its reason
 SEARCH_BUDGET = 32 << 20            # bytes looked through in one call
-_RECORD = struct.Struct("<QQ")
 _KEY = re.compile(r"[0-9a-zA-Z_-]{1,100}\Z")
 _FULL = "the log's size limit was reached"
+_MISSING = "missing from the disk that keeps the logs"
+_Lost = tuple[int, int, str]        # from, to, why
 
 
 class Gap(ValueError):
@@ -54,7 +55,7 @@ class LogRead:
     start: int
     data: bytes
     end: int
-    gaps: list[tuple[int, int, str]] = field(default_factory=list)
+    gaps: list[_Lost] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Certificate:
     lines: int
     sha256: str
     blake3: str
-    gaps: list[tuple[int, int, str]]
+    gaps: list[_Lost]
     complete: bool
     closed_by: str
     first_at: int | None
@@ -107,9 +108,7 @@ class LogStore:
 
     def end(self, key: str) -> int:
         """The offset after the last byte that is stored or was skipped; 0 for a log that does not exist."""
-        folder = self._folder(key)
-        last = max((s.end for s in _segments(folder)), default=0)
-        return max(last, max((gap[1] for gap in _gaps(folder)), default=0))
+        return _end(*_contents(self._folder(key)))
 
     def append(self, key: str, offset: int, data: bytes, at_ms: int, *, durable: bool = True) -> int:
         """Store bytes; the new end. What lies before the end is dropped. Raises Gap, Unavailable (disk full)."""
@@ -136,25 +135,22 @@ class LogStore:
 
     def read(self, key: str, after: int, limit: int = 1 << 20) -> LogRead:
         """At most `limit` bytes from offset `after`, never across a gap."""
-        folder, gaps = self._folder(key), _gaps(self._folder(key))
-        end = self.end(key)
-        for segment in _segments(folder):
+        segments, gaps = _contents(self._folder(key))
+        end = _end(segments, gaps)
+        for segment in segments:
             if segment.end <= after:
                 continue
             start = max(after, segment.start)
             data = _bytes(segment, start, min(segment.end, start + limit))
             return LogRead(start, data, end, [g for g in gaps if g[1] > after and g[0] < start + len(data)])
-        return LogRead(max(after, end) if gaps and gaps[-1][1] >= end else min(after, end), b"", end, [g for g in gaps if g[1] > after])
+        return LogRead(end, b"", end, [g for g in gaps if g[1] > after])
 
     def open_range(self, key: str, start: int, end: int, chunk: int = 1 << 20) -> Iterator[bytes]:
-        """The stored bytes between two offsets, piece by piece."""
-        at = start
-        while at < end:
-            part = self.read(key, at, min(chunk, end - at))
-            if not part.data:
-                return
-            yield part.data[:max(end - part.start, 0)]
-            at = part.start + len(part.data)
+        """The bytes between two offsets, as far as they are stored now, piece by piece."""
+        for segment in _contents(self._folder(key))[0]:
+            last = min(end, segment.end)
+            for at in range(max(start, segment.start), last, chunk):
+                yield _bytes(segment, at, min(at + chunk, last))
 
     def size(self, key: str) -> int:
         """Bytes that `open_range` over everything gives: the end less the gaps."""
@@ -162,9 +158,7 @@ class LogStore:
 
     def times(self, key: str, start: int, end: int) -> list[tuple[int, int]]:
         """(offset, Unix ms) of the arrivals between two offsets, with the one that `start` belongs to first."""
-        records = _index(self._folder(key))
-        first = max((i for i, (offset, _) in enumerate(records) if offset <= start), default=0)
-        return [record for record in records[first:] if record[0] < end]
+        return arrivals.between(self._folder(key), start, end)
 
     def search(self, key: str, needle: bytes, after: int = 0, limit: int = 1000, *, ignore_case: bool = True) -> Found:
         """Lines that contain the needle, from offset `after`; looks through 32 MiB at most in one call."""
@@ -177,11 +171,11 @@ class LogStore:
             if not part.data:
                 break
             if part.start != at:             # the line that a gap tore is looked through as far as it goes
-                hits, carry = hits + _hits(carry, at - len(carry), pattern), b""
+                hits, carry = hits + _hits(carry, at - len(carry), pattern, limit + 1 - len(hits)), b""
             text, base = carry + part.data, part.start - len(carry)
             at = part.start + len(part.data)
             cut = text.rfind(b"\n") + 1 if at < end else len(text)
-            hits += _hits(text[:cut] if cut else text, base, pattern)
+            hits += _hits(text[:cut] if cut else text, base, pattern, limit + 1 - len(hits))
             carry = text[cut:] if cut else b""
         if len(hits) > limit:
             return Found(hits[:limit], hits[limit][0], False)
@@ -192,6 +186,7 @@ class LogStore:
         with self._locked(key) as folder:
             if known := self.certificate(key):
                 return known
+            _settle(folder)
             made = _certify(self, key, folder, closed_by)
             _replace(folder / "certificate.json", json.dumps(made.as_dict()).encode())
             return made
@@ -213,7 +208,10 @@ class LogStore:
     def _locked(self, key: str) -> Iterator[Path]:
         folder = self._folder(key)
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not folder.is_dir():
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                _sync(folder.parent)
+                _sync(self.root)
             with open(folder / "lock", "wb") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 yield folder
@@ -224,18 +222,30 @@ class LogStore:
             raise
 
     def _write(self, folder: Path, end: int, data: bytes, at_ms: int, *, durable: bool) -> None:
-        _note_time(folder, end, at_ms)
+        arrivals.note(folder, end, at_ms)
         while data:
             segment = _open_segment(folder, end)
             part = data[:max(SEGMENT - (end - segment.start), 1)]
-            with open(segment.path, "ab") as file:
-                file.write(part)
-                file.flush()
-                if durable:
-                    os.fdatasync(file.fileno())
+            _add_bytes(segment, end, part, durable=durable)
             end, data = end + len(part), data[len(part):]
             if end - segment.start >= SEGMENT:
                 _compress(segment, end)
+
+
+def _add_bytes(segment: _Segment, end: int, part: bytes, *, durable: bool) -> None:
+    """All or nothing: what a disk refused to keep must not count, since a second fsync would not tell of it again."""
+    try:
+        with open(segment.path, "ab") as file:
+            file.write(part)
+            file.flush()
+            if durable:
+                os.fdatasync(file.fileno())
+        if durable and end == segment.start:
+            _sync(segment.path.parent)
+    except OSError:
+        with suppress(OSError):
+            os.truncate(segment.path, end - segment.start)
+        raise
 
 
 def _open_segment(folder: Path, end: int) -> _Segment:
@@ -275,11 +285,33 @@ def _segments(folder: Path) -> list[_Segment]:
 
 
 
+def _contents(folder: Path) -> tuple[list[_Segment], list[_Lost]]:
+    """Segments and gaps, which join without a hole. A listing that a writer disturbed is made again; what is missing still is
+    a gap with that reason, so that no certificate calls it complete."""
+    for _ in range(5):
+        gaps = _gaps(folder)                 # before the segments: a gap is written before the bytes behind it
+        segments = _segments(folder)
+        holes = list(_holes(segments, gaps))
+        if not holes:
+            break
+    return segments, sorted([*gaps, *holes]) if holes else gaps
+
+
+def _holes(segments: Sequence[_Segment], gaps: Sequence[_Lost]) -> Iterator[_Lost]:
+    at = 0
+    for start, end in sorted([(s.start, s.end) for s in segments] + [(gap[0], gap[1]) for gap in gaps]):
+        if start > at:
+            yield (at, start, _MISSING)
+        at = max(at, end)
+
+
+def _end(segments: Sequence[_Segment], gaps: Sequence[_Lost]) -> int:
+    return max(segments[-1].end if segments else 0, gaps[-1][1] if gaps else 0)
+
 
 def _bytes(segment: _Segment, start: int, end: int) -> bytes:
     if segment.is_full:
-        whole = zstandard.ZstdDecompressor().decompress(segment.path.read_bytes())
-        return whole[start - segment.start:end - segment.start]
+        return _unpacked(segment.path)[start - segment.start:end - segment.start]
     try:
         with open(segment.path, "rb") as file:
             return os.pread(file.fileno(), end - start, start - segment.start)
@@ -288,63 +320,58 @@ def _bytes(segment: _Segment, start: int, end: int) -> bytes:
         return _bytes(again, start, end)
 
 
-def _gaps(folder: Path) -> list[tuple[int, int, str]]:
+@lru_cache(maxsize=2)
+def _unpacked(path: Path) -> bytes:
+    """A full segment never changes, and who reads on wants the next piece of the same."""
+    return zstandard.ZstdDecompressor().decompress(path.read_bytes())
+
+
+def _gaps(folder: Path) -> list[_Lost]:
     try:
         lines = (folder / "gaps").read_text().splitlines()
     except FileNotFoundError:
         return []
-    found: list[tuple[int, int, str]] = []
+    found: list[_Lost] = []
     for line in lines:
-        try:
-            start, end, why = json.loads(line)
-        except ValueError:                   # the torn last line of a writer that was killed: it was never acknowledged
-            continue
-        if found and found[-1][1] == start and found[-1][2] == why:
-            start = found.pop()[0]
-        found.append((start, end, why))
+        with suppress(ValueError):           # a torn last line was never acknowledged
+            _join(found, *json.loads(line))
     return found
 
 
+def _join(gaps: list[_Lost], start: int, end: int, why: str) -> None:
+    """One more; it and its neighbour are one where the reason is one."""
+    if gaps and gaps[-1][1:] == (start, why):
+        start = gaps.pop()[0]
+    gaps.append((start, end, why))
+
+
 def _add_gap(folder: Path, start: int, end: int, why: str) -> None:
-    with open(folder / "gaps", "ab+") as file:
-        file.seek(0, os.SEEK_END)
-        torn = file.tell() and (file.seek(-1, os.SEEK_END), file.read(1))[1] != b"\n"
-        file.write((b"\n" if torn else b"") + json.dumps([start, end, why]).encode() + b"\n")
-        file.flush()
-        os.fdatasync(file.fileno())
+    gaps = _gaps(folder)
+    _join(gaps, start, end, why)
+    _replace(folder / "gaps", b"".join(json.dumps(gap).encode() + b"\n" for gap in gaps))
 
 
-def _index(folder: Path) -> list[tuple[int, int]]:
-    try:
-        raw = (folder / "index").read_bytes()
-    except FileNotFoundError:
-        return []
-    return list(_RECORD.iter_unpack(raw[:len(raw) // _RECORD.size * _RECORD.size]))
-
-
-def _note_time(folder: Path, offset: int, at_ms: int) -> None:
-    """One record per 50 ms at most; a torn record at the end is written over."""
-    with open(folder / "index", "ab+") as file:
-        size = file.seek(0, os.SEEK_END)
-        whole = size // _RECORD.size * _RECORD.size
-        if whole != size:
-            file.truncate(whole)
-        if whole:
-            file.seek(whole - _RECORD.size)
-            if at_ms - _RECORD.unpack(file.read(_RECORD.size))[1] < INDEX_EVERY_MS:
-                return
-        file.write(_RECORD.pack(offset, at_ms))
-
-
-def _hits(text: bytes, base: int, pattern: re.Pattern[bytes]) -> list[tuple[int, str]]:
-    found, seen = [], -1
+def _hits(text: bytes, base: int, pattern: re.Pattern[bytes], most: int) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    seen = -1
     for match in pattern.finditer(text):
         start = text.rfind(b"\n", 0, match.start()) + 1
         if start != seen:
             stop = text.find(b"\n", match.end())
             found.append((base + start, text[start:stop if stop >= 0 else len(text)][:2000].decode(errors="replace")))
             seen = start
+        if len(found) >= most:
+            break
     return found
+
+
+def _settle(folder: Path) -> None:
+    """Bytes that were taken without fsync become durable before anything is certified."""
+    for segment in _segments(folder):
+        if not segment.is_full:
+            with open(segment.path, "rb") as file:
+                os.fdatasync(file.fileno())
+    _sync(folder)
 
 
 def _certify(store: LogStore, key: str, folder: Path, closed_by: str) -> Certificate:
@@ -354,36 +381,45 @@ def _certify(store: LogStore, key: str, folder: Path, closed_by: str) -> Certifi
         blake.update(data)
         lines += data.count(b"\n")
         size, last = size + len(data), data[-1:]
-    gaps, index = _gaps(folder), _index(folder)
+    gaps, (first_at, last_at) = _contents(folder)[1], arrivals.first_and_last(folder)
     return Certificate(
         bytes=size, lines=lines + (last != b"\n"), sha256=sha.hexdigest(), blake3=blake.hexdigest(), gaps=gaps, complete=not gaps,
-        closed_by=closed_by, first_at=index[0][1] if index else None, last_at=index[-1][1] if index else None,
-        text=_words(size, gaps, index, closed_by))
+        closed_by=closed_by, first_at=first_at, last_at=last_at, text=_words(folder, size, gaps, closed_by))
 
 
-def _words(size: int, gaps: list[tuple[int, int, str]], index: list[tuple[int, int]], closed_by: str) -> str:
+def _words(folder: Path, size: int, gaps: list[_Lost], closed_by: str) -> str:
     """"complete, 1,204,331 bytes, 0 gaps, closed by exit 0", or where the gaps are and why."""
     if not gaps:
         return f"complete, {size:,} bytes, 0 gaps, closed by {closed_by}"
-    told = "; ".join(f"{_when(index, start)} ({end - start:,} bytes, {why})" for start, end, why in gaps[:3])
+    told = "; ".join(f"{_when(folder, start)} ({end - start:,} bytes, {why})" for start, end, why in gaps[:3])
     more = f" and {len(gaps) - 3} more" if len(gaps) > 3 else ""
     return f"{len(gaps)} gap{'s' if len(gaps) > 1 else ''}: {told}{more}; {size:,} bytes kept, closed by {closed_by}"
 
 
-def _when(index: list[tuple[int, int]], offset: int) -> str:
+def _when(folder: Path, offset: int) -> str:
     """About when a gap began: the arrival before it."""
-    before = [ms for at, ms in index if at <= offset]
-    return datetime.fromtimestamp(before[-1] / 1000, UTC).strftime("%H:%M:%S UTC") if before else f"at byte {offset:,}"
+    before = [ms for at, ms in arrivals.between(folder, offset, offset + 1) if at <= offset]
+    return datetime.fromtimestamp(before[0] / 1000, UTC).strftime("%H:%M:%S UTC") if before else f"at byte {offset:,}"
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Whole or not at all, also after a power cut."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    """Whole or not at all, also after a power cut. The writer's lock is held: one such file at a time."""
+    aside = path.with_name(f".{path.suffix.lstrip('.') or path.name}.new")
     with open(aside, "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
     os.replace(aside, path)
+    _sync(path.parent)
+
+
+def _sync(folder: Path) -> None:
+    """Names of files are durable only with their folder."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 @cache

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +19,7 @@ from monitoring.live.subscription import HEAD
 from tests.rig.portal import Portal
 from tests.rig.postgres import create_database
 from tests.rig.processes import Folder, wait_until
-from tests.rig.redis import start_redis
+from tests.rig.redis import Redis, start_redis
 
 STRANGER = """
 from workspaces.actors import actor_of
@@ -41,6 +43,7 @@ class Site:
     api: httpx.Client
     token: str
     stranger: str
+    redis: Redis | None = None
 
     @property
     def socket(self) -> str:
@@ -54,6 +57,16 @@ class Site:
         attempt = self.api.get(f"jobs/{number}").json()["attempts"][0]["id"]
         return number, f"log:{UUID(attempt).hex}"
 
+    def kill_redis(self) -> None:
+        """kill -9, if there is one."""
+        if self.redis:
+            os.kill(self.redis.pid, signal.SIGKILL)
+
+    def start_redis(self) -> None:
+        """An empty one where the killed one was."""
+        if self.redis:
+            self.redis = start_redis(self.portal.folder, port=self.redis.port)
+
     def opened(self, token: str | None = None, **more: Any) -> connect:
         headers = {"Authorization": f"Bearer {self.token if token is None else token}"} if token != "" else {}
         return connect(self.socket, additional_headers=headers | more.pop("headers", {}), max_size=1 << 23, **more)
@@ -61,10 +74,10 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site(mode: str, request: pytest.FixtureRequest) -> Iterator[Site]:
-    folder, urls = Folder(), {}
+    folder, urls, redis = Folder(), {}, None
     if mode == "server":
-        database = create_database(request.getfixturevalue("postgres_url"), "live_portal")
-        urls = {"database_url": database, "redis_url": start_redis(folder).url}
+        database, redis = create_database(request.getfixturevalue("postgres_url"), "live_portal"), start_redis(folder)
+        urls = {"database_url": database, "redis_url": redis.url}
     portal = Portal(folder, **urls)
     portal.start()
     token = portal.token()
@@ -72,7 +85,7 @@ def site(mode: str, request: pytest.FixtureRequest) -> Iterator[Site]:
         base_url=f"{portal.url}/api/v1/orgs/home/", headers={"Authorization": f"Bearer {token}"}, timeout=30
     ) as api:
         wait_until(lambda: api.get("nodes").json()["items"], "the machine is listed", 30)
-        yield Site(portal, api, token, portal.manage("shell", "-v", "0", "-c", STRANGER).splitlines()[-1])
+        yield Site(portal, api, token, portal.manage("shell", "-v", "0", "-c", STRANGER).splitlines()[-1], redis)
     portal.stop()
     folder.close()
 
@@ -85,9 +98,11 @@ class Reader:
     data: bytearray = field(default_factory=bytearray)
     end: dict[str, Any] | None = None
 
-    async def read(self, socket: ClientConnection, until: Callable[[Reader], bool], seconds: float = 30) -> None:
-        """Subscribes at the own offset and reads until `until` holds."""
-        await socket.send(json.dumps({"op": "subscribe", "id": 5, "topic": self.topic, "after": len(self.data)}))
+    async def read(self, socket: ClientConnection, until: Callable[[Reader], bool], seconds: float = 30, *,
+                   again: bool = True) -> None:  # fmt: skip
+        """Subscribes at the own offset, unless it goes on, and reads until `until` holds."""
+        if again:
+            await socket.send(json.dumps({"op": "subscribe", "id": 5, "topic": self.topic, "after": len(self.data)}))
         async with asyncio.timeout(seconds):
             while not until(self):
                 self._take(await socket.recv())

@@ -152,6 +152,43 @@ async def test_a_socket_closes_within_seconds_once_its_token_is_revoked(site):
     assert time.monotonic() - began < 5
 
 
+async def test_a_socket_closes_within_seconds_once_its_session_has_ended(site):
+    cookie = _session(site)
+    async with site.opened("", headers={"Cookie": cookie}, origin=site.portal.url) as socket:
+        assert json.loads(await socket.recv())["op"] == "hello"
+        site.portal.manage("shell", "-v", "0", "-c", SIGN_OUT.format(key=cookie.partition("=")[2]))
+        began = time.monotonic()
+        assert await _closing_code(socket) == 4401
+    assert time.monotonic() - began < 5
+
+
+async def test_a_socket_closes_within_seconds_for_who_left_the_organization_and_others_go_on(site):
+    org = json.loads(site.portal.manage("shell", "-v", "0", "-c", ORG_ID).splitlines()[-1])
+    token = site.portal.manage("shell", "-v", "0", "-c", GUEST).splitlines()[-1]
+    _, topic = site.submit("sleep 8")
+    async with site.opened(token) as guest, site.opened() as ada:
+        await guest.send(subscribe(f"jobs:{org}"))
+        await ada.send(subscribe(topic))
+        assert (await heard(guest))["op"] == (await heard(ada))["op"] == "subscribed"
+        site.api.delete("members/guest@atlas.example").raise_for_status()
+        assert await _closing_code(guest, 5) == 4401          # the token of who left is revoked with it
+        await ada.send('{"op": "ping"}')
+        assert await heard(ada) == {"op": "pong"}
+
+
+async def test_a_log_arrives_whole_although_redis_is_killed_and_comes_back_empty(site, wait_for):
+    """Embedded there is no Redis, and the same log arrives all the same."""
+    number, topic = site.submit(WRITES)
+    reader = Reader(topic)
+    async with site.opened() as socket:
+        await reader.read(socket, lambda r: len(r.data) > 20_000)
+        site.kill_redis()
+        await reader.read(socket, lambda r: len(r.data) > 40_000, again=False)
+        site.start_redis()
+        await reader.read(socket, lambda r: r.end is not None, again=False)
+    assert bytes(reader.data) == downloaded(site, number, wait_for)
+
+
 async def _closing_code(socket: ClientConnection, seconds: float = 10) -> int:
     """The code with which the portal closes, whatever it says before."""
     async with asyncio.timeout(seconds):
@@ -191,4 +228,21 @@ made[SESSION_KEY], made[HASH_SESSION_KEY] = str(user.pk), user.get_session_auth_
 made[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
 made.save()
 print(f"{settings.SESSION_COOKIE_NAME}={made.session_key}")
+"""
+SIGN_OUT = """
+from django.contrib.sessions.models import Session
+assert Session.objects.filter(session_key="{key}").delete()[0]
+"""
+GUEST = """
+from workspaces.actors import actor_of
+from workspaces.models import Organization, User
+from workspaces.services import add_member, create_token
+from workspaces.tenancy.scope import no_scope, org_scope
+with no_scope():
+    guest = User.objects.create_user("guest@atlas.example", "a long password of a guest", name="Guest")
+    org = Organization.objects.get(slug="home")
+    ada = actor_of(User.objects.get(email="ada@atlas.example"))
+with org_scope(org.id):
+    add_member(actor=ada.enter(org), org=org, email=guest.email)
+    print(create_token(actor=actor_of(guest).enter(org), org=org, name="test", scopes=["all"]).secret)
 """

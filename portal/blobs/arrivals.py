@@ -1,0 +1,58 @@
+"""When the bytes of a log came: 16-byte records (offset, Unix ms) in a file `index` beside them, ordered by offset.
+
+A job that writes for a week leaves millions of records, so nothing here reads them all.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from bisect import bisect_left, bisect_right
+from pathlib import Path
+from typing import BinaryIO
+
+EVERY_MS = 50
+_RECORD = struct.Struct("<QQ")
+_SIZE = _RECORD.size
+
+
+def between(folder: Path, start: int, end: int) -> list[tuple[int, int]]:
+    """(offset, Unix ms) of the arrivals between two offsets, with the one that `start` belongs to first."""
+    if not (folder / "index").exists():
+        return []
+    with open(folder / "index", "rb") as file:
+        numbers = range(_count(file))
+        first = max(bisect_right(numbers, start, key=lambda n: _read(file, n)[0]) - 1, 0)
+        last = bisect_left(numbers, end, lo=first, key=lambda n: _read(file, n)[0])
+        return list(_RECORD.iter_unpack(os.pread(file.fileno(), (last - first) * _SIZE, first * _SIZE)))
+
+
+def first_and_last(folder: Path) -> tuple[int | None, int | None]:
+    """Unix ms of the first bytes and of the last; None where no byte came."""
+    if not (folder / "index").exists():
+        return None, None
+    with open(folder / "index", "rb") as file:
+        count = _count(file)
+        return (_read(file, 0)[1], _read(file, count - 1)[1]) if count else (None, None)
+
+
+def note(folder: Path, offset: int, at_ms: int) -> None:
+    """One record per 50 ms at most. A torn one at the end goes, and any that a power cut left behind without its bytes."""
+    with open(folder / "index", "ab+") as file:
+        size = file.seek(0, os.SEEK_END)
+        count, last = size // _SIZE, (0, 0)
+        while count and (last := _read(file, count - 1))[0] > offset:
+            count -= 1
+        if size != count * _SIZE:
+            file.truncate(count * _SIZE)
+        if not count or not 0 <= at_ms - last[1] < EVERY_MS:
+            file.write(_RECORD.pack(offset, at_ms))
+
+
+def _count(file: BinaryIO) -> int:
+    return os.fstat(file.fileno()).st_size // _SIZE
+
+
+def _read(file: BinaryIO, number: int) -> tuple[int, int]:
+    offset, at_ms = _RECORD.unpack(os.pread(file.fileno(), _SIZE, number * _SIZE))
+    return offset, at_ms

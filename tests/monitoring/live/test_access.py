@@ -1,0 +1,134 @@
+"""Whose access ended is noticed: by the events, by their session, by their account; and nobody waits for somebody else's trouble."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.contrib.sessions.models import Session
+
+from monitoring.live import access
+from monitoring.live.access import LATE, AccessWatch, Asked, News
+from monitoring.live.identity import BySession, ByToken, ended
+from portal.core.errors import NotFound
+from portal.core.models import Event
+from workspaces.actors import actor_of
+from workspaces.services import remove_member
+from workspaces.tenancy.scope import no_scope, org_scope
+
+
+def member_changed(org, position: int | None = None) -> Event:
+    return Event.objects.create(kind="member.changed", org_id=org.id, **({"position": position} if position else {}))
+
+
+def signed_in(story, person) -> BySession:
+    return BySession(story.client(person).session.session_key)
+
+
+def test_each_change_of_access_is_told_once_with_its_organization(story):
+    news = News()
+    assert news.look() == set()
+    member_changed(story.atlas)
+    member_changed(story.atlas)
+    Event.objects.create(kind="job.submitted", org_id=story.borealis.id)
+    assert news.look() == {story.atlas.id}
+    assert news.look() == set()
+
+
+def test_a_change_that_becomes_visible_after_later_ones_is_told_too(story):
+    position = member_changed(story.atlas).position
+    news = News()
+    news.look()
+    member_changed(story.atlas, position + 10)
+    news.look()
+    member_changed(story.borealis, position + 5)
+    assert news.look() == {story.borealis.id}
+
+
+def test_a_look_reads_no_further_back_than_it_must(story, django_assert_num_queries):
+    news = News()
+    news.look()
+    Event.objects.create(kind="job.submitted", position=10_000_000)
+    news.look()
+    member_changed(story.atlas, 10_000_000 - LATE - 1)
+    with django_assert_num_queries(2):
+        assert news.look() == set()
+
+
+def test_an_ended_session_ends_its_websocket(story):
+    ways = {signed_in(story, person): actor_of(person) for person in (story.ada, story.ben)}
+    assert ended(ways) == set()
+    first, second = ways
+    Session.objects.filter(session_key=first.key).delete()
+    assert ended(ways) == {first}
+    assert (first.actor(), second.actor().email) == (None, story.ben.email)
+
+
+@pytest.mark.parametrize("change", [{"is_active": False}, {"is_operator": False}])
+def test_an_account_that_was_switched_off_or_is_operator_no_longer_is_noticed(story, change):
+    with no_scope():
+        ways = {signed_in(story, story.dot): actor_of(story.dot), ByToken("x"): actor_of(story.dot)}
+        for name, value in change.items():
+            setattr(story.dot, name, value)
+        story.dot.save()
+        assert ended(ways) == set(ways)
+
+
+def test_looking_at_many_sockets_takes_two_queries(story, django_assert_num_queries):
+    ways = {signed_in(story, person): actor_of(person) for person in (story.ada, story.ben, story.cyd, story.dot)}
+    with django_assert_num_queries(2):
+        assert ended(ways) == set()
+
+
+def test_who_was_removed_from_the_organization_is_granted_nothing_any_more(story):
+    way, topic = signed_in(story, story.ben), f"jobs:{story.atlas.id.hex}"
+    actor, now = Asked().of(way, [topic])
+    assert actor.email == story.ben.email and now[topic].bus_topics == (f"jobs:{story.vision.id.hex}",)
+    with org_scope(story.atlas.id):
+        remove_member(actor=story.actor(story.ada), org=story.atlas, email=story.ben.email)
+    actor, now = Asked().of(way, [topic])
+    assert actor.email == story.ben.email and isinstance(now[topic], NotFound)
+
+
+def test_many_sockets_of_one_person_cost_as_much_as_one(story, django_assert_num_queries):
+    asked, way, topic = Asked(), signed_in(story, story.ben), f"jobs:{story.atlas.id.hex}"
+    asked.of(way, [topic])
+    with django_assert_num_queries(0):
+        asked.of(way, [topic])
+
+
+class Socket:
+    """A socket as the watch sees it; asking again fails as often as it is told to."""
+
+    way, actor = ByToken("x"), SimpleNamespace(user_id=None)
+
+    def __init__(self, failures: int = 0) -> None:
+        self.failures, self.asked = failures, 0
+
+    def is_about(self, orgs: set[Any]) -> bool:
+        return "atlas" in orgs
+
+    async def recheck(self, asked: Asked) -> None:
+        self.failures -= 1
+        if self.failures >= 0:
+            raise OSError
+        self.asked += 1
+
+
+async def test_a_socket_that_cannot_be_asked_is_asked_again_and_keeps_nobody_waiting(monkeypatch):
+    looks = iter([set(), {"atlas"}])
+    monkeypatch.setattr(access, "EVERY", 0.01)
+    monkeypatch.setattr(News, "look", lambda self: next(looks, set()))
+    monkeypatch.setattr(access, "ended", lambda ways: set())
+    sockets = [Socket(3), *(Socket() for _ in range(5))]
+    watch = AccessWatch()
+    for socket in sockets:
+        await watch.join(socket)  # type: ignore[arg-type]
+    async with asyncio.timeout(5):
+        while not all(socket.asked for socket in sockets):  # noqa: ASYNC110  (the watch offers nothing to wait for)
+            await asyncio.sleep(0.01)
+    assert [socket.asked for socket in sockets] == [1] * 6
+    for socket in sockets:
+        watch.leave(socket)  # type: ignore[arg-type]

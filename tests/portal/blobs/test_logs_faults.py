@@ -1,0 +1,241 @@
+"""Logs at rest under faults: a writer that dies at any line, a disk that is full at any line, two writers, bytes that vanish."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from portal.blobs import arrivals, logs
+from portal.blobs.logs import Gap, LogStore
+from portal.core.errors import Unavailable
+
+KEY = "b" * 32
+FOLDER = Path("bb") / KEY
+TEXT = b"".join(b"line %d\n" % n for n in range(40))
+LOST = (200, 230)                       # offsets that the writer below skips
+OURS = {logs.__file__, arrivals.__file__}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LogStore:
+    return LogStore(tmp_path)
+
+
+@pytest.fixture
+def small_segments(monkeypatch) -> None:
+    monkeypatch.setattr(logs, "SEGMENT", 64)
+
+
+def whole(store: LogStore) -> bytes:
+    return b"".join(store.open_range(KEY, 0, store.end(KEY)))
+
+
+def kept(end: int) -> bytes:
+    """What a log of TEXT that ends there holds."""
+    return TEXT[: min(end, LOST[0])] + TEXT[LOST[1] : max(end, LOST[1])]
+
+
+def write(store: LogStore, told: Callable[[int], object]) -> None:
+    """TEXT in pieces of odd sizes from wherever the log ends, with one gap; `told` hears each acknowledged end."""
+    while (at := store.end(KEY)) < len(TEXT):
+        if at == LOST[0]:
+            store.skip(KEY, *LOST, "lost")
+        else:
+            stop = min(at + 37, len(TEXT)) if at > LOST[0] else min(at + 37, LOST[0])
+            store.append(KEY, at, TEXT[at:stop], at * 10)
+        told(store.end(KEY))
+
+
+def at_line(number: int, act: Callable[[], None]) -> Callable[..., object]:
+    """A trace function that acts once, before the line of our modules that is the `number`th to run."""
+    left = number
+
+    def trace(frame: FrameType, event: str, _: object) -> Callable[..., object] | None:
+        nonlocal left
+        if frame.f_code.co_filename not in OURS:
+            return None
+        if event == "line":
+            left -= 1
+            if left == 0:
+                act()
+        return trace
+
+    return trace
+
+
+def lines_of_a_run(root: Path) -> int:
+    count = 0
+
+    def one_more(*_: object) -> None:
+        nonlocal count
+        count += 1
+
+    sys.settrace(lambda frame, *_: (lambda f, event, a: one_more() if event == "line" else None)
+                 if frame.f_code.co_filename in OURS else None)
+    try:
+        write(LogStore(root), lambda end: None)
+    finally:
+        sys.settrace(None)
+    return count
+
+
+def dies_at(number: int, root: Path) -> int:
+    """A writer in a process of its own that ends without a word at that line; the last end that it was told."""
+    out, into = os.pipe()
+    child = os.fork()
+    if child == 0:
+        sys.settrace(at_line(number, lambda: os._exit(9)))
+        write(LogStore(root), lambda end: os.write(into, b"%d\n" % end))
+        os._exit(0)
+    os.close(into)
+    with os.fdopen(out, "rb") as pipe:
+        told = pipe.read().split()
+    os.waitpid(child, 0)
+    return int(told[-1]) if told else 0
+
+
+def test_a_writer_that_dies_at_any_line_leaves_what_it_was_told_and_the_next_goes_on(tmp_path, small_segments):
+    total = lines_of_a_run(tmp_path / "counted")
+    assert total > 500
+    for number in range(1, total, 5):
+        store = LogStore(tmp_path / str(number))
+        told = dies_at(number, store.root)
+        end = store.end(KEY)
+        assert end >= told and whole(store) == kept(end), number
+        write(store, lambda _: None)
+        made = store.seal(KEY, "exit 0")
+        assert whole(store) == kept(len(TEXT)) and made.gaps == [(*LOST, "lost")], number
+        assert [at for at, _ in store.times(KEY, 0, len(TEXT))] == sorted(at for at, _ in store.times(KEY, 0, len(TEXT)))
+
+
+def test_a_disk_that_is_full_at_any_line_is_told_and_leaves_a_whole_log(tmp_path, small_segments):
+    def full() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for number in range(1, lines_of_a_run(tmp_path / "counted"), 5):
+        store = LogStore(tmp_path / str(number))
+        told: list[int] = [0]
+        sys.settrace(at_line(number, full))
+        try:
+            write(store, told.append)
+        except (Unavailable, OSError):
+            pass                        # outside the lock, while reading, the error is the system's own
+        finally:
+            sys.settrace(None)
+        assert store.end(KEY) >= told[-1] and whole(store) == kept(store.end(KEY)), number
+        write(store, lambda _: None)
+        assert whole(store) == kept(len(TEXT)), number
+
+
+def test_bytes_that_the_disk_refused_do_not_count(store, monkeypatch):
+    store.append(KEY, 0, b"abc", 1)
+
+    def refuse(_: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(logs.os, "fdatasync", refuse)
+        with pytest.raises(OSError, match="Input/output"):
+            store.append(KEY, 3, b"def", 2)
+    assert (store.end(KEY), whole(store)) == (3, b"abc")
+
+
+def test_two_writers_of_one_log_store_each_byte_once(tmp_path, small_segments):
+    children = []
+    for size in (7, 30):
+        if not (child := os.fork()):
+            store, at = LogStore(tmp_path), 0
+            while at < len(TEXT):
+                at = store.append(KEY, at, TEXT[at : at + size], at)
+            os._exit(0)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0, 0]
+    assert whole(LogStore(tmp_path)) == TEXT
+
+
+def test_a_lost_segment_is_a_gap_and_no_certificate_calls_that_complete(store, tmp_path, small_segments):
+    store.append(KEY, 0, TEXT[:200], 1_700_000_000_000)
+    (tmp_path / FOLDER / f"{64:016x}-{128:016x}.zst").unlink()
+    part = store.read(KEY, 64)
+    assert part.start == 128 and part.gaps == [(64, 128, "missing from the disk that keeps the logs")]
+    made = store.seal(KEY, "exit 0")
+    assert not made.complete and made.bytes == 136
+    assert made.text.startswith("1 gap: 22:13:20 UTC (64 bytes, missing from the disk")
+
+
+def test_a_listing_that_missed_a_segment_is_made_again(store, monkeypatch, small_segments):
+    store.append(KEY, 0, TEXT[:200], 1)
+    seen, real = [], os.listdir
+
+    def torn(folder: Path) -> Iterator[str]:
+        seen.append(folder)
+        return [n for n in real(folder) if len(seen) > 1 or not n.startswith(f"{64:016x}")]
+
+    monkeypatch.setattr(logs.os, "listdir", torn)
+    assert store.read(KEY, 64, 10).data == TEXT[64:74] and len(seen) == 2
+
+
+def test_a_job_that_writes_on_past_the_limit_does_not_fill_the_disk_with_gaps(tmp_path):
+    store = LogStore(tmp_path, limit=10)
+    for at in range(0, 2000, 20):
+        assert store.append(KEY, at, b"x" * 20, at) == at + 20
+    assert (tmp_path / FOLDER / "gaps").stat().st_size < 100
+    assert store.read(KEY, 0).gaps == [] and store.read(KEY, 10).gaps == [(10, 2000, "the log's size limit was reached")]
+
+
+def test_a_clock_that_was_set_back_does_not_stop_the_time_index(store):
+    for n, at_ms in enumerate((10_000, 10_010, 5_000, 5_020, 5_100)):
+        store.append(KEY, n, b"x", at_ms)
+    assert store.times(KEY, 0, 5) == [(0, 10_000), (2, 5_000), (4, 5_100)]
+
+
+def test_times_of_bytes_that_a_power_cut_took_go_with_the_next_write(store, tmp_path):
+    store.append(KEY, 0, b"abc", 1_000)
+    with open(tmp_path / FOLDER / "index", "ab") as file:
+        file.write(arrivals._RECORD.pack(90, 2_000) + arrivals._RECORD.pack(95, 3_000))
+    store.append(KEY, 3, b"def", 9_000)
+    assert store.times(KEY, 0, 100) == [(0, 1_000), (3, 9_000)]
+
+
+def test_times_of_a_long_log_are_found_without_reading_them_all(store, tmp_path, monkeypatch):
+    store.append(KEY, 0, b"abc", 1)
+    (tmp_path / FOLDER / "index").write_bytes(b"".join(arrivals._RECORD.pack(n * 10, n * 1000) for n in range(100_000)))
+    reads, real = [], os.pread
+    monkeypatch.setattr(arrivals.os, "pread", lambda fd, size, at: reads.append(size) or real(fd, size, at))
+    assert store.times(KEY, 500_005, 500_025) == [(500_000, 50_000_000), (500_010, 50_001_000), (500_020, 50_002_000)]
+    assert sum(reads) < 2000
+
+
+def test_a_reader_past_the_end_is_told_the_end_also_behind_a_gap(store):
+    store.append(KEY, 0, b"abc", 1)
+    store.skip(KEY, 3, 9, "lost")
+    assert (store.read(KEY, 50).start, store.read(KEY, 50).end) == (9, 9)
+
+
+def test_a_search_that_everything_answers_holds_no_more_than_its_limit(store, monkeypatch):
+    store.append(KEY, 0, b"a\n" * 100_000, 1)
+    made, real = [], logs._hits
+    monkeypatch.setattr(logs, "_hits", lambda *args: made.append(real(*args)) or made[-1])
+    found = store.search(KEY, b"a", limit=10)
+    assert (len(found.hits), found.after, found.done) == (10, 20, False)
+    assert sum(map(len, made)) <= 11
+
+
+def test_bytes_taken_without_fsync_are_durable_before_they_are_certified(store, monkeypatch):
+    store.append(KEY, 0, b"abc", 1, durable=False)
+    synced, real = [], os.fdatasync
+    monkeypatch.setattr(logs.os, "fdatasync", lambda fd: synced.append(os.fstat(fd).st_size) or real(fd))
+    store.seal(KEY, "exit 0")
+    assert synced == [3]
+
+
+def test_a_refused_offset_leaves_no_trace(store):
+    with pytest.raises(Gap):
+        store.append(KEY, 5, b"x", 1)
+    assert (store.end(KEY), store.seal(KEY, "exit 0").first_at) == (0, None)
