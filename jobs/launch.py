@@ -9,7 +9,7 @@ from django.conf import settings
 from clusters.models import Cluster
 from jobs.backends.base import Launch, Placement
 from jobs.models import Attempt
-from jobs.spec import JobSpec, Task, environment, script
+from jobs.spec import JobSpec, Launcher, Task, environment, script
 from jobs.specs import spec_of
 from workspaces.actors import Actor
 from workspaces.models import Team
@@ -23,7 +23,7 @@ def build_launch(attempt: Attempt) -> Launch:
     job = attempt.job
     token = issue_attempt_token(org_id=job.org_id, team_id=job.team_id, user_id=job.owner_id, attempt_id=attempt.id,
                                 name=f"job #{job.number}")
-    return _launch(spec_of(job), _task(attempt, token), attempt.key, placement_of(attempt))
+    return _launch(spec_of(job), _task(attempt, token), attempt.key, placement_of(attempt), job.owner.email)
 
 
 def environment_for(attempt: Attempt) -> dict[str, str]:
@@ -43,7 +43,7 @@ def rehearsal_launch(cluster: Cluster, team: Team, actor: Actor, spec: JobSpec) 
     """What would be handed over, with ids and token left out."""
     task = Task(job_id=NIL, number=0, attempt_id=NIL, org=actor.org_slug, team=team.slug, url=settings.MUSTER_BASE_URL,
                 token="(made when it starts)", examples_dir=str(settings.MUSTER_EXAMPLES))  # noqa: S106  no secret
-    return _launch(spec, task, "muster-rehearsal", None)
+    return _launch(spec, task, "muster-rehearsal", None, actor.email)
 
 
 def placement_of(attempt: Attempt) -> Placement | None:
@@ -55,9 +55,10 @@ def placement_of(attempt: Attempt) -> Placement | None:
                      gpu_uuids=tuple(place["uuids"]))
 
 
-def _launch(spec: JobSpec, task: Task, key: str, placement: Placement | None) -> Launch:
+def _launch(spec: JobSpec, task: Task, key: str, placement: Placement | None, user: str) -> Launch:
     ask = spec.resources
     return Launch(
         key=key, name=spec.name, script=script(spec), env=environment(spec, task), image=spec.image, cpus=ask.cpus,
         memory=ask.memory, gpus=ask.gpus, gpu_type=ask.gpu_type, num_nodes=spec.num_nodes, shm_size=ask.shm_size,
-        time_limit=spec.policy.max_runtime, grace=spec.policy.grace, placement=placement)
+        time_limit=spec.policy.max_runtime, grace=spec.policy.grace, placement=placement,
+        is_on_first_node_only=spec.launcher is Launcher.MPI, org=task.org, team=task.team, user=user)

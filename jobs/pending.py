@@ -124,8 +124,14 @@ _BARE = {
     Wait.QUOTA_USER: "Your own limit is reached.",
     Wait.QUOTA_TEAM: "The team's limit is reached.",
     Wait.QUOTA_ORG: "The organization's limit is reached.",
+    Wait.CLUSTER_HELD: "The cluster's own scheduler holds it.",
+    Wait.CLUSTER_LIMIT: "A limit of the cluster itself is reached.",
+    Wait.NODES_DOWN: "The nodes that could run it are down or drained.",
+    Wait.RESERVED: "The nodes that could run it are reserved.",
+    Wait.IMAGE: "Its image is being fetched.",
     Wait.CAPACITY: "The cluster is full.",
     Wait.SCATTERED: "Enough is free, but not on one node.",
+    Wait.BEHIND: "Others come first in the cluster's queue.",
     Wait.EVALUATING: "About to start.",
 }
 

@@ -7,12 +7,12 @@ escapes is a bug of the backend and is treated as `Unavailable`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from jobs.states import Reason, State
+from jobs.states import Reason, State, Wait
 
 
 class Rejected(Exception):
@@ -33,6 +33,8 @@ class Capability(StrEnum):
     EXEC = "exec"
     ARRAY = "array"              # native arrays; without it each task is submitted by itself
     GANG = "gang"                # more than one node
+    DRAIN = "drain"              # nodes can be taken out of use and back (`SupportsDrain`)
+    CONFIRM = "confirm"          # an acknowledged submission may be forgotten: it counts once it was seen 10 s later
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class Launch:
 
     key: str                                  # unique for ever; the native name, by which it is found again
     name: str
-    script: str                               # bash; the text of `setup` and `run`, verbatim
+    script: str                               # bash; the text of `setup` and `run`, verbatim; started once on each node
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     image: str = ""
     cpus: float = 1
@@ -60,10 +62,14 @@ class Launch:
     gpus: int = 0
     gpu_type: str = ""
     num_nodes: int = 1
+    is_on_first_node_only: bool = False       # its own launcher (mpirun) reaches the other nodes
     shm_size: int = 0
     time_limit: float | None = None
     grace: float = 30                         # between the polite signal and SIGKILL
     placement: Placement | None = None
+    org: str = ""                             # slugs and e-mail address of whoever submitted it
+    team: str = ""
+    user: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,18 @@ class Handle:
 
     key: str
     native_id: str
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Why the scheduler itself has not started it. `said`: its own word ("AssocGrpGRES"); `text`: one sentence for a person with
+    the numbers, as far as known; `advice`: what to do about it; `facts`: the numbers."""
+
+    wait: Wait
+    said: str
+    text: str
+    advice: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -90,6 +108,7 @@ class Observation:
     finished_at: datetime | None = None
     node: str = ""
     peak_memory: int | None = None
+    waiting: Waiting | None = None            # only while it stands in the scheduler's own queue
 
 
 @dataclass(frozen=True)
@@ -117,7 +136,12 @@ class NodeFacts:
     gpus: Sequence[GpuFacts] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     is_ready: bool = True
-    note: str = ""                            # "no GPU: the NVIDIA driver is not installed"
+    note: str = ""                            # "no GPU: the NVIDIA driver is not installed", or why it is drained or down
+    is_drained: bool = False                  # takes no new jobs because somebody said so; `note` has their reason
+    partitions: Sequence[str] = ()            # the scheduler's own groups it belongs to
+    used_cpus: float = 0                      # by whomever, as the scheduler counts
+    used_memory: int = 0
+    used_gpus: int = 0
 
 
 @dataclass(frozen=True)
@@ -179,6 +203,28 @@ class SupportsExec(Protocol):
 
     def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
         """Run argv beside the running attempt, in its directory and environment; (exit code, output). Raises Rejected."""
+
+
+class SupportsDrain(Protocol):
+    """Backends with Capability.DRAIN. Both raise Rejected (unknown node, not permitted) and Unavailable."""
+
+    def drain(self, node: str, why: str) -> None:
+        """No new jobs there; what runs goes on."""
+
+    def resume(self, node: str) -> None:
+        """Take it into use again."""
+
+
+class Secret(str):
+    """A password, key or token in a backend's Config: stored encrypted, never shown."""
+
+    def __repr__(self) -> str:
+        return "Secret('••••')"
+
+
+def option(label: str, *, default: Any = MISSING, note: str = "", choices: Sequence[str] = ()) -> Any:
+    """A field of a Config as the form for connecting a cluster draws it; a `Secret` is drawn as a password."""
+    return field(default=default, metadata={"label": label, "note": note, "choices": tuple(choices)})
 
 
 Options = Mapping[str, Any]
