@@ -145,6 +145,8 @@ def _may_retry(attempt: Attempt) -> bool:
     job = attempt.job
     if attempt.state != State.FAILED or job.cancel_asked_at:
         return False
+    if attempt.reason == Reason.FORGOTTEN:            # it hardly ran: not one of the tries that the policy counts
+        return True
     policy = spec_of(job).policy
     if attempt.ordinal > policy.retries:
         return False

@@ -33,29 +33,48 @@ class Answer:
     numbers: Mapping[str, Any]
     holders: list[dict[str, Any]] = field(default_factory=list)
     change: dict[str, Any] | None = None
+    advice: str = ""
     history: list[dict[str, Any]] = field(default_factory=list)
 
 
 def brief(job: Job) -> dict[str, Any] | None:
     """For rows of a list: the reason without asking anything anew. None for a job that does not wait."""
-    if job.state != State.QUEUED:
+    if not waits(job):
         return None
     wait = Wait(job.wait or Wait.EVALUATING)
     return {"code": str(wait), "text": wait_text(wait, {}), "since": job.state_at, "numbers": {}, "holders": [], "change": None}
 
 
+def waits(job: Job) -> bool:
+    """In our queue, or in that of its cluster's scheduler."""
+    return job.state == State.QUEUED or (job.state == State.SUBMITTED and bool(job.wait))
+
+
 def answer(job: Job, viewer: Actor) -> Answer | None:
     """The whole answer, computed now. None for a job that does not wait."""
-    attempt = (Attempt.objects.select_related("job", "cluster").filter(job=job, is_current=True, state=State.QUEUED)
+    attempt = (Attempt.objects.select_related("job", "cluster").filter(job=job, is_current=True, state=job.state)
                .order_by("index").first())
-    if attempt is None or job.state != State.QUEUED:
+    if attempt is None or not waits(job):
         return None
+    if attempt.state == State.SUBMITTED:
+        return _told(attempt)
     wait, facts, change = _judge(job, attempt)
     return Answer(
         code=str(wait), text=wait_text(wait, facts), since=attempt.wait_since or attempt.queued_at, numbers=facts,
-        holders=_holders(job, wait, facts, viewer), change=_offer(change),
-        history=[{"code": s.wait, "text": wait_text(Wait(s.wait), s.facts), "since": s.since, "until": s.until}
-                 for s in PendingSpell.objects.filter(attempt=attempt).order_by("since")[:200]])
+        holders=_holders(job, wait, facts, viewer), change=_offer(change), history=_history(attempt))
+
+
+def _told(attempt: Attempt) -> Answer:
+    """What the scheduler behind it says."""
+    facts = attempt.wait_facts
+    return Answer(
+        code=attempt.wait, text=wait_text(Wait(attempt.wait), facts), since=attempt.wait_since or attempt.state_at, numbers=facts,
+        advice=str(facts.get("advice", "")), history=_history(attempt))
+
+
+def _history(attempt: Attempt) -> list[dict[str, Any]]:
+    return [{"code": s.wait, "text": wait_text(Wait(s.wait), s.facts), "since": s.since, "until": s.until}
+            for s in PendingSpell.objects.filter(attempt=attempt).order_by("since")[:200]]
 
 
 def _judge(job: Job, attempt: Attempt) -> tuple[Wait, Mapping[str, Any], Change | None]:
@@ -83,6 +102,8 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
     """One sentence. With empty facts, the reason alone."""
     if not facts:
         return _BARE[wait]
+    if "text" in facts:                      # the words of the cluster's own scheduler
+        return str(facts["text"])
     match wait:
         case Wait.DEPENDENCY:
             return "Waits for " + ", ".join(f"#{n}" for n in facts["jobs"]) + " to end."

@@ -70,6 +70,7 @@ class Reason(StrEnum):
     PREEMPTED = "preempted"
     NODE_FAILED = "node_failed"
     XID = "xid"
+    FORGOTTEN = "forgotten"
     LOST = "lost"
     PLATFORM_ERROR = "platform_error"
 
@@ -124,6 +125,8 @@ _ENDS: dict[Reason, tuple[State, Fault, bool, str, str]] = {
     Reason.PREEMPTED: (State.FAILED, Fault.PLATFORM, True, "The job gave way to one of higher priority.", ""),
     Reason.NODE_FAILED: (State.FAILED, Fault.PLATFORM, True, "The node failed under the job.", ""),
     Reason.XID: (State.FAILED, Fault.PLATFORM, True, "A GPU reported a fault (XID).", ""),
+    Reason.FORGOTTEN: (State.FAILED, Fault.PLATFORM, True, "The cluster's scheduler lost it in a crash of its own.",
+                       "Nothing: Muster starts it again by itself."),
     Reason.LOST: (State.FAILED, Fault.PLATFORM, True, "The cluster is healthy and does not know this job any more.",
                   "What ran may have finished; look at its log before running it again."),
     Reason.PLATFORM_ERROR: (State.FAILED, Fault.PLATFORM, True, "Muster itself failed to run the job.",

@@ -57,6 +57,7 @@ class PendingSerializer(serializers.Serializer):  # type: ignore[type-arg]
     numbers = serializers.DictField()
     holders = serializers.ListField(child=serializers.DictField())
     change = serializers.DictField(allow_null=True)
+    advice = serializers.CharField(required=False, allow_blank=True)
     history = serializers.ListField(child=serializers.DictField(), required=False)
 
 

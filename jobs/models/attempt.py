@@ -14,7 +14,7 @@ from workspaces.tenancy.models import TenantModel
 
 class Attempt(TenantModel):
     """One try on one cluster. State, reason and times are written by `jobs.lifecycle` alone, by compare-and-set on `state`;
-    the lease by `jobs.dispatch`; `missing_since` by the watcher."""
+    the lease by `jobs.dispatch`; `confirmed_at` and `missing_since` by the watcher."""
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="attempts")
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="+")
@@ -35,6 +35,7 @@ class Attempt(TenantModel):
     tries = models.PositiveSmallIntegerField(default=0)  # hand-overs that the cluster could not take
     native_id = models.CharField(max_length=100, blank=True)
     node = models.CharField(max_length=253, blank=True)
+    confirmed_at = models.DateTimeField(null=True)      # seen again long enough after it came that its cluster cannot forget it
     missing_since = models.DateTimeField(null=True)
     stop_sent_at = models.DateTimeField(null=True)
     reason = models.CharField(max_length=32, blank=True)

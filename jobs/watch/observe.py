@@ -12,6 +12,7 @@ from jobs.backends.base import Backend, Observation, Poll
 from jobs.lifecycle import Change, transition
 from jobs.models import Attempt
 from jobs.states import Reason, State
+from jobs.watch import queue
 from portal.core import clock
 
 LOST_AFTER = timedelta(seconds=30)
@@ -29,8 +30,10 @@ def apply_poll(cluster: Cluster, attempts: Sequence[Attempt], poll: Poll) -> lis
     changes = [change for seen in poll.observations if seen.key in by_key
                for change in _change(cluster, by_key[seen.key], seen)]
     changes += _missing(cluster, [by_key[key] for key in poll.missing if key in by_key])
-    _seen_again(by_key, poll)
-    return transition(changes) if changes else []
+    _seen_again(cluster, by_key, poll)
+    moved = transition(changes) if changes else []
+    queue.note_waits({key: attempt for key, attempt in by_key.items() if attempt.id not in {m.id for m in moved}}, poll)
+    return moved
 
 
 def send_stops(backend: Backend, attempts: Sequence[Attempt]) -> None:
@@ -69,6 +72,12 @@ def _missing(cluster: Cluster, unknown: Sequence[Attempt]) -> Iterator[Change]:
             yield Change(attempt.id, State.CANCELED, "muster", Reason.CANCELED, "Canceled before the cluster had it.")
         elif attempt.missing_since is None:
             first.append(attempt.id)
+        elif queue.is_forgotten(cluster, attempt):
+            if attempt.state > State.SUBMITTED:           # else it is sent again under its key
+                yield Change(attempt.id, State.FAILED, cluster.backend, Reason.FORGOTTEN,
+                             f"{cluster.name} had started it as {attempt.native_id} and does not know it any more.")
+        elif attempt.state == State.STOPPING and at - attempt.missing_since > LOST_AFTER:
+            yield Change(attempt.id, State.CANCELED, cluster.backend, Reason.CANCELED, "The cluster does not know it any more.")
         elif at - attempt.missing_since > LOST_AFTER:
             yield Change(attempt.id, State.FAILED, cluster.backend, Reason.LOST,
                          f"The cluster is healthy and has not known {attempt.key} for {LOST_AFTER.seconds} s.")
@@ -76,8 +85,9 @@ def _missing(cluster: Cluster, unknown: Sequence[Attempt]) -> Iterator[Change]:
         Attempt.objects.filter(id__in=first, missing_since=None).update(missing_since=at)
 
 
-def _seen_again(by_key: Mapping[str, Attempt], poll: Poll) -> None:
-    back = [by_key[seen.key].id for seen in poll.observations
-            if seen.key in by_key and by_key[seen.key].missing_since is not None]
+def _seen_again(cluster: Cluster, by_key: Mapping[str, Attempt], poll: Poll) -> None:
+    known = [by_key[seen.key] for seen in poll.observations if seen.key in by_key]
+    queue.confirm(cluster, known)
+    back = [attempt.id for attempt in known if attempt.missing_since is not None]
     if back:
         Attempt.objects.filter(id__in=back).update(missing_since=None)

@@ -17,7 +17,7 @@ from jobs.backends.base import Backend, Unavailable
 from jobs.clusters import backend_of
 from jobs.models import Attempt
 from jobs.states import State
-from jobs.watch import logs, observe
+from jobs.watch import logs, observe, queue
 from jobs.watch.inventory import take_inventory
 from portal.core import clock, leases
 from workspaces.tenancy.scope import platform_scope
@@ -79,6 +79,7 @@ class Watcher:
                 if attempt.key in ended:
                     logs.pump(backend, attempt)          # the last lines are there before the end is told
             moved = observe.apply_poll(cluster, self._active, poll)
+            queue.send_again(cluster, backend, [a for a in self._active if a.key in poll.missing])
             if moved:
                 self._active = observe.active_attempts(cluster)
             observe.send_stops(backend, self._active)

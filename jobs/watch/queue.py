@@ -1,0 +1,99 @@
+"""What a scheduler's own queue tells: why it keeps an attempt, and which of those that it acknowledged it has forgotten since."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from uuid import uuid4
+
+from django.db import transaction
+
+from clusters.models import Cluster
+from jobs import waiting
+from jobs.admission import Verdict
+from jobs.backends import capabilities_of
+from jobs.backends.base import Backend, Capability, Observation, Poll, Rejected, Unavailable, Waiting
+from jobs.launch import build_launch
+from jobs.lifecycle import Change, transition
+from jobs.models import Attempt
+from jobs.states import State
+from portal.core import clock
+from portal.core.events import Fact, record
+
+log = logging.getLogger(__name__)
+CONFIRMED_AFTER = timedelta(seconds=10)   # an acknowledged submission is durable once it was seen this long afterwards
+FORGOTTEN_AFTER = timedelta(seconds=5)    # one that was not is sent again when a healthy scheduler does not know it for this long
+RESEND_LEASE = 15.0                       # seconds
+
+
+def confirm(cluster: Cluster, seen: Iterable[Attempt]) -> None:
+    """These were seen again: once that is long enough after they came, they can only be lost, not forgotten."""
+    if not _may_forget(cluster):
+        return
+    since = clock.now() - CONFIRMED_AFTER
+    ids = [a.id for a in seen if a.confirmed_at is None and a.state >= State.SUBMITTED and a.state_at < since]
+    if ids:
+        Attempt.objects.filter(id__in=ids, confirmed_at=None).update(confirmed_at=clock.now())
+
+
+def is_forgotten(cluster: Cluster, attempt: Attempt) -> bool:
+    """Acknowledged, never confirmed, not asked to stop, and unknown to a healthy scheduler for long enough."""
+    return (_may_forget(cluster) and attempt.confirmed_at is None and State.SUBMITTED <= attempt.state < State.STOPPING
+            and attempt.missing_since is not None and attempt.missing_since < clock.now() - FORGOTTEN_AFTER)
+
+
+def _may_forget(cluster: Cluster) -> bool:
+    return Capability.CONFIRM in capabilities_of(cluster.backend)
+
+
+def send_again(cluster: Cluster, backend: Backend, missing: Sequence[Attempt]) -> None:
+    """Submit what was forgotten under its key, outside of any transaction; the backend adopts what is there after all."""
+    for attempt in missing:
+        if attempt.state != State.SUBMITTED or not is_forgotten(cluster, attempt):
+            continue
+        lease = uuid4()
+        mine = Attempt.objects.filter(id=attempt.id, state=State.SUBMITTED, lease=None)
+        if not mine.update(lease=lease, lease_until=clock.after(RESEND_LEASE)):
+            continue
+        fresh = Attempt.objects.select_related("job__owner", "job__team", "job__org").get(id=attempt.id)
+        try:
+            handle = backend.submit(build_launch(fresh))
+        except Rejected as error:
+            transition([Change(attempt.id, error.reason.final_state, cluster.backend, error.reason, str(error), lease=lease)])
+        except Unavailable as error:
+            log.warning("cluster %s forgot %s and does not take it again yet: %s", cluster.name, attempt.key, error)
+            Attempt.objects.filter(id=attempt.id, lease=lease).update(lease=None, lease_until=None)
+        else:
+            _note_sent_again(cluster, fresh, handle.native_id)
+
+
+@transaction.atomic
+def _note_sent_again(cluster: Cluster, attempt: Attempt, native_id: str) -> None:
+    Attempt.objects.filter(id=attempt.id, lease=attempt.lease).update(
+        native_id=native_id, state_at=clock.now(), missing_since=None, stop_sent_at=None, lease=None, lease_until=None)
+    record(Fact("attempt.sent_again", attempt.org_id, "job", attempt.job_id, "muster",
+                {"attempt": str(attempt.id), "index": attempt.index, "ordinal": attempt.ordinal,
+                 "evidence": f"{cluster.name} had acknowledged it as {attempt.native_id} and forgot it."}))
+
+
+def note_waits(by_key: Mapping[str, Attempt], poll: Poll) -> None:
+    """Keep the scheduler's own reasons like ours, with their history. Writes nothing while nothing changes."""
+    told = {by_key[seen.key].id: seen.waiting for seen in poll.observations
+            if seen.waiting and seen.key in by_key and _is_news(by_key[seen.key], seen)}
+    if not told:
+        return
+    with transaction.atomic():
+        rows = Attempt.objects.select_for_update(of=("self",)).select_related("job").filter(id__in=list(told), state=State.SUBMITTED)
+        waiting.note([(row, Verdict(told[row.id].wait, facts=facts_of(told[row.id]))) for row in rows.order_by("id")])
+
+
+def _is_news(attempt: Attempt, seen: Observation) -> bool:
+    assert seen.waiting is not None
+    return attempt.state == State.SUBMITTED and (
+        attempt.wait != seen.waiting.wait or attempt.wait_facts != facts_of(seen.waiting))
+
+
+def facts_of(told: Waiting) -> dict[str, object]:
+    """As it is stored beside the attempt."""
+    return {**told.facts, "said": told.said, "text": told.text, "advice": told.advice}

@@ -1,0 +1,174 @@
+"""A cluster with a scheduler of its own: its reasons for keeping a job are ours to tell, and what it forgets is sent again."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from clusters.models import Cluster
+from jobs import pending, services
+from jobs.backends.base import Capability, Launch, Observation, Poll, Unavailable, Waiting
+from jobs.dispatch import dispatch_all
+from jobs.models import Attempt, Job, PendingSpell
+from jobs.states import Reason, State, Wait
+from jobs.watch import observe, queue
+from portal.core import clock
+from portal.core.models import Event
+from tests.jobs.backend_double import BackendDouble
+from tests.jobs.stage import cluster_with, only_attempt, submit
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+FULL = Waiting(Wait.CLUSTER_LIMIT, "AssocGrpGRES", "Account atlas holds 8 of 8 GPUs; this asks 2.", "Ask for fewer GPUs.", {"limit": 8})
+BEHIND = Waiting(Wait.BEHIND, "Priority", "12 jobs come first.", "", {"before": 12})
+
+
+@pytest.fixture
+def double(monkeypatch):
+    made = BackendDouble()
+    monkeypatch.setattr("jobs.clusters.backend_of", lambda cluster: made)
+    monkeypatch.setattr(queue, "capabilities_of", lambda name: frozenset({Capability.CONFIRM}))
+    return made
+
+
+@pytest.fixture(autouse=True)
+def everywhere():
+    with platform_scope("test"):
+        yield
+
+
+@pytest.fixture
+def cluster(story):
+    return cluster_with(cpus=8)
+
+
+@pytest.fixture
+def handed_over(story, double, cluster) -> Job:
+    job = submit(story)
+    dispatch_all()
+    return job
+
+
+def tell(cluster: Cluster, waiting: Waiting | None) -> None:
+    """The scheduler says that it has them all in its queue, for this reason."""
+    active = observe.active_attempts(cluster)
+    observe.apply_poll(cluster, active, Poll([Observation(a.key, State.SUBMITTED, "PENDING", waiting=waiting) for a in active]))
+
+
+def look(cluster: Cluster, double: BackendDouble, seconds: float = 0) -> None:
+    """One turn of the watcher, so many seconds from now."""
+    with clock.frozen(clock.now() + timedelta(seconds=seconds)):
+        active = observe.active_attempts(cluster)
+        poll = double.poll([a.key for a in active])
+        observe.apply_poll(cluster, active, poll)
+        queue.send_again(cluster, double, [a for a in active if a.key in poll.missing])
+        observe.send_stops(double, observe.active_attempts(cluster))
+
+
+def forget_all(double: BackendDouble) -> None:
+    """slurmctld is killed right after it acknowledged."""
+    double.alive.clear()
+
+
+def test_the_schedulers_reason_is_shown_with_its_words_and_kept_in_the_history(story, cluster, handed_over):
+    tell(cluster, FULL)
+    tell(cluster, BEHIND)
+    handed_over.refresh_from_db()
+    told = pending.answer(handed_over, story.actor(story.ada))
+    assert told is not None and (told.code, told.text) == ("behind", "12 jobs come first.")
+    assert [spell["text"] for spell in told.history] == ["Account atlas holds 8 of 8 GPUs; this asks 2.", "12 jobs come first."]
+    assert pending.brief(handed_over) is not None
+
+
+def test_advice_comes_with_the_reason(story, cluster, handed_over):
+    tell(cluster, FULL)
+    handed_over.refresh_from_db()
+    told = pending.answer(handed_over, story.actor(story.ada))
+    assert told is not None and told.advice == "Ask for fewer GPUs." and told.numbers["limit"] == 8
+
+
+def test_a_reason_that_did_not_change_writes_nothing(cluster, handed_over, django_assert_num_queries):
+    tell(cluster, FULL)
+    active = observe.active_attempts(cluster)
+    with django_assert_num_queries(0):
+        observe.apply_poll(cluster, active, Poll([Observation(a.key, State.SUBMITTED, "PENDING", waiting=FULL) for a in active]))
+
+
+def test_a_job_that_starts_waits_no_more(story, cluster, double, handed_over):
+    tell(cluster, FULL)
+    look(cluster, double)
+    handed_over.refresh_from_db()
+    assert (handed_over.state, handed_over.wait) == (State.RUNNING, "")
+    assert pending.answer(handed_over, story.actor(story.ada)) is None
+    assert not PendingSpell.objects.filter(until=None).exists()
+
+
+def test_what_was_forgotten_right_after_the_acknowledgement_is_sent_again_once(cluster, double, handed_over):
+    forget_all(double)
+    for seconds in (0, 6, 7, 8):
+        look(cluster, double, seconds)
+    attempt = only_attempt(handed_over)
+    assert double.starts == [attempt.key, attempt.key] and attempt.ordinal == 1 and attempt.lease is None
+    assert Event.objects.filter(kind="attempt.sent_again").count() == 1
+
+
+def test_what_was_seen_long_enough_is_lost_and_not_sent_again(cluster, double, handed_over):
+    with clock.frozen(clock.now() + timedelta(seconds=12)):
+        tell(cluster, BEHIND)
+    assert only_attempt(handed_over).confirmed_at is not None
+    forget_all(double)
+    for seconds in (13, 20, 45):
+        look(cluster, double, seconds)
+    assert double.starts == [only_attempt(handed_over).key]
+    assert only_attempt(handed_over).reason == Reason.LOST
+
+
+def test_what_ran_and_was_forgotten_at_once_becomes_a_new_attempt_by_itself(cluster, double, handed_over):
+    look(cluster, double)
+    assert only_attempt(handed_over).state == State.RUNNING
+    forget_all(double)
+    look(cluster, double, 1)
+    look(cluster, double, 7)
+    tries = list(Attempt.objects.filter(job=handed_over).order_by("ordinal"))
+    assert [(State(t.state), t.reason) for t in tries] == [(State.FAILED, "forgotten"), (State.QUEUED, "")]
+
+
+def test_a_scheduler_that_cannot_take_it_again_yet_is_asked_later(cluster, double, handed_over):
+    forget_all(double)
+
+    def refuse(launch: Launch) -> None:
+        raise Unavailable("starting up")
+
+    look(cluster, double)
+    double.before_submit = refuse
+    look(cluster, double, 6)
+    assert only_attempt(handed_over).state == State.SUBMITTED
+    double.before_submit = lambda launch: None
+    look(cluster, double, 8)
+    assert len(double.starts) == 2
+
+
+@pytest.mark.parametrize("when", ["before", "while"])
+def test_a_cancel_beats_the_sending_again(story, cluster, double, handed_over, when):
+    def cancel(_: Launch | None = None) -> None:
+        with org_scope(story.atlas.id):
+            services.cancel_job(actor=story.actor(story.ada), job=handed_over)
+
+    forget_all(double)
+    look(cluster, double)
+    if when == "before":
+        cancel()
+    else:
+        double.before_submit = cancel
+    for seconds in (6, 30, 60, 90):
+        look(cluster, double, seconds)
+    assert only_attempt(handed_over).state == State.CANCELED and not double.alive
+
+
+def test_the_local_machine_is_never_said_to_forget(cluster, double, handed_over, monkeypatch):
+    monkeypatch.setattr(queue, "capabilities_of", lambda name: frozenset())
+    forget_all(double)
+    look(cluster, double)
+    look(cluster, double, 20)
+    assert len(double.starts) == 1
+
