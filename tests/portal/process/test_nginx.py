@@ -1,0 +1,111 @@
+"""deploy/nginx.conf in front of the parts, as its head says to run them: TLS, the right host and address, and the live socket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from websockets.asyncio.client import connect
+
+from tests.rig.environment import ROOT
+from tests.rig.portal import Portal
+from tests.rig.postgres import create_database
+from tests.rig.processes import Folder, free_port, is_listening, wait_until
+
+pytestmark = pytest.mark.serial
+NAME = "muster.example.com"
+
+
+@dataclass
+class Site:
+    """A portal behind nginx. `token`: the administrator's."""
+
+    port: int
+    token: str
+
+    @property
+    def url(self) -> str:
+        return f"https://{NAME}:{self.port}"
+
+    def browser(self) -> httpx.Client:
+        return httpx.Client(verify=False, base_url=f"https://127.0.0.1:{self.port}", headers={"Host": f"{NAME}:{self.port}"})
+
+
+def _certificate(folder: Folder) -> None:
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={NAME}",
+                    "-keyout", folder.path / "key.pem", "-out", folder.path / "cert.pem"], check=True, capture_output=True)
+
+
+def _configuration(folder: Folder, port: int, web: int, live: int) -> str:
+    """The shipped text with this test's ports and certificate."""
+    text = (ROOT / "deploy/nginx.conf").read_text()
+    for old, new in ((":8001", f":{web}"), (":8002", f":{live}"), ("443 ssl", f"127.0.0.1:{port} ssl"),
+                     ("/etc/ssl/certs/muster.pem", f"{folder.path}/cert.pem"), ("/etc/ssl/private/muster.key", f"{folder.path}/key.pem")):
+        assert old in text
+        text = text.replace(old, new)
+    return f"pid {folder.path}/nginx.pid; error_log {folder.path}/nginx.error; daemon off; events {{}} http {{ access_log off; {text} }}"
+
+
+@pytest.fixture(scope="module")
+def site(request) -> Iterator[Site]:
+    folder, port, web, live = Folder(), free_port(), free_port(), free_port()
+    database = create_database(request.getfixturevalue("postgres_url"), "behind_nginx")
+    redis = request.getfixturevalue("redis_url").rsplit("/", 1)[0] + "/61"
+    portal = Portal(folder, database, redis, settings={"MUSTER_BEHIND_PROXY": "1", "MUSTER_BASE_URL": f"https://{NAME}:{port}"})
+    try:
+        portal.start()
+        token = portal.token()
+        portal.stop()
+        for part, number in (("web", web), ("live", live)):
+            argv = [sys.executable, str(ROOT / "manage.py"), "serve", "--only", part, "--host", "127.0.0.1", "--port", str(number)]
+            folder.start(part, argv, env=portal.environment)
+            wait_until(lambda number=number: is_listening(number), f"{part} listens", 30)  # type: ignore[misc]
+        _certificate(folder)
+        (folder.path / "nginx.conf").write_text(_configuration(folder, port, web, live))
+        folder.start("nginx", [shutil.which("nginx") or "/usr/sbin/nginx", "-c", str(folder.path / "nginx.conf")])
+        wait_until(lambda: is_listening(port), "nginx listens", 10)
+        yield Site(port, token)
+    finally:
+        folder.close()
+
+
+def test_people_sign_in_through_it_with_cookies_that_only_https_carries(site):
+    with site.browser() as browser:
+        page = browser.get("/accounts/login/")
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
+        assert token and "secure" in page.headers["set-cookie"].lower()
+        form = {"login": "ada@atlas.example", "password": "a long password for tests", "csrfmiddlewaretoken": token[1]}
+        done = browser.post("/accounts/login/", data=form, headers={"Referer": f"{site.url}/accounts/login/", "Origin": site.url})
+        assert done.status_code == 302 and all("Secure" in cookie for cookie in done.headers.get_list("set-cookie"))
+        assert browser.get("/home/").status_code == 200
+
+
+def test_an_address_that_somebody_claims_for_himself_does_not_count(site):
+    """Sign-ins are limited by address: what counts is the one that nginx saw."""
+    with site.browser() as browser:
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', browser.get("/accounts/login/").text)
+        assert token
+        answers = [browser.post("/accounts/login/", headers={"Origin": site.url, "X-Forwarded-For": f"10.0.0.{n}"},
+                                data={"login": "x@y.example", "password": "wrong", "csrfmiddlewaretoken": token[1]}) for n in range(40)]
+        assert 429 in {answer.status_code for answer in answers}
+
+
+def test_the_live_socket_goes_through_it(site):
+    async def hello() -> dict[str, Any]:
+        trusting = ssl.create_default_context()
+        trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+        async with connect(f"wss://{NAME}:{site.port}/ws/live", host="127.0.0.1", port=site.port, ssl=trusting,
+                           additional_headers={"Authorization": f"Bearer {site.token}"}) as socket:
+            return dict(json.loads(await socket.recv()))
+
+    assert asyncio.run(hello())["op"] == "hello"
