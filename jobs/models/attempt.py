@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.db import models
 from django.db.models import Q
 
@@ -66,7 +68,12 @@ class Attempt(TenantModel):
     @property
     def key(self) -> str:
         """The native name, by which a backend finds it again."""
-        return f"muster-{self.id.hex}"
+        return key_of(self.id)
+
+
+def key_of(attempt_id: UUID) -> str:
+    """The native name of an attempt."""
+    return f"muster-{attempt_id.hex}"
 
 
 class PendingSpell(TenantModel):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from jobs.backends.base import Backend, Unavailable
 from jobs.models import Attempt
 from jobs.states import Reason, State
+from jobs.watch.observe import Watched
 from portal.blobs.logs import log_store
 from portal.core import clock, errors, streams
 
@@ -17,7 +18,7 @@ CHUNK = 1 << 20
 PER_TURN = 16 << 20       # bytes of one attempt before the next gets its turn
 
 
-def pump(backend: Backend, attempt: Attempt, budget: int = PER_TURN) -> bool:
+def pump(backend: Backend, attempt: Attempt | Watched, budget: int = PER_TURN) -> bool:
     """Move what there is, at most `budget` bytes; True when the end was reached. Raises nothing: trouble is logged, and the
     next turn tries again."""
     store = log_store()

@@ -4,13 +4,16 @@ attempt, past a grace, makes it LOST."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from clusters.models import Cluster
 from jobs.backends.base import Backend, Observation, Poll
 from jobs.lifecycle import Change, transition
 from jobs.models import Attempt
+from jobs.models.attempt import key_of
+from jobs.specs import spec_of
 from jobs.states import Reason, State
 from jobs.watch import queue
 from portal.core import clock
@@ -19,40 +22,64 @@ LOST_AFTER = timedelta(seconds=30)
 RESEND_STOP = timedelta(seconds=10)
 
 
-def active_attempts(cluster: Cluster) -> list[Attempt]:
+@dataclass(slots=True)
+class Watched:
+    """As much of an attempt as a look needs: there may be 50,000 of them."""
+
+    id: UUID
+    state: int
+    state_at: datetime
+    native_id: str
+    started_at: datetime | None
+    lease_until: datetime | None
+    confirmed_at: datetime | None
+    missing_since: datetime | None
+    stop_sent_at: datetime | None
+
+    @property
+    def key(self) -> str:
+        return key_of(self.id)
+
+
+_COLUMNS = tuple(field.name for field in fields(Watched))
+
+
+def active_attempts(cluster: Cluster) -> list[Watched]:
     """What the backend is to be asked about: everything handed over or being handed over, and not ended."""
-    return list(Attempt.objects.filter(cluster=cluster, state__gt=State.QUEUED, state__lt=State.SUCCEEDED).order_by("id"))
+    rows = Attempt.objects.filter(cluster=cluster, state__gt=State.QUEUED, state__lt=State.SUCCEEDED)
+    return [Watched(*row) for row in rows.order_by("id").values_list(*_COLUMNS)]
 
 
-def apply_poll(cluster: Cluster, attempts: Sequence[Attempt], poll: Poll) -> list[Attempt]:
+def still_active(watched: Sequence[Watched], moved: Sequence[Attempt]) -> list[Watched]:
+    """The same after these moved, without asking the database again."""
+    states = {attempt.id: attempt.state for attempt in moved}
+    for one in watched:
+        one.state = states.get(one.id, one.state)
+    return [one for one in watched if not State(one.state).is_final] if moved else list(watched)
+
+
+def apply_poll(cluster: Cluster, attempts: Sequence[Watched], poll: Poll) -> list[Attempt]:
     """Bring what was seen into the rows; the attempts that moved. Writes nothing when nothing changed."""
     by_key = {attempt.key: attempt for attempt in attempts}
     changes = [change for seen in poll.observations if seen.key in by_key
                for change in _change(cluster, by_key[seen.key], seen)]
     changes += _missing(cluster, [by_key[key] for key in poll.missing if key in by_key])
     _seen_again(cluster, by_key, poll)
-    moved = transition(changes) if changes else []
-    queue.note_waits({key: attempt for key, attempt in by_key.items() if attempt.id not in {m.id for m in moved}}, poll)
-    return moved
+    return transition(changes) if changes else []
 
 
-def send_stops(backend: Backend, attempts: Sequence[Attempt]) -> None:
+def send_stops(backend: Backend, attempts: Sequence[Watched]) -> None:
     """Ask the backend to end what is to end; again every few seconds, for the first word may have come before the job did."""
     due = [a for a in attempts if a.state == State.STOPPING
            and (a.stop_sent_at is None or clock.now() - a.stop_sent_at > RESEND_STOP)]
-    for attempt in due:
-        backend.cancel(attempt.key, _grace(attempt))
+    rows = Attempt.objects.select_related("job").filter(id__in=[a.id for a in due]) if due else ()
+    for attempt in rows:
+        backend.cancel(attempt.key, float(spec_of(attempt.job).policy.grace))
     if due:
         Attempt.objects.filter(id__in=[a.id for a in due]).update(stop_sent_at=clock.now())
 
 
-def _grace(attempt: Attempt) -> float:
-    from jobs.specs import spec_of
-
-    return float(spec_of(attempt.job).policy.grace)
-
-
-def _change(cluster: Cluster, attempt: Attempt, seen: Observation) -> Iterator[Change]:
+def _change(cluster: Cluster, attempt: Watched, seen: Observation) -> Iterator[Change]:
     """An observation of an attempt still being handed over counts too: the worker that submitted it may be gone."""
     if seen.state <= attempt.state:
         return
@@ -61,7 +88,7 @@ def _change(cluster: Cluster, attempt: Attempt, seen: Observation) -> Iterator[C
         seen.started_at, seen.finished_at, seen.node, seen.native_id)
 
 
-def _missing(cluster: Cluster, unknown: Sequence[Attempt]) -> Iterator[Change]:
+def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
     """The backend is well and does not know these."""
     first: list[UUID] = []
     at = clock.now()
@@ -85,7 +112,7 @@ def _missing(cluster: Cluster, unknown: Sequence[Attempt]) -> Iterator[Change]:
         Attempt.objects.filter(id__in=first, missing_since=None).update(missing_since=at)
 
 
-def _seen_again(cluster: Cluster, by_key: Mapping[str, Attempt], poll: Poll) -> None:
+def _seen_again(cluster: Cluster, by_key: Mapping[str, Watched], poll: Poll) -> None:
     known = [by_key[seen.key] for seen in poll.observations if seen.key in by_key]
     queue.confirm(cluster, known)
     back = [attempt.id for attempt in known if attempt.missing_since is not None]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
-from uuid import uuid4
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid4
 
 from django.db import transaction
 
@@ -13,7 +14,7 @@ from clusters.models import Cluster
 from jobs import waiting
 from jobs.admission import Verdict
 from jobs.backends import capabilities_of
-from jobs.backends.base import Backend, Capability, Observation, Poll, Rejected, Unavailable, Waiting
+from jobs.backends.base import Backend, Capability, Poll, Rejected, Unavailable, Waiting
 from jobs.launch import build_launch
 from jobs.lifecycle import Change, transition
 from jobs.models import Attempt
@@ -21,13 +22,16 @@ from jobs.states import State
 from portal.core import clock
 from portal.core.events import Fact, record
 
+if TYPE_CHECKING:
+    from jobs.watch.observe import Watched
+
 log = logging.getLogger(__name__)
 CONFIRMED_AFTER = timedelta(seconds=10)   # an acknowledged submission is durable once it was seen this long afterwards
 FORGOTTEN_AFTER = timedelta(seconds=5)    # one that was not is sent again when a healthy scheduler does not know it for this long
 RESEND_LEASE = 15.0                       # seconds
 
 
-def confirm(cluster: Cluster, seen: Iterable[Attempt]) -> None:
+def confirm(cluster: Cluster, seen: Iterable[Watched]) -> None:
     """These were seen again: once that is long enough after they came, they can only be lost, not forgotten."""
     if not _may_forget(cluster):
         return
@@ -37,7 +41,7 @@ def confirm(cluster: Cluster, seen: Iterable[Attempt]) -> None:
         Attempt.objects.filter(id__in=ids, confirmed_at=None).update(confirmed_at=clock.now())
 
 
-def is_forgotten(cluster: Cluster, attempt: Attempt) -> bool:
+def is_forgotten(cluster: Cluster, attempt: Watched) -> bool:
     """Acknowledged, never confirmed, not asked to stop, and unknown to a healthy scheduler for long enough."""
     return (_may_forget(cluster) and attempt.confirmed_at is None and State.SUBMITTED <= attempt.state < State.STOPPING
             and attempt.missing_since is not None and attempt.missing_since < clock.now() - FORGOTTEN_AFTER)
@@ -47,7 +51,7 @@ def _may_forget(cluster: Cluster) -> bool:
     return Capability.CONFIRM in capabilities_of(cluster.backend)
 
 
-def send_again(cluster: Cluster, backend: Backend, missing: Sequence[Attempt]) -> None:
+def send_again(cluster: Cluster, backend: Backend, missing: Sequence[Watched]) -> None:
     """Submit what was forgotten under its key, outside of any transaction; the backend adopts what is there after all."""
     for attempt in missing:
         if attempt.state != State.SUBMITTED or not is_forgotten(cluster, attempt):
@@ -77,23 +81,25 @@ def _note_sent_again(cluster: Cluster, attempt: Attempt, native_id: str) -> None
                  "evidence": f"{cluster.name} had acknowledged it as {attempt.native_id} and forgot it."}))
 
 
-def note_waits(by_key: Mapping[str, Attempt], poll: Poll) -> None:
-    """Keep the scheduler's own reasons like ours, with their history. Writes nothing while nothing changes."""
-    told = {by_key[seen.key].id: seen.waiting for seen in poll.observations
-            if seen.waiting and seen.key in by_key and _is_news(by_key[seen.key], seen)}
-    if not told:
-        return
-    with transaction.atomic():
-        rows = Attempt.objects.select_for_update(of=("self",)).select_related("job").filter(id__in=list(told), state=State.SUBMITTED)
-        waiting.note([(row, Verdict(told[row.id].wait, facts=facts_of(told[row.id]))) for row in rows.order_by("id")])
+class Reasons:
+    """The scheduler's own reasons, kept like ours, with their history. Writes nothing while nothing changes."""
+
+    def __init__(self) -> None:
+        self._told: dict[UUID, Waiting] = {}
+
+    def note(self, by_key: Mapping[str, Watched], poll: Poll) -> None:
+        """What the scheduler said in this look."""
+        told = {by_key[seen.key].id: seen.waiting for seen in poll.observations
+                if seen.waiting and seen.key in by_key and by_key[seen.key].state == State.SUBMITTED}
+        news = {pk: waiting for pk, waiting in told.items() if self._told.get(pk) != waiting}
+        self._told = told
+        if not news:
+            return
+        with transaction.atomic():
+            rows = Attempt.objects.select_for_update(of=("self",)).select_related("job").filter(id__in=list(news), state=State.SUBMITTED)
+            waiting.note([(row, Verdict(news[row.id].wait, facts=_facts(news[row.id]))) for row in rows.order_by("id")])
 
 
-def _is_news(attempt: Attempt, seen: Observation) -> bool:
-    assert seen.waiting is not None
-    return attempt.state == State.SUBMITTED and (
-        attempt.wait != seen.waiting.wait or attempt.wait_facts != facts_of(seen.waiting))
-
-
-def facts_of(told: Waiting) -> dict[str, object]:
+def _facts(told: Waiting) -> dict[str, object]:
     """As it is stored beside the attempt."""
     return {**told.facts, "said": told.said, "text": told.text, "advice": told.advice}

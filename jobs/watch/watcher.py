@@ -37,7 +37,8 @@ class Watcher:
         self.cluster_id = cluster_id
         self.holder = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
         self.wake = threading.Event()
-        self._active: list[Attempt] = []
+        self._active: list[observe.Watched] = []
+        self._reasons = queue.Reasons()
         self._last: dict[str, float] = {}
         self._leads_until = 0.0
 
@@ -73,15 +74,15 @@ class Watcher:
     def _poll(self, cluster: Cluster, backend: Backend) -> None:
         self._active = observe.active_attempts(cluster)
         if self._active:
-            poll = backend.poll([attempt.key for attempt in self._active])
-            ended = {seen.key for seen in poll.observations if seen.state.is_final}
-            for attempt in self._active:
-                if attempt.key in ended:
-                    logs.pump(backend, attempt)          # the last lines are there before the end is told
+            by_key = {attempt.key: attempt for attempt in self._active}
+            poll = backend.poll(list(by_key))
+            for seen in poll.observations:
+                if seen.state.is_final and seen.key in by_key:
+                    logs.pump(backend, by_key[seen.key])          # the last lines are there before the end is told
             moved = observe.apply_poll(cluster, self._active, poll)
-            queue.send_again(cluster, backend, [a for a in self._active if a.key in poll.missing])
-            if moved:
-                self._active = observe.active_attempts(cluster)
+            queue.send_again(cluster, backend, [by_key[key] for key in poll.missing if key in by_key])
+            self._active = observe.still_active(self._active, moved)
+            self._reasons.note({attempt.key: attempt for attempt in self._active}, poll)
             observe.send_stops(backend, self._active)
         elif self._is_due("probe", SEEN_EVERY * 4):
             backend.inventory()

@@ -49,10 +49,12 @@ def handed_over(story, double, cluster) -> Job:
     return job
 
 
-def tell(cluster: Cluster, waiting: Waiting | None) -> None:
+def tell(cluster: Cluster, waiting: Waiting, reasons: queue.Reasons | None = None) -> None:
     """The scheduler says that it has them all in its queue, for this reason."""
     active = observe.active_attempts(cluster)
-    observe.apply_poll(cluster, active, Poll([Observation(a.key, State.SUBMITTED, "PENDING", waiting=waiting) for a in active]))
+    poll = Poll([Observation(a.key, State.SUBMITTED, "PENDING", waiting=waiting) for a in active])
+    observe.apply_poll(cluster, active, poll)
+    (reasons or queue.Reasons()).note({a.key: a for a in active}, poll)
 
 
 def look(cluster: Cluster, double: BackendDouble, seconds: float = 0) -> None:
@@ -88,10 +90,16 @@ def test_advice_comes_with_the_reason(story, cluster, handed_over):
 
 
 def test_a_reason_that_did_not_change_writes_nothing(cluster, handed_over, django_assert_num_queries):
+    reasons = queue.Reasons()
+    tell(cluster, FULL, reasons)
+    with django_assert_num_queries(1):                    # the look itself
+        tell(cluster, FULL, reasons)
+
+
+def test_a_watcher_that_begins_anew_opens_no_second_spell_for_the_same_reason(cluster, handed_over):
     tell(cluster, FULL)
-    active = observe.active_attempts(cluster)
-    with django_assert_num_queries(0):
-        observe.apply_poll(cluster, active, Poll([Observation(a.key, State.SUBMITTED, "PENDING", waiting=FULL) for a in active]))
+    tell(cluster, FULL)
+    assert PendingSpell.objects.filter(wait=Wait.CLUSTER_LIMIT).count() == 1
 
 
 def test_a_job_that_starts_waits_no_more(story, cluster, double, handed_over):
