@@ -4,7 +4,10 @@ pump goes on from there, so no byte is lost or doubled."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from django.db import DatabaseError
 
 from jobs.backends.base import Backend, Unavailable
 from jobs.models import Attempt
@@ -16,43 +19,77 @@ from portal.core import clock, errors, streams
 log = logging.getLogger(__name__)
 CHUNK = 1 << 20
 PER_TURN = 16 << 20       # bytes of one attempt before the next gets its turn
+MOST_TROUBLE = 1000       # logs whose trouble is remembered, so that it is said once
+_trouble: dict[str, str] = {}
 
 
 def pump(backend: Backend, attempt: Attempt | Watched, budget: int = PER_TURN) -> bool:
-    """Move what there is, at most `budget` bytes; True when the end was reached. Raises nothing: trouble is logged, and the
-    next turn tries again."""
-    store = log_store()
-    name = attempt.id.hex
-    try:
-        end = store.end(name)
-        while budget > 0:
-            chunk = backend.read_log(attempt.key, end, min(CHUNK, budget))
-            if chunk.start > end:                       # the backend has dropped bytes that we never saw
-                store.skip(name, end, chunk.start, "no longer kept by the cluster")
-            if not chunk.data:
-                return True
-            end = store.append(name, chunk.start, chunk.data, chunk.at)
-            streams.publish(f"log:{name}", chunk.data, seq=chunk.start, at_ms=chunk.at)
-            budget -= len(chunk.data)
-    except (Unavailable, errors.Unavailable, OSError) as error:
-        log.warning("log of %s: %s", attempt.key, error)
-    return False
+    """Move what there is, at most `budget` bytes; True when the end was reached. Trouble with one log is logged, and the next
+    turn tries again; only trouble with the database is raised."""
+    with _told(attempt) as done:
+        done[0] = _move(backend, attempt, budget)
+    return done[0]
 
 
 def seal(backend: Backend, attempts: Sequence[Attempt]) -> None:
-    """Close the logs of ended attempts with their certificates, once everything is stored."""
+    """Close the logs of ended attempts with their certificates, once everything is stored. Trouble with one log is logged and
+    keeps no other from its turn; only trouble with the database is raised."""
     for attempt in attempts:
-        if not _drained(backend, attempt):
-            continue
-        store = log_store()
-        certificate = store.certificate(attempt.id.hex) or store.seal(attempt.id.hex, closed_by=closed_by(attempt))
-        Attempt.objects.filter(id=attempt.id).update(is_log_sealed=True)
-        streams.publish(f"log:{attempt.id.hex}", b"", seq=certificate.bytes, at_ms=clock.now_ms())
+        with _told(attempt):
+            if _drained(backend, attempt):
+                _close(attempt)
+
+
+def _move(backend: Backend, attempt: Attempt | Watched, budget: int) -> bool:
+    store, name = log_store(), attempt.id.hex
+    end = store.end(name)
+    while budget > 0:
+        chunk = backend.read_log(attempt.key, end, min(CHUNK, budget))
+        if chunk.start > end:                       # the backend has dropped bytes that we never saw
+            store.skip(name, end, chunk.start, "no longer kept by the cluster")
+        if not chunk.data:
+            return True
+        end = store.append(name, chunk.start, chunk.data, chunk.at)
+        streams.publish(f"log:{name}", chunk.data, seq=chunk.start, at_ms=chunk.at)
+        budget -= len(chunk.data)
+    return False
+
+
+def _close(attempt: Attempt) -> None:
+    certificate = log_store().seal(attempt.id.hex, closed_by=closed_by(attempt))
+    Attempt.objects.filter(id=attempt.id).update(is_log_sealed=True)
+    streams.publish(f"log:{attempt.id.hex}", b"", seq=certificate.bytes, at_ms=clock.now_ms())
+
+
+@contextmanager
+def _told(attempt: Attempt | Watched) -> Iterator[list[bool]]:
+    """Trouble with this attempt's log is said when it begins, not at each of twenty looks a second."""
+    try:
+        yield [False]
+    except DatabaseError:
+        raise
+    except (Unavailable, errors.Unavailable, OSError) as error:
+        if _tell(attempt.key, str(error)):
+            log.warning("log of %s: %s", attempt.key, error)
+    except Exception as error:
+        if _tell(attempt.key, repr(error)):
+            log.exception("log of %s", attempt.key)
+    else:
+        _trouble.pop(attempt.key, None)
+
+
+def _tell(key: str, text: str) -> bool:
+    """Whether this is news."""
+    is_news = _trouble.get(key) != text
+    if len(_trouble) >= MOST_TROUBLE:
+        _trouble.clear()
+    _trouble[key] = text
+    return is_news
 
 
 def _drained(backend: Backend, attempt: Attempt) -> bool:
     """All output is stored; or the backend never had any, or cannot be asked for it any more."""
-    return (not attempt.native_id and not attempt.started_at) or pump(backend, attempt, 4 * PER_TURN)
+    return (not attempt.native_id and not attempt.started_at) or _move(backend, attempt, 4 * PER_TURN)
 
 
 def closed_by(attempt: Attempt) -> str:

@@ -7,7 +7,6 @@ import logging
 import os
 import socket
 import threading
-from collections.abc import Sequence
 from uuid import UUID, uuid4
 
 from django.db import close_old_connections
@@ -28,6 +27,7 @@ POLL_EVERY = 0.5                  # seconds between polls of state; logs move at
 SEEN_EVERY = 5.0
 INVENTORY_EVERY = 60.0
 LEASE = 15.0
+SEALED_PER_TURN = 100
 
 
 class Watcher:
@@ -41,6 +41,7 @@ class Watcher:
         self._reasons = queue.Reasons()
         self._last: dict[str, float] = {}
         self._leads_until = 0.0
+        self._sealed_to = UUID(int=0)
 
     def run(self, stop: threading.Event) -> None:
         """Look, rest, look again. Whatever breaks in one look is logged and the next one begins afresh."""
@@ -86,8 +87,15 @@ class Watcher:
             observe.send_stops(backend, self._active)
         elif self._is_due("probe", SEEN_EVERY * 4):
             backend.inventory()
-        logs.seal(backend, _unsealed(cluster))
+        self._seal(cluster, backend)
         self._seen(cluster)
+
+    def _seal(self, cluster: Cluster, backend: Backend) -> None:
+        """The next of the logs that are to be closed, round and round: those that cannot be closed yet keep no other waiting."""
+        wanted = Attempt.objects.filter(cluster=cluster, state__gte=State.SUCCEEDED, is_forgotten=False, is_log_sealed=False)
+        turn = list(wanted.filter(id__gt=self._sealed_to).order_by("id")[:SEALED_PER_TURN])
+        self._sealed_to = turn[-1].id if len(turn) == SEALED_PER_TURN else UUID(int=0)
+        logs.seal(backend, turn)
 
     def _guard(self, cluster: Cluster, call) -> None:  # type: ignore[no-untyped-def]
         """Trouble with the cluster is written down once, and changes nothing else."""
@@ -124,7 +132,3 @@ class Watcher:
             return False
         self._last[what] = at
         return True
-
-
-def _unsealed(cluster: Cluster) -> Sequence[Attempt]:
-    return list(Attempt.objects.filter(cluster=cluster, state__gte=State.SUCCEEDED, is_forgotten=False, is_log_sealed=False)[:100])

@@ -147,14 +147,16 @@ class LogStore:
 
     def open_range(self, key: str, start: int, end: int, chunk: int = 1 << 20) -> Iterator[bytes]:
         """The bytes between two offsets, as far as they are stored now, piece by piece."""
-        for segment in _contents(self._folder(key))[0]:
-            last = min(end, segment.end)
-            for at in range(max(start, segment.start), last, chunk):
-                yield _bytes(segment, at, min(at + chunk, last))
+        yield from _pieces(_segments(self._folder(key)), start, end, chunk)
+
+    def whole(self, key: str) -> tuple[int, Iterator[bytes]]:
+        """How many bytes are stored now, and exactly these, piece by piece; gaps are left out of both."""
+        segments = _segments(self._folder(key))
+        return sum(s.end - s.start for s in segments), _pieces(segments, 0, segments[-1].end if segments else 0)
 
     def size(self, key: str) -> int:
-        """Bytes that `open_range` over everything gives: the end less the gaps."""
-        return sum(s.end - s.start for s in _segments(self._folder(key)))
+        """Bytes that are stored: the end less the gaps."""
+        return self.whole(key)[0]
 
     def times(self, key: str, start: int, end: int) -> list[tuple[int, int]]:
         """(offset, Unix ms) of the arrivals between two offsets, with the one that `start` belongs to first."""
@@ -284,7 +286,6 @@ def _segments(folder: Path) -> list[_Segment]:
     return [found[start] for start in sorted(found)]
 
 
-
 def _contents(folder: Path) -> tuple[list[_Segment], list[_Lost]]:
     """Segments and gaps, which join without a hole. A listing that a writer disturbed is made again; what is missing still is
     a gap with that reason, so that no certificate calls it complete."""
@@ -307,6 +308,16 @@ def _holes(segments: Sequence[_Segment], gaps: Sequence[_Lost]) -> Iterator[_Los
 
 def _end(segments: Sequence[_Segment], gaps: Sequence[_Lost]) -> int:
     return max(segments[-1].end if segments else 0, gaps[-1][1] if gaps else 0)
+
+
+def _pieces(segments: Sequence[_Segment], start: int, end: int, chunk: int = 1 << 20) -> Iterator[bytes]:
+    for segment in segments:
+        last = min(end, segment.end)
+        for at in range(max(start, segment.start), last, chunk):
+            piece = _bytes(segment, at, min(at + chunk, last))
+            if len(piece) < min(chunk, last - at):
+                raise OSError(errno.EIO, _MISSING, str(segment.path))
+            yield piece
 
 
 def _bytes(segment: _Segment, start: int, end: int) -> bytes:

@@ -1,0 +1,109 @@
+"""Moving and closing logs: trouble with one keeps no other waiting, is said once, and ends by itself."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+from django.db import OperationalError
+
+from jobs.backends.base import LogChunk
+from jobs.backends.base import Unavailable as ClusterUnavailable
+from jobs.models import Attempt
+from jobs.states import Reason, State
+from jobs.watch import logs, watcher
+from portal.blobs.logs import log_store
+from portal.core import clock
+from tests.jobs.backend_double import BackendDouble
+from tests.jobs.stage import cluster_with, only_attempt, submit
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+class Outputs(BackendDouble):
+    """Each job wrote its key; reading what `breaks` names raises."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.breaks: dict[str, Exception] = {}
+
+    def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
+        if key in self.breaks:
+            raise self.breaks[key]
+        return LogChunk(after, key.encode()[after : after + limit], 1)
+
+
+@pytest.fixture
+def ended(story) -> Iterator[list[Attempt]]:
+    """Three attempts whose jobs have ended."""
+    cluster = cluster_with()
+    with org_scope(story.atlas.id):
+        found = [only_attempt(submit(story)) for _ in range(3)]
+    with platform_scope("test"):
+        Attempt.objects.filter(id__in=[a.id for a in found]).update(
+            cluster=cluster, state=State.SUCCEEDED, reason=Reason.COMPLETED, native_id="1", started_at=clock.now(), exit_code=0)
+        yield list(Attempt.objects.filter(id__in=[a.id for a in found]).order_by("id"))
+
+
+def sealed(attempts: list[Attempt]) -> list[bool]:
+    return [log_store().certificate(a.id.hex) is not None for a in attempts]
+
+
+@pytest.mark.parametrize("error", [ValueError("?"), KeyError("pid"), OSError(5, "input/output error"), ClusterUnavailable("down")])
+def test_trouble_with_one_log_keeps_no_other_waiting_and_ends_by_itself(ended, error):
+    backend = Outputs()
+    backend.breaks[ended[0].key] = error
+    logs.seal(backend, ended)
+    assert sealed(ended) == [False, True, True]
+    backend.breaks.clear()
+    logs.seal(backend, ended[:1])
+    assert sealed(ended) == [True, True, True]
+    assert log_store().read(ended[0].id.hex, 0).data == ended[0].key.encode()
+
+
+def test_a_log_that_cannot_be_closed_keeps_no_other_waiting(ended):
+    folder = log_store().root / ended[0].id.hex[-2:] / ended[0].id.hex
+    folder.mkdir(parents=True)
+    (folder / "nonsense.seg").touch()
+    logs.seal(Outputs(), ended)
+    assert sealed(ended)[1:] == [True, True]
+
+
+@pytest.mark.parametrize("turn", [logs.pump, lambda backend, attempt: logs.seal(backend, [attempt])])
+def test_trouble_is_said_once_and_again_when_it_comes_back(ended, caplog, turn):
+    backend = Outputs()
+    down = {ended[0].key: ClusterUnavailable("down")}
+    with caplog.at_level(logging.WARNING, logger="jobs.watch.logs"):
+        for backend.breaks in (down, down, down):
+            turn(backend, ended[0])
+        assert [r.getMessage() for r in caplog.records] == [f"log of {ended[0].key}: down"]
+        backend.breaks = {}
+        logs.pump(backend, ended[0])
+        backend.breaks = down
+        turn(backend, ended[0])
+    assert len(caplog.records) == 2
+
+
+def test_trouble_with_the_database_is_everybodys_and_is_raised(ended, monkeypatch):
+    def fails(*args: object, **more: object) -> None:
+        raise OperationalError("gone")
+
+    monkeypatch.setattr(logs, "_close", fails)
+    with pytest.raises(OperationalError):
+        logs.seal(Outputs(), ended)
+
+
+def test_logs_that_cannot_be_closed_yet_let_those_behind_them_have_their_turn(ended, monkeypatch):
+    monkeypatch.setattr(watcher, "SEALED_PER_TURN", 1)
+    backend = Outputs()
+    backend.breaks = {a.key: ClusterUnavailable("down") for a in ended[:2]}
+    watch = watcher.Watcher(ended[0].cluster_id)
+    for _ in range(4):
+        watch._seal(ended[0].cluster, backend)
+    assert sealed(ended) == [False, False, True]
+    backend.breaks = {}
+    for _ in range(4):
+        watch._seal(ended[0].cluster, backend)
+    assert sealed(ended) == [True, True, True]
