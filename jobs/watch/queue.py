@@ -87,6 +87,10 @@ class Reasons:
     def __init__(self) -> None:
         self._told: dict[UUID, Waiting] = {}
 
+    def keeps(self, attempt_id: UUID) -> bool:
+        """Whether the scheduler gave a reason for it in the last look: it has not begun, and has no output."""
+        return attempt_id in self._told
+
     def note(self, by_key: Mapping[str, Watched], poll: Poll) -> None:
         """What the scheduler said in this look."""
         told = {by_key[seen.key].id: seen.waiting for seen in poll.observations

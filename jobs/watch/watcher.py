@@ -23,7 +23,8 @@ from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
 BUSY, IDLE = 0.05, 1.0            # seconds between looks while something runs, and while nothing does
-POLL_EVERY = 0.5                  # seconds between polls of state; logs move at every look
+POLL_EVERY = 0.5                  # seconds between polls of state, or DUTY times what the cluster took to answer; logs move at every look
+DUTY = 10
 SEEN_EVERY = 5.0
 INVENTORY_EVERY = 60.0
 LEASE = 15.0
@@ -39,6 +40,8 @@ class Watcher:
         self.wake = threading.Event()
         self._active: list[observe.Watched] = []
         self._reasons = queue.Reasons()
+        self._poll_every: float = POLL_EVERY
+        self._next_log = 0
         self._last: dict[str, float] = {}
         self._leads_until = 0.0
         self._sealed_to = UUID(int=0)
@@ -65,18 +68,30 @@ class Watcher:
         backend = backend_of(cluster)
         if self._is_due("inventory", INVENTORY_EVERY):
             self._guard(cluster, lambda: take_inventory(cluster, backend))
-        if self._is_due("poll", POLL_EVERY) or self.wake.is_set():
+        if self._is_due("poll", self._poll_every) or self.wake.is_set():
             self._guard(cluster, lambda: self._poll(cluster, backend))
-        for attempt in self._active:
-            if attempt.state >= State.SUBMITTED:
-                logs.pump(backend, attempt)
+        self._move_logs(backend)
         return bool(self._active)
+
+    def _move_logs(self, backend: Backend) -> None:
+        """Each in turn; where there are too many for one look, the next look goes on behind the last."""
+        begun = [attempt for attempt in self._active if attempt.state >= State.SUBMITTED and not self._reasons.keeps(attempt.id)]
+        until = clock.monotonic() + max(self._poll_every, POLL_EVERY)
+        start = self._next_log % len(begun) if begun else 0
+        for count, attempt in enumerate(begun[start:] + begun[:start], 1):
+            logs.pump(backend, attempt)
+            if clock.monotonic() > until:
+                self._next_log = start + count
+                return
+        self._next_log = 0
 
     def _poll(self, cluster: Cluster, backend: Backend) -> None:
         self._active = observe.active_attempts(cluster)
         if self._active:
             by_key = {attempt.key: attempt for attempt in self._active}
+            began = clock.monotonic()
             poll = backend.poll(list(by_key))
+            self._poll_every = max(POLL_EVERY, DUTY * (clock.monotonic() - began))
             for seen in poll.observations:
                 if seen.state.is_final and seen.key in by_key:
                     logs.pump(backend, by_key[seen.key])          # the last lines are there before the end is told
