@@ -61,4 +61,4 @@ def _launch(spec: JobSpec, task: Task, key: str, placement: Placement | None, us
         key=key, name=spec.name, script=script(spec), env=environment(spec, task), image=spec.image, cpus=ask.cpus,
         memory=ask.memory, gpus=ask.gpus, gpu_type=ask.gpu_type, num_nodes=spec.num_nodes, shm_size=ask.shm_size,
         time_limit=spec.policy.max_runtime, grace=spec.policy.grace, placement=placement,
-        is_on_first_node_only=spec.launcher is Launcher.MPI, org=task.org, team=task.team, user=user)
+        is_on_first_node_only=spec.launcher in {Launcher.MPI, Launcher.SRUN}, org=task.org, team=task.team, user=user)

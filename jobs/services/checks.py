@@ -20,7 +20,7 @@ from workspaces.models import Team
 from workspaces.permissions import Permission
 from workspaces.services.quota import meters
 
-_FEATURES = {Capability.IMAGES: Feature.IMAGES, Capability.GANG: Feature.GANG}
+_FEATURES = {Capability.IMAGES: Feature.IMAGES, Capability.GANG: Feature.GANG, Capability.SRUN: Feature.SRUN}
 MAX_ARRAY = 100_000
 
 

@@ -23,6 +23,7 @@ class Feature(StrEnum):
     PORTS = "ports"
     PREEMPTION = "preemption"
     SECRETS = "secrets"
+    SRUN = "srun"
 
 
 _Ask = tuple[str, Callable[["JobSpec"], bool], str]
@@ -32,6 +33,11 @@ _ASKS: dict[Feature, _Ask] = {
         "num_nodes",
         lambda spec: spec.num_nodes > 1,
         "jobs of more than one node cannot be run here: ask for 1",
+    ),
+    Feature.SRUN: (
+        "launcher",
+        lambda spec: spec.launcher.value == "srun",
+        "`srun` exists only on Slurm clusters: choose one by `policy.pool`, or start the ranks by torchrun",
     ),
     Feature.SECRETS: ("secrets", lambda spec: bool(spec.secrets), "secrets are not kept here: leave `secrets` out"),
     Feature.INPUTS: (

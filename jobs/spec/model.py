@@ -29,6 +29,12 @@ class Launcher(StrEnum):
     NONE = "none"
     TORCHRUN = "torchrun"
     MPI = "mpi"
+    SRUN = "srun"
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether Muster starts `run` once per GPU, rather than the job's own text doing that."""
+        return self in {Launcher.TORCHRUN, Launcher.MPI}
 
 
 class Priority(StrEnum):
@@ -203,7 +209,8 @@ class JobSpec:
     launcher: Launcher = asked(
         Choice(Launcher),
         Launcher.NONE,
-        "none: `run` is run once per node; torchrun, mpi: once per GPU, as ranks that know of each other",
+        "none: `run` is run once per node; torchrun, mpi: once per GPU, as ranks that know of each other; srun: once, as a batch "
+        "script of Slurm that starts the rest itself",
     )
     setup: str = asked(
         Text("bash", most=MOST_TEXT, lines=True),
@@ -274,7 +281,7 @@ class JobSpec:
     @property
     def processes_per_node(self) -> int:
         """How many copies of `run` Muster starts on each node."""
-        return 1 if self.launcher is Launcher.NONE else max(1, self.resources.gpus)
+        return max(1, self.resources.gpus) if self.launcher.is_ranked else 1
 
     def to_mapping(self) -> dict[str, Any]:
         """Plain data that `parse_mapping` turns into an equal spec: only what is not the default, in a fixed order."""

@@ -60,8 +60,10 @@ def parse_sbatch(text: str) -> Parsed:
     script = _Script(options(text, report), report)
     script.read_all()
     report.lines = script.lines
-    if re.search(r"^\s*srun\b", text, re.MULTILINE):
+    if calls := re.search(r"^\s*(exec\s+)?srun\b", text, re.MULTILINE):
         script.note("run", "calls `srun`, which exists only where the job runs on a Slurm cluster", None)
+    if calls or script.data.get("num_nodes", 1) > 1:
+        script.data["launcher"] = "srun"
     return Parsed(read_spec({**script.data, "run": text}, report), tuple(script.notes))
 
 

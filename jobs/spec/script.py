@@ -45,7 +45,7 @@ def script(spec: JobSpec) -> str:
 
 
 def _started(spec: JobSpec, setup: str) -> str:
-    if spec.launcher is not Launcher.NONE:
+    if spec.launcher.is_ranked:
         return f"{_HEAD}{setup}{_held('muster_run', spec.run)}{_launch(spec)}"
     if not spec.run.startswith("#!"):
         return f"{_HEAD}{setup}{_ended(spec.run)}"

@@ -24,13 +24,14 @@ if (root) {
     if (mine !== asked || !answer.ok) return;
     const told = await answer.json();
     numbers(new Set(told.errors.map((e) => e.line)));
-    faults.replaceChildren(...told.errors.slice(0, 8).map(row), ...told.notes.slice(0, 8).map(row));
+    faults.replaceChildren(...told.errors.slice(0, 8).map((error) => row(error)), ...told.notes.slice(0, 8).map((note) => row(note, "muted")));
     send.disabled = !told.ok;
     if (told.ok) { price(told.cost); fill(told.spec); }
   }
 
-  function row(fault) {
+  function row(fault, kind = "") {
     const item = document.createElement("li");
+    if (kind) item.className = kind;
     const where = document.createElement("b");
     where.textContent = [fault.line ? `line ${fault.line}` : "", fault.field].filter(Boolean).join(", ");
     item.append(where, where.textContent ? ": " : "", fault.message);

@@ -47,7 +47,7 @@ mappings: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         "image": _words,
         "num_nodes": st.integers(1, 4096),
         "resources": _resources,
-        "launcher": st.sampled_from(["none", "torchrun", "mpi"]),
+        "launcher": st.sampled_from(["none", "torchrun", "mpi", "srun"]),
         "setup": _texts,
         "envs": st.dictionaries(_env_names, _texts, max_size=4),
         "secrets": st.dictionaries(st.just("SECRET"), st.just("team/wandb"), max_size=1),

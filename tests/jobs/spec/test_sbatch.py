@@ -46,6 +46,14 @@ def test_what_could_not_be_kept_is_noted_with_its_line() -> None:
     assert "srun" in notes[2].message
 
 
+@pytest.mark.parametrize(("text", "launcher"), [
+    ("#SBATCH -N 2\nsrun python train.py\n", "srun"), ("srun hostname\n", "srun"), ("exec srun hostname\n", "srun"),
+    ("#SBATCH -N 2\ntorchrun train.py\n", "srun"), ("python train.py # not srun\n", "none"),
+])
+def test_a_script_that_slurm_would_run_on_the_first_node_alone_stays_one(text: str, launcher: str) -> None:
+    assert parse_sbatch("#!/bin/bash\n" + text).spec.launcher.value == launcher
+
+
 def test_a_script_without_options_is_a_spec_too() -> None:
     parsed = parse_text("#!/bin/sh\necho hi\n")
     assert (parsed.spec.run, parsed.notes) == ("#!/bin/sh\necho hi\n", ())

@@ -81,6 +81,7 @@ ASKS = {
     Feature.OUTPUTS: ("outputs", "outputs: [{path: /r, to: 'dataset:a/b'}]"),
     Feature.PORTS: ("ports", "ports: [{name: tb, port: 6006}]"),
     Feature.PREEMPTION: ("policy.preempt", "policy: {preempt: resumable}"), Feature.SECRETS: ("secrets", "secrets: {A: t/a}"),
+    Feature.SRUN: ("launcher", "launcher: srun"),
 }
 
 
