@@ -1,7 +1,7 @@
 # make run    everything on this machine, from nothing but Python 3.11+ and make: ends at an address and a login
 # make test   the whole suite, embedded (SQLite) and server (PostgreSQL + Redis), with a real browser
 # make check  lint, types, import contracts, Django's checks, migrations, templates
-# make bench  the measurements behind docs/bench.md       make storm  kill -9 under load, three seeds
+# make bench  the measurements behind docs/bench.md       make storm  kill -9 under load, and floods
 # make lock   remake the dependency locks                 make fmt    sort imports, mend what ruff can
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -34,6 +34,7 @@ bench: $(VENV)/.dev.stamp static/vendor/.stamp
 
 storm: $(VENV)/.dev.stamp
 	@$(PY) -m tests.storm --submits 2000 --seeds 1,2,3
+	@$(PY) -m tests.storm.flood --gib 10
 
 fmt: $(VENV)/.dev.stamp
 	@$(PY) -m ruff check --fix-only --select I,UP,RUF100 -q .

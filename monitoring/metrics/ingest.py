@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 from uuid import UUID
 
 from clusters.models import Node
@@ -31,15 +31,16 @@ def ingest(body: Mapping[str, Any]) -> int:
         node = Node.objects.filter(name=str(body.get("node", ""))[:253]).order_by("-seen_at").first()
         if node is None:
             raise NotFound(f"No cluster has a node {str(body.get('node'))[:80]!r}. It appears once its cluster's inventory names it.")
-        total = _store(f"node:{node.id.hex}", None, at, body.get("samples"))
-        total += sum(_store(f"attempt:{attempt.id.hex}", attempt.org_id, at, samples)
-                     for attempt, samples in _jobs(body.get("jobs")))
+        batches: list[tuple[str, UUID | None, list[series.Point]]] = [
+            (f"node:{node.id.hex}", None, list(_points(at, body.get("samples"))))]
+        batches += [(f"attempt:{attempt.id.hex}", attempt.org_id, list(_points(at, samples)))
+                    for attempt, samples in _jobs(body.get("jobs"))]          # all is read before anything is stored
+        total = sum(_store(owner, org_id, at, points) for owner, org_id, points in batches)
         _tell_events(node, body.get("events"))
     return total
 
 
-def _store(owner: str, org_id: UUID | None, at: int, samples: Any) -> int:
-    points = list(_points(at, samples))
+def _store(owner: str, org_id: UUID | None, at: int, points: Sequence[series.Point]) -> int:
     if points:
         series.append(owner, points, org_id=org_id)
         streams.publish(f"metrics:{owner}", {"t": at, "values": {_label(p): p.value for p in points}})
@@ -47,14 +48,27 @@ def _store(owner: str, org_id: UUID | None, at: int, samples: Any) -> int:
 
 
 def _points(at: int, samples: Any) -> Iterable[series.Point]:
-    for sample in _listed("samples", samples, MAX_SAMPLES):
-        name, value, labels = sample.get("name"), sample.get("value"), sample.get("labels") or {}
+    for number, sample in enumerate(_listed("samples", samples, MAX_SAMPLES)):
+        name, value, labels, unit = sample.get("name"), sample.get("value"), sample.get("labels") or {}, str(sample.get("unit", ""))
         if not isinstance(name, str) or not _NAME.match(name):
             raise InvalidInput.at("samples", "each needs a `name` of a-z, 0-9, '_' and '.'")
-        if not isinstance(value, int | float) or not math.isfinite(value) or not isinstance(labels, dict) or len(labels) > 8:
+        if not _is_finite(value) or not isinstance(labels, dict) or len(labels) > 8:
             raise InvalidInput.at("samples", f"{name}: `value` must be a finite number, `labels` a small object")
+        if not unit.isprintable():
+            raise InvalidInput.at(f"samples[{number}].unit", f"{name}: must be printable text")
         named = {str(k)[:40]: str(v)[:100] for k, v in labels.items()}
-        yield series.Point(name=name, labels=named, at_ms=at, value=float(value), unit=str(sample.get("unit", ""))[:20])
+        try:
+            series.canonical(named)
+        except InvalidInput as error:
+            raise InvalidInput.at(f"samples[{number}].labels", f"{name}: {error.data['errors'][0]['message']}") from error
+        yield series.Point(name=name, labels=named, at_ms=at, value=float(value), unit=unit[:20])
+
+
+def _is_finite(value: Any) -> TypeGuard[float]:
+    try:
+        return isinstance(value, int | float) and math.isfinite(value)
+    except OverflowError:                # a whole number that no float can hold
+        return False
 
 
 def _jobs(jobs: Any) -> list[tuple[Attempt, Any]]:

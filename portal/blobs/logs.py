@@ -434,12 +434,12 @@ def _sync(folder: Path) -> None:
 
 
 @cache
-def _store_at(root: Path) -> LogStore:
-    return LogStore(root)
+def _store_at(root: Path, limit: int) -> LogStore:
+    return LogStore(root, limit)
 
 
 def log_store() -> LogStore:
     """The portal's own."""
     from django.conf import settings
 
-    return _store_at(Path(settings.MUSTER_HOME) / "blobs" / "logs")
+    return _store_at(Path(settings.MUSTER_HOME) / "blobs" / "logs", settings.MUSTER_LOG_LIMIT)

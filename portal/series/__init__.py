@@ -2,12 +2,12 @@
 
 from portal.series.points import Point, SeriesData
 
-__all__ = ["Point", "SeriesData", "append", "compact", "latest", "latest_of", "prune", "query"]
+__all__ = ["Point", "SeriesData", "append", "canonical", "compact", "latest", "latest_of", "prune", "query"]
 
 
 def __getattr__(name: str):  # type: ignore[no-untyped-def]  # models may be imported only once Django is ready
     if name in __all__:
-        from portal.series import store
+        from portal.series import reading, store
 
-        return getattr(store, name)
+        return getattr(store, name, None) or getattr(reading, name)
     raise AttributeError(name)

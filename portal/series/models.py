@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from django.db import models
 
+LABELS = 500        # characters of a curve's labels as canonical JSON
+
 
 class Series(models.Model):
     """One curve of one owner ("node:<hex>", "attempt:<hex>", "job:<hex>"). Written by `portal.series.store` only."""
 
     owner = models.CharField(max_length=60)
     name = models.CharField(max_length=250)
-    labels = models.CharField(max_length=500, default="{}")       # canonical JSON
+    labels = models.CharField(max_length=LABELS, default="{}")       # canonical JSON
     unit = models.CharField(max_length=20, blank=True)
     org_id = models.UUIDField(null=True)
     last_at = models.BigIntegerField(default=0)                    # the latest point: Unix ms, value, step
@@ -33,6 +35,7 @@ class Chunk(models.Model):
     count = models.PositiveIntegerField()
     is_open = models.BooleanField(default=True)
     data = models.BinaryField()
+    coarse = models.BinaryField(null=True)                         # of a closed chunk: its extremes, for a look at very many
 
     class Meta:
         indexes = [models.Index(fields=["series", "end_ms"], name="chunk_series"),

@@ -10,8 +10,8 @@ import sys
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import accumulate, pairwise
-from math import isnan
+from itertools import accumulate, groupby, pairwise
+from math import isnan, nan
 from typing import Any
 
 import zstandard
@@ -56,9 +56,10 @@ def pack(rows: Sequence[Row]) -> bytes:
     return zstandard.ZstdCompressor(level=3).compress(b"".join(_little(c).tobytes() for c in columns))
 
 
-def unpack(data: bytes, count: int) -> list[Row]:
+def unpack(data: bytes) -> list[Row]:
     """The rows again."""
     raw = zstandard.ZstdDecompressor().decompress(data)
+    count = len(raw) // 24
     times, values, steps = array("q"), array("d"), array("q")
     times.frombytes(raw[:count * 8])
     values.frombytes(raw[count * 8:count * 16])
@@ -76,10 +77,11 @@ def merged(*parts: Iterable[Row]) -> list[Row]:
 
 
 def thinned(rows: Sequence[Row], most: int) -> list[Row]:
-    """At most about `most` rows: of each bucket of equal count the lowest and the highest, in their order. Extremes survive."""
+    """At most `most` rows (three at least): of each bucket of equal count the lowest and the highest, in their order, and the
+    last of all. Extremes survive."""
     if len(rows) <= most:
         return list(rows)
-    size = -(-len(rows) * 2 // most)
+    size = -(-len(rows) // max((most - 1) // 2, 1))
     kept: list[Row] = []
     for start in range(0, len(rows), size):
         bucket = [r for r in rows[start:start + size] if not isnan(r[2])] or rows[start:start + 1]
@@ -88,6 +90,39 @@ def thinned(rows: Sequence[Row], most: int) -> list[Row]:
     if kept[-1] != rows[-1]:
         kept.append(rows[-1])
     return kept
+
+
+def fitted(parts: Sequence[Sequence[Row]], most: int) -> list[list[Row]]:
+    """Stretches thinned so that they and the gaps between them are at most `most` (and never less than three). Where there are
+    more gaps than one in six, the longest stay."""
+    joined = _joined(parts, max(most // 6, 1))
+    total, spare = sum(map(len, joined)), max(most + 1 - 4 * len(joined), 0)
+    return [thinned(part, 3 + spare * len(part) // total) for part in joined]
+
+
+def _joined(parts: Sequence[Sequence[Row]], most: int) -> list[list[Row]]:
+    pauses = sorted(range(1, len(parts)), key=lambda n: parts[n - 1][-1][1] - parts[n][0][1])[:most - 1]
+    bounds = [0, *sorted(pauses), len(parts)]
+    return [[row for part in parts[a:b] for row in part] for a, b in pairwise(bounds) if b > a]
+
+
+def coarse(rows: Sequence[Row], most: int) -> list[Row]:
+    """What stands for a closed chunk when it is one of very many: its extremes, and a NaN for each of its gaps."""
+    found: list[Row] = []
+    for part in fitted(broken(rows, gap_of(rows)), most):
+        found += [gap_after(found[-1])] if found else []
+        found += part
+    return found
+
+
+def gap_after(row: Row) -> Row:
+    """What stands for a gap among coarse rows."""
+    return (NO_STEP, row[1] + 1, nan)
+
+
+def split(rows: Sequence[Row]) -> list[list[Row]]:
+    """The stretches between NaNs."""
+    return [list(part) for is_gap, part in groupby(rows, key=lambda r: isnan(r[2])) if not is_gap]
 
 
 def gap_of(rows: Sequence[Row]) -> int | None:

@@ -1,86 +1,81 @@
-"""Writing and reading curves, a handful of queries for any number of series."""
+"""Writing curves and keeping them small, a handful of queries for any number of them. Reading is in reading.py."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import isfinite
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Exists, Max, OuterRef, QuerySet
 
-from portal.series.models import Chunk, Series
-from portal.series.points import NO_STEP, Point, Row, SeriesData, broken, columns, gap_of, merged, pack, thinned, unpack
+from portal.core.errors import InvalidInput, QuotaExceeded
+from portal.series.models import LABELS, Chunk, Series
+from portal.series.points import NO_STEP, Point, Row, coarse, merged, pack, unpack
 
 OPEN = 256          # points of a chunk that is still rewritten at each append
 FULL = 8192         # points of a chunk that compaction makes
+MOST_CURVES = 10_000         # of one owner
 _Name = tuple[str, str]
 
 
 @transaction.atomic
 def append(owner: str, points: Sequence[Point], *, org_id: UUID | None) -> None:
-    """Store points of one owner; those that are there already add nothing, so a batch may be sent again."""
+    """Store points of one owner; those that are there already add nothing, so a batch may be sent again. All or nothing. Raises
+    InvalidInput (labels too long), QuotaExceeded (too many curves)."""
     rows: dict[_Name, list[Row]] = defaultdict(list)
     units: dict[_Name, str] = {}
     for p in points:
-        name = (p.name, json.dumps(p.labels, sort_keys=True, separators=(",", ":")))
+        name = (p.name, canonical(p.labels))
         rows[name].append((NO_STEP if p.step is None else p.step, p.at_ms, float(p.value)))
         units[name] = p.unit
     if not rows:
         return
-    series = _series(owner, rows, units, org_id)
-    heads = {c.series_id: c for c in Chunk.objects.select_for_update().filter(series__in=series.values(), is_open=True)}
+    series = _series(owner, units, org_id)
+    open_chunks = Chunk.objects.select_for_update().filter(series__in=series.values(), is_open=True).order_by("id")
+    heads = {c.series_id: c for c in open_chunks}
     fresh: list[Chunk] = []
     grown: list[Chunk] = []
     for name, new in rows.items():
         row = series[name]
         head = heads.get(row.pk)
-        all_rows = merged(unpack(bytes(head.data), head.count) if head else (), new)
-        (grown if head else fresh).append(_fill(head or Chunk(series=row), all_rows))
+        all_rows = merged(unpack(bytes(head.data)) if head else (), new)
+        (grown if head else fresh).append(_fill(head or Chunk(series=row), all_rows, is_open=len(all_rows) < OPEN))
         _set_last(row, all_rows)
     Chunk.objects.bulk_create(fresh)
     _write_chunks(grown)
     Series.objects.bulk_update(series.values(), ["last_at", "last_value", "last_step"], batch_size=100)
 
 
-def query(owner: str, *, names: Sequence[str] | None = None, start_ms: int | None = None, end_ms: int | None = None,
-          max_points: int = 600, gap_ms: int | None = None) -> list[SeriesData]:
-    """The owner's curves between two times, thinned so that extremes survive, with None where there is a gap."""
-    wanted = Series.objects.filter(owner=owner).order_by("name", "labels")
-    if names is not None:
-        wanted = wanted.filter(name__in=names)
-    series = list(wanted)
-    chunks = Chunk.objects.filter(series__in=series)
-    chunks = chunks.filter(end_ms__gte=start_ms) if start_ms is not None else chunks
-    chunks = chunks.filter(start_ms__lte=end_ms) if end_ms is not None else chunks
-    parts: dict[int, list[list[Row]]] = defaultdict(list)
-    for chunk in chunks:
-        parts[chunk.series_id].append(unpack(bytes(chunk.data), chunk.count))
-    return [_data(row, _between(merged(*parts[row.pk]), start_ms, end_ms), max_points, gap_ms) for row in series if parts[row.pk]]
-
-
-def latest(owner: str) -> dict[str, dict[str, Any]]:
-    """The last point of each curve, by `name{label=value}`."""
-    return latest_of([owner])[owner]
-
-
-def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
-    """The same for many owners in one query, by owner; empty for those without curves."""
-    found: dict[str, dict[str, dict[str, Any]]] = {owner: {} for owner in owners}
-    for row in Series.objects.filter(owner__in=found).order_by("name", "labels"):
-        labels = json.loads(row.labels)
-        inner = ",".join(f"{k}={v}" for k, v in sorted(labels.items()))
-        found[row.owner][f"{row.name}{{{inner}}}" if inner else row.name] = {
-            "name": row.name, "labels": labels, "unit": row.unit, "at": row.last_at, "value": row.last_value}
-    return found
+def canonical(labels: Mapping[str, str]) -> str:
+    """The text by which a curve's labels are told apart. Raises InvalidInput when it is too long."""
+    text = json.dumps(labels, sort_keys=True, separators=(",", ":"))
+    if len(text) > LABELS:
+        raise InvalidInput.at("labels", f"are {len(text)} characters as JSON; {LABELS} are allowed, in which a character "
+                              "outside ASCII counts as six")
+    return text
 
 
 def prune(before_ms: int) -> int:
-    """Drop chunks that end before; how many."""
-    return Chunk.objects.filter(end_ms__lt=before_ms).delete()[0]
+    """Drop chunks that end before, and curves that nothing is left of; how many chunks."""
+    dropped = _drop(Chunk.objects.filter(end_ms__lt=before_ms))
+    _drop(Series.objects.filter(~Exists(Chunk.objects.filter(series=OuterRef("pk"))), last_at__lt=before_ms))
+    return dropped
+
+
+def _drop(doomed: QuerySet[Any]) -> int:
+    """Row locks are taken in order of id everywhere; what somebody holds just now waits for the next time."""
+    dropped, model = 0, doomed.model
+    while True:
+        with transaction.atomic():
+            ids = list(doomed.select_for_update(skip_locked=True, of=("self",)).order_by("id").values_list("id", flat=True)[:1000])
+            model._default_manager.filter(id__in=ids).delete()
+        dropped += len(ids)
+        if len(ids) < 1000:
+            return dropped
 
 
 def compact(most: int = 200) -> int:
@@ -94,58 +89,53 @@ def compact(most: int = 200) -> int:
 
 @transaction.atomic
 def _merge(series_id: int) -> None:
+    Series.objects.select_for_update().get(id=series_id)
     small = list(Chunk.objects.select_for_update().filter(
-        series_id=series_id, is_open=False, count__lt=FULL // 2).order_by("start_ms")[:FULL // OPEN])
-    rows = merged(*(unpack(bytes(c.data), c.count) for c in small))
-    made = [_fill(Chunk(series_id=series_id), rows[at:at + FULL]) for at in range(0, len(rows), FULL)]
-    for chunk in made:
-        chunk.is_open = False
+        series_id=series_id, is_open=False, count__lt=FULL // 2).order_by("id")[:FULL // OPEN])
+    rows = merged(*(unpack(bytes(c.data)) for c in small))
+    made = [_fill(Chunk(series_id=series_id), rows[at:at + FULL], is_open=False) for at in range(0, len(rows), FULL)]
     Chunk.objects.filter(id__in=[c.pk for c in small]).delete()
     Chunk.objects.bulk_create(made)
 
 
-def _series(owner: str, rows: Iterable[_Name], units: dict[_Name, str], org_id: UUID | None) -> dict[_Name, Series]:
-    """The rows of these curves, made where missing."""
-    wanted = set(rows)
-
-    def known() -> dict[_Name, Series]:
-        any_of = Q(name__in={name for name, _ in wanted})
-        return {(s.name, s.labels): s for s in Series.objects.filter(any_of, owner=owner) if (s.name, s.labels) in wanted}
-
-    found = known()
-    if missing := wanted - found.keys():
+def _series(owner: str, units: Mapping[_Name, str], org_id: UUID | None) -> dict[_Name, Series]:
+    """The rows of these curves, made where missing, and locked, so that each has one open chunk."""
+    while missing := units.keys() - (found := _locked(owner, units)).keys():
+        _room_for(owner, len(missing))
         Series.objects.bulk_create([Series(owner=owner, name=name, labels=labels, unit=units[name, labels], org_id=org_id)
                                     for name, labels in sorted(missing)], ignore_conflicts=True)
-        found = known()
     return found
 
 
-def _fill(chunk: Chunk, rows: list[Row]) -> Chunk:
+def _locked(owner: str, wanted: Collection[_Name]) -> dict[_Name, Series]:
+    rows = Series.objects.filter(owner=owner, name__in={name for name, _ in wanted}, labels__in={labels for _, labels in wanted})
+    return {(s.name, s.labels): s for s in rows.select_for_update().order_by("id") if (s.name, s.labels) in wanted}
+
+
+def _room_for(owner: str, more: int) -> None:
+    known = Series.objects.filter(owner=owner).count()
+    if known + more > MOST_CURVES:
+        raise QuotaExceeded(f"There are {known:,} curves here already and {more:,} would be new; {MOST_CURVES:,} are the most. A "
+                            "name or label that is another one each time (a step, a process, a file) makes a curve of its own.")
+
+
+def _fill(chunk: Chunk, rows: list[Row], *, is_open: bool) -> Chunk:
     chunk.start_ms, chunk.end_ms = min(r[1] for r in rows), max(r[1] for r in rows)
-    chunk.count, chunk.data, chunk.is_open = len(rows), pack(rows), len(rows) < OPEN
+    chunk.count, chunk.data, chunk.is_open = len(rows), pack(rows), is_open
+    chunk.coarse = None if is_open else pack(coarse(rows, max(24, len(rows) // 64)))
     return chunk
 
 
 def _write_chunks(chunks: Sequence[Chunk]) -> None:
-    sql = "UPDATE series_chunk SET start_ms=%s, end_ms=%s, count=%s, data=%s, is_open=%s WHERE id=%s"
+    sql = "UPDATE series_chunk SET start_ms=%s, end_ms=%s, count=%s, data=%s, is_open=%s, coarse=%s WHERE id=%s"
     with connection.cursor() as cursor:
-        cursor.executemany(sql, [(c.start_ms, c.end_ms, c.count, bytes(c.data), c.is_open, c.pk) for c in chunks])
+        cursor.executemany(sql, [(c.start_ms, c.end_ms, c.count, c.data, c.is_open, c.coarse, c.pk) for c in chunks])
 
 
 def _set_last(series: Series, rows: list[Row]) -> None:
+    """The last as it is drawn: of the highest step, whenever that came; without steps, the latest."""
     step, at, value = rows[-1]
-    if at >= series.last_at:
+    last = NO_STEP if series.last_step is None else series.last_step
+    if (step, at) >= (last, series.last_at):
         series.last_at, series.last_value = at, value if isfinite(value) else None
         series.last_step = None if step == NO_STEP else step
-
-
-def _between(rows: list[Row], start_ms: int | None, end_ms: int | None) -> list[Row]:
-    return [r for r in rows if (start_ms is None or r[1] >= start_ms) and (end_ms is None or r[1] <= end_ms)]
-
-
-def _data(series: Series, rows: list[Row], most: int, gap_ms: int | None) -> SeriesData:
-    """Gaps are found before thinning, which widens the spacing."""
-    parts = broken(rows, gap_ms or gap_of(rows))
-    thin = [thinned(part, max(most * len(part) // len(rows), 2)) for part in parts]
-    times, values, steps = columns(thin)
-    return SeriesData(series.name, json.loads(series.labels), series.unit, times, values, steps)

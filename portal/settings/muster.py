@@ -17,4 +17,5 @@ MUSTER_VERSION = "0.1.0"
 # Loops of the embedded process: the stand-ins for worker, beat and watcher, and the node agent (portal/background.py).
 MUSTER_BACKGROUND = ["jobs.background.ticker", "jobs.background.watcher", "monitoring.background.agent"]
 MUSTER_FIRST_BACKEND = env.text("MUSTER_FIRST_BACKEND", "local")  # the cluster that a fresh installation has; empty: none
+MUSTER_LOG_LIMIT = int(env.text("MUSTER_LOG_LIMIT", str(4 << 30)))  # bytes kept of one log; the rest is a gap that says so
 MUSTER_API_RATE = int(env.text("MUSTER_API_RATE", "6000"))  # requests a minute, for each token or person

@@ -1,0 +1,112 @@
+"""Reading curves, a handful of queries for any number of them. What is asked for a long time is read from coarse rows: the work is
+bounded by what is drawn and not by what is kept."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isnan
+from statistics import median
+from typing import Any
+
+from django.db.models import Case, F, Q, QuerySet, Sum, When
+
+from portal.series.models import Chunk, Series
+from portal.series.points import NO_STEP, Row, SeriesData, broken, columns, fitted, gap_after, gap_of, merged, split, unpack
+
+EXACT = 8           # a curve of at most this many times `max_points` points is read as it is
+LEAST = 4096        # and in any case one of this many points
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """A chunk as it was read: from and to (Unix ms), how many points it has, and some or all of them."""
+
+    start: int
+    end: int
+    count: int
+    rows: list[Row]
+
+
+def query(owner: str, *, names: Sequence[str] | None = None, start_ms: int | None = None, end_ms: int | None = None,
+          max_points: int = 600, gap_ms: int | None = None) -> list[SeriesData]:
+    """The owner's curves between two times, thinned to `max_points` so that extremes survive, with None where there is a gap. A
+    pause longer than `gap_ms` is one (then every point is looked at); three times the usual spacing if left out."""
+    wanted = Series.objects.filter(owner=owner).order_by("name", "labels")
+    if names is not None:
+        wanted = wanted.filter(name__in=names)
+    series = list(wanted)
+    chunks = Chunk.objects.filter(series__in=series)
+    chunks = chunks.filter(end_ms__gte=start_ms) if start_ms is not None else chunks
+    chunks = chunks.filter(start_ms__lte=end_ms) if end_ms is not None else chunks
+    counts = dict(chunks.order_by().values_list("series_id").annotate(n=Sum("count")))
+    long = {pk for pk, count in counts.items() if gap_ms is None and count > max(EXACT * max_points, LEAST)}
+    rows = _exact(chunks.exclude(series__in=long), start_ms, end_ms)
+    coarse = _coarse(chunks.filter(series__in=long), start_ms, end_ms) if long else {}
+    drawn = {pk: broken(found, gap_ms or gap_of(found)) for pk, found in rows.items()}       # before thinning, which widens
+    drawn |= {pk: split(_with_gaps(found)) for pk, found in coarse.items()}
+    return [_data(row, fitted(drawn[row.pk], max_points)) for row in series if row.pk in drawn]
+
+
+def latest(owner: str) -> dict[str, dict[str, Any]]:
+    """The last point of each curve, by `name{label=value}`."""
+    return latest_of([owner])[owner]
+
+
+def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
+    """The same for many owners in one query, by owner; empty for those without curves."""
+    found: dict[str, dict[str, dict[str, Any]]] = {owner: {} for owner in owners}
+    for row in Series.objects.filter(owner__in=found).order_by("name", "labels"):
+        labels = json.loads(row.labels)
+        inner = ",".join(f"{k}={v}" for k, v in sorted(labels.items()))
+        found[row.owner][f"{row.name}{{{inner}}}" if inner else row.name] = {
+            "name": row.name, "labels": labels, "unit": row.unit, "at": row.last_at, "value": row.last_value}
+    return found
+
+
+def _exact(chunks: QuerySet[Chunk], start_ms: int | None, end_ms: int | None) -> dict[int, list[Row]]:
+    parts: dict[int, list[list[Row]]] = defaultdict(list)
+    for series_id, data in chunks.values_list("series_id", "data"):
+        parts[series_id].append(unpack(bytes(data)))
+    return {pk: _between(merged(*some), start_ms, end_ms) for pk, some in parts.items()}
+
+
+def _coarse(chunks: QuerySet[Chunk], start_ms: int | None, end_ms: int | None) -> dict[int, list[_Stretch]]:
+    """Coarse rows of what lies between the two times whole; all rows of the chunks at the edges, and of the open ones. One
+    statement, so that a compaction meanwhile hides nothing."""
+    at_edge = Q(coarse=None)
+    at_edge |= Q(start_ms__lt=start_ms) if start_ms is not None else Q()
+    at_edge |= Q(end_ms__gt=end_ms) if end_ms is not None else Q()
+    found: dict[int, list[_Stretch]] = defaultdict(list)
+    column = Case(When(at_edge, then=F("data")), default=F("coarse"))
+    for pk, start, end, count, data in chunks.values_list("series_id", "start_ms", "end_ms", "count", column):
+        found[pk].append(_Stretch(start, end, count, _between(unpack(bytes(data)), start_ms, end_ms)))
+    return found
+
+
+def _with_gaps(stretches: Sequence[_Stretch]) -> list[Row]:
+    """All rows in order, with a NaN wherever there is a pause: in a stretch as it was found when that was stored, and between
+    two. What came late may have filled it."""
+    rows = merged(*(s.rows for s in stretches))
+    if not rows or rows[0][0] != NO_STEP:
+        return rows
+    pause = max(3 * median((s.end - s.start) / max(s.count - 1, 1) for s in stretches), 30_000)
+    reach, between = stretches[0].end, []
+    for stretch in sorted(stretches, key=lambda s: s.start):
+        if stretch.start - reach > pause:
+            between.append(gap_after((NO_STEP, reach, 0.0)))
+        reach = max(reach, stretch.end)
+    rows = merged(rows, between)
+    return rows[:1] + [row for before, row, after in zip(rows, rows[1:], rows[2:], strict=False)
+                       if not isnan(row[2]) or after[1] - before[1] > pause] + rows[1:][-1:]
+
+
+def _between(rows: list[Row], start_ms: int | None, end_ms: int | None) -> list[Row]:
+    return [r for r in rows if (start_ms is None or r[1] >= start_ms) and (end_ms is None or r[1] <= end_ms)]
+
+
+def _data(series: Series, parts: Sequence[Sequence[Row]]) -> SeriesData:
+    times, values, steps = columns(parts)
+    return SeriesData(series.name, json.loads(series.labels), series.unit, times, values, steps)

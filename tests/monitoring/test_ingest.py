@@ -1,0 +1,83 @@
+"""What agents send: nonsense is refused by field, whatever the database, and a batch is stored whole or not at all."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from clusters.models import Node
+from jobs.models import Attempt
+from jobs.states import State
+from monitoring.metrics.ingest import ingest
+from portal import series
+from portal.core import clock
+from portal.core.errors import InvalidInput
+from portal.series.models import Series
+from tests.jobs.stage import cluster_with, only_attempt, submit
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+LONG = {f"k{n}": "v" * 100 for n in range(8)}
+
+
+@pytest.fixture
+def owner(db) -> str:
+    """Of the curves of the node n0."""
+    cluster_with()
+    with platform_scope("test"):
+        return f"node:{Node.objects.get(name='n0').id.hex}"
+
+
+def send(*samples: object) -> int:
+    return ingest({"node": "n0", "at": clock.now_ms(), "samples": list(samples)})
+
+
+def sample(**more: object) -> dict[str, object]:
+    return {"name": "gpu.power", "value": 1.0, **more}
+
+
+def test_what_is_sent_is_drawn(owner):
+    assert send(sample(labels={"gpu": "0"}, unit="W"), sample(labels={"gpu": "Größe"}, unit="µs")) == 2
+    assert [(c.labels, c.unit) for c in series.query(owner)] == [({"gpu": "0"}, "W"), ({"gpu": "Größe"}, "µs")]
+
+
+@pytest.mark.parametrize(("wrong", "field", "word"), [
+    ({"labels": LONG}, "samples[1].labels", "500 are allowed"),
+    ({"labels": {"k": "ü" * 99, "l": ""}}, "samples[1].labels", "outside ASCII counts as six"),
+    ({"unit": "\0"}, "samples[1].unit", "printable"), ({"unit": "\ud800"}, "samples[1].unit", "printable"),
+    ({"value": 10**400}, "samples", "finite"), ({"value": float("nan")}, "samples", "finite"), ({"value": "1"}, "samples", "finite"),
+    ({"labels": ["x"]}, "samples", "small object"), ({"name": "A b"}, "samples", "name")])
+def test_a_wrong_sample_is_refused_by_its_field_and_nothing_of_the_batch_is_stored(owner, wrong, field, word):
+    with pytest.raises(InvalidInput) as caught:
+        send(sample(), sample(**wrong))
+    (fault,) = caught.value.data["errors"]
+    assert fault["field"] == field and word in fault["message"]
+    assert not Series.objects.exists()
+
+
+@pytest.mark.parametrize("labels", [{"k": "\0"}, {"k": "\ud800"}, {"\0": "v"}])
+def test_labels_of_odd_characters_are_kept_as_they_are(owner, labels):
+    send(sample(labels=labels))
+    assert [c.labels for c in series.query(owner)] == [labels]
+
+
+def test_a_wrong_sample_of_a_job_keeps_back_those_of_its_node(owner, story):
+    job = submit(story)
+    with org_scope(story.atlas.id):
+        attempt = only_attempt(job)
+    with platform_scope("test"):
+        Attempt.objects.filter(id=attempt.id).update(state=State.RUNNING)
+    jobs = [{"key": attempt.key, "samples": [sample(labels=LONG)]}]
+    with pytest.raises(InvalidInput):
+        ingest({"node": "n0", "at": clock.now_ms(), "samples": [sample()], "jobs": jobs})
+    assert not Series.objects.exists()
+
+
+@pytest.mark.parametrize("name", ["\\ud800", "\\u0000", "x" * 251])
+def test_a_metric_of_a_job_with_an_impossible_name_is_refused_and_never_an_error_of_ours(story, name):
+    cluster_with()
+    submit(story)
+    body = f'{{"points": [{{"name": "{name}", "value": 1.0}}]}}'
+    answer = story.api(story.ada).post("/api/v1/orgs/atlas/jobs/1/metrics", body, content_type="application/json")
+    assert answer.status_code == 400, answer.content
+    assert json.loads(answer.content)["code"] in {"invalid_input", "parse_error"}
