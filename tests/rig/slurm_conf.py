@@ -127,9 +127,6 @@ def _settings(plan: Plan) -> dict[str, object]:
         "KillWait": 5,
         "InactiveLimit": 0,
         "MailProg": "/bin/true",
-        "PriorityType": "priority/multifactor",
-        "PriorityWeightQOS": 10000,
-        "PriorityWeightAge": 10,
         "SchedulerType": "sched/backfill",
         "SchedulerParameters": "bf_interval=1,sched_interval=5,batch_sched_delay=0,sched_min_interval=100000",
     }
@@ -143,6 +140,9 @@ def _accounting(plan: Plan) -> dict[str, object]:
         "AccountingStoragePass": f"{plan.home}/munge/socket",
         "AccountingStorageTRES": "gres/gpu",
         "AccountingStorageEnforce": "associations,limits,qos",
+        "PriorityType": "priority/multifactor",
+        "PriorityWeightQOS": 10000,
+        "PriorityWeightAge": 10,
         "PreemptType": "preempt/qos",
         "PreemptMode": "REQUEUE",
     }
