@@ -13,6 +13,7 @@ import pytest
 from tests.rig.postgres import start_postgres
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
+from tests.rig.slurm import Slurm, start_slurm
 
 if TYPE_CHECKING:
     from tests.story import Story
@@ -45,6 +46,16 @@ def postgres_url(rig: Folder) -> str:
 def redis_url(rig: Folder) -> str:
     """A Redis: in server mode the suite's own, else one started for who asks."""
     return os.environ.get("MUSTER_REDIS_URL") or start_redis(rig).url
+
+
+@pytest.fixture(scope="session")
+def slurm() -> Iterator[Slurm]:
+    """A whole real Slurm of four nodes with fake GPUs, started for the first test that asks: one for each xdist worker."""
+    folder = Folder()
+    try:
+        yield start_slurm(folder)
+    finally:
+        folder.close()
 
 
 @pytest.fixture

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import pwd
+import random
 import shutil
 import signal
 import socket
@@ -27,6 +29,25 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def free_ports(count: int) -> int:
+    """The first of `count` ports in a row that nobody listens on, below those the kernel gives to others by itself."""
+    for _ in range(200):
+        first = random.randrange(10_240, 32_768 - count)
+        if all(_is_free(port) for port in range(first, first + count)):
+            return first
+    raise RigFailure(f"there are no {count} free ports in a row")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
 
 
 def is_listening(port: int) -> bool:
@@ -88,7 +109,7 @@ class Folder:
                 list(argv),
                 cwd=self.path,
                 user=user,
-                group=user,
+                group=pwd.getpwnam(user).pw_gid if user else None,
                 extra_groups=[] if user else None,
                 stdin=subprocess.DEVNULL,
                 stdout=log,

@@ -1,0 +1,191 @@
+"""One Slurm of the rig, once its files are written: its parts are started and killed by name, its commands run."""
+
+from __future__ import annotations
+
+import pwd
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from tests.rig.keeper import VARIABLE, start_keeper
+from tests.rig.mariadb import start_mariadb
+from tests.rig.munge import start_munge
+from tests.rig.processes import Folder, RigFailure, is_listening, program, wait_until
+from tests.rig.slurm_conf import CLUSTER, Plan
+
+USER = "games"  # of every Debian, with a fixed uid; owns no process and no file, so a job under it can spoil nothing
+REST_USER = "daemon"  # slurmrestd refuses root and SlurmUser
+ACCOUNTS = ("atlas", "borealis")
+_ACCOUNTING = [
+    f"add cluster {CLUSTER}",
+    "add qos high Priority=1000 Preempt=normal PreemptMode=requeue",
+    f"add account {','.join(ACCOUNTS)} Cluster={CLUSTER} QOS=normal,high DefaultQOS=normal Description=rig Organization=rig",
+    f"add user {USER} Account={','.join(ACCOUNTS)} DefaultAccount={ACCOUNTS[0]}",
+    "modify user root set QOS=normal,high DefaultQOS=normal",
+]
+_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+
+
+@dataclass
+class Slurm:
+    """A running Slurm. `run` is the command line, `rest_url` and `token()` the REST door."""
+
+    folder: Folder
+    plan: Plan
+    user: str = USER
+    _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def home(self) -> Path:
+        return self.plan.home
+
+    @property
+    def conf(self) -> Path:
+        return self.home / "slurm.conf"
+
+    @property
+    def jwt_key(self) -> Path:
+        """The raw bytes that sign tokens (HS256, claims `exp`, `iat`, `sun`)."""
+        return self.home / "jwt.key"
+
+    @property
+    def work(self) -> Path:
+        """A folder that everybody may write in; commands run there, and so do their jobs."""
+        return self.home / "work"
+
+    @property
+    def nodes(self) -> list[str]:
+        return self.plan.names
+
+    @property
+    def partitions(self) -> list[str]:
+        """The default one, on all nodes, and the one of the first node."""
+        return ["batch", "debug"]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"SLURM_CONF": str(self.conf), "PATH": _PATH}
+
+    @property
+    def marked(self) -> dict[str, str]:
+        """The environment of its daemons, by which the keeper knows them."""
+        return {**self.environment, VARIABLE: str(self.home)}
+
+    @property
+    def rest_url(self) -> str:
+        return f"http://127.0.0.1:{self.plan.ports.slurmrestd}"
+
+    def run(self, *argv: str, user: str | None = None, input: bytes | None = None) -> str:  # noqa: A002  (subprocess's name)
+        """Runs a command, as root or as `user`; returns what it printed. Raises RigFailure with its words."""
+        done = subprocess.run(
+            argv,
+            cwd=self.work,
+            env={**self.environment, "HOME": str(self.work), "USER": user or "root"},
+            user=user,
+            group=_group(user),
+            extra_groups=[] if user else None,
+            input=input if input is not None else b"",
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode:
+            words = (done.stderr or done.stdout).decode(errors="replace").strip()
+            raise RigFailure(f"{argv[0]} ended with {done.returncode}: {words}")
+        return done.stdout.decode(errors="replace")
+
+    def token(self, user: str = "root", lifespan: int = 3600) -> str:
+        """A JWT for slurmrestd; `lifespan` in seconds."""
+        printed = self.run("scontrol", "token", f"username={user}", f"lifespan={lifespan}")
+        return printed.strip().removeprefix("SLURM_JWT=")
+
+    def kill_controller(self) -> None:
+        """SIGKILL, as a crash: what it had not saved (it saves within 5 s) is lost."""
+        self._kill("slurmctld")
+
+    def start_controller(self) -> None:
+        self._start("slurmctld", ["slurmctld", "-D", "-i"], user=self.plan.slurm_user)
+        self._wait("slurmctld", lambda: is_listening(self.plan.ports.slurmctld))
+
+    def stop_rest(self) -> None:
+        self._kill("slurmrestd")
+
+    def start_rest(self) -> None:
+        plugins = "openapi/v0.0.38" + (",openapi/dbv0.0.38" if self.plan.accounting else "")
+        argv = ["slurmrestd", "-a", "rest_auth/jwt", "-s", plugins]
+        address = f"127.0.0.1:{self.plan.ports.slurmrestd}"
+        self._start("slurmrestd", [*argv, address], user=REST_USER, more={"SLURM_JWT": "daemon"})
+        self._wait("slurmrestd", self._rest_answers)
+
+    def start_keys(self) -> None:
+        """munged, and the keeper that ends all of it."""
+        start_keeper(self.folder, str(self.home), f"{self.home.name}-keeper")
+        start_munge(self.folder, self.home / "munge", env=self.marked)
+
+    def start_accounting(self) -> None:
+        """MariaDB, slurmdbd, and what it is to know: two accounts, the user in both, a QOS that preempts."""
+        start_mariadb(self.folder, self.home / "mariadb", self.plan.ports.mariadb, env=self.marked)
+        self._start("slurmdbd", ["slurmdbd", "-D"], user=self.plan.slurm_user)
+        self._wait("slurmdbd", lambda: is_listening(self.plan.ports.slurmdbd))
+        for line in _ACCOUNTING:
+            self.run("sacctmgr", "-i", *line.split())
+
+    def start_node(self, name: str) -> None:
+        """Starts one slurmd. Its jobs outlive it, as they do everywhere."""
+        self._start(f"slurmd-{name}", ["slurmd", "-D", "-N", name], user=None)
+
+    def kill_node(self, name: str) -> None:
+        self._kill(f"slurmd-{name}")
+
+    def pid(self, name: str) -> int:
+        """Of `slurmctld`, `slurmdbd`, `slurmrestd` or `slurmd-<node>`."""
+        return self._running[name].pid
+
+    def wait_idle(self, seconds: float = 20) -> None:
+        """Until sinfo shows all nodes idle; in a cloud, until it shows the partition."""
+        self._wait("slurmctld", lambda: self._idle() == len(self.nodes), seconds)
+
+    def _idle(self) -> int:
+        try:
+            states = self.run("sinfo", "-h", "-N", "-p", "batch", "-o", "%t").split()
+        except RigFailure:  # slurmctld listens before it answers
+            return 0
+        return sum(state in {"idle", "idle~"} for state in states)
+
+    def _rest_answers(self) -> bool:
+        try:
+            # Any answer will do: with an empty token it is a refusal.
+            return bool(httpx.get(f"{self.rest_url}/openapi/v3", timeout=2).status_code)
+        except httpx.HTTPError:
+            return False
+
+    def _start(self, name: str, argv: list[str], *, user: str | None, more: Mapping[str, str] | None = None) -> None:
+        command = [program(argv[0], "/usr/sbin"), *argv[1:]]
+        user = None if user == "root" else user
+        env = {**self.marked, **(more or {})}
+        self._running[name] = self.folder.start(name, command, user=user, stop_by=signal.SIGKILL, env=env)
+
+    def _kill(self, name: str) -> None:
+        process = self._running.pop(name)
+        process.kill()
+        process.wait()
+
+    def _wait(self, name: str, condition: Callable[[], object], seconds: float = 20) -> None:
+        process = self._running[name]
+
+        def is_true() -> bool:
+            if process.poll() is not None:
+                raise RigFailure(f"{name} ended with {process.returncode}")
+            return bool(condition())
+
+        try:
+            wait_until(is_true, f"{name} is ready", seconds, every=0.05)
+        except RigFailure as failure:
+            raise RigFailure(f"{failure}\n{self.folder.tail(name, 4000)}") from failure
+
+
+def _group(user: str | None) -> int | None:
+    return pwd.getpwnam(user).pw_gid if user else None
