@@ -31,9 +31,11 @@ def create_org(*, actor: Actor, slug: str, name: str, owner: User) -> Organizati
     _check_slug(slug)
     if slug in RESERVED:
         raise InvalidInput.at("slug", f"{slug!r} is an address of the portal itself; choose another name")
-    if Organization.objects.filter(slug=slug).exists():
-        raise Conflict(f"There is already an organization {slug!r}.")
-    org = Organization.objects.create(slug=slug, name=clean_name(name or slug))
+    try:
+        with transaction.atomic():                       # the database decides between two who are as fast
+            org = Organization.objects.create(slug=slug, name=clean_name(name or slug))
+    except IntegrityError as error:
+        raise Conflict(f"There is already an organization {slug!r}.") from error
     with org_scope(org.id):
         Membership.objects.create(org=org, user=owner, role=OrgRole.OWNER)
     _record("org.created", actor, org.id, "org", org.id, slug=slug)

@@ -12,7 +12,8 @@ from portal.core import hints
 from portal.core.errors import Conflict, NotFound, PortalError
 from tests.story import Story, tell
 from workspaces import services
-from workspaces.models import Membership, Team
+from workspaces.actors import actor_of
+from workspaces.models import Membership, Organization, Team
 from workspaces.tenancy.scope import org_scope
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -53,6 +54,13 @@ def test_one_team_of_a_name_is_made_and_the_others_are_told(atlas):
     assert [type(error) for error in raised if error] == [Conflict] * 5
     with org_scope(atlas.atlas.id):
         assert Team.objects.filter(slug="fresh").count() == 1
+
+
+def test_one_organization_of_a_name_is_made_and_the_others_are_told(atlas):
+    dot = actor_of(atlas.dot)
+    raised = at_once(atlas, *[lambda: services.create_org(actor=dot, slug="fresh", name="", owner=atlas.ada)] * 6)
+    assert [type(error) for error in raised if error] == [Conflict] * 5
+    assert Organization.objects.filter(slug="fresh").count() == 1
 
 
 def test_somebody_new_joins_once_and_has_one_account(atlas):
