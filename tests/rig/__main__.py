@@ -1,4 +1,5 @@
 """`python -m tests.rig suite [pytest arguments]`: the whole suite in both modes. `… check`: everything but tests.
+`… slurm` or `… cloud`: a Slurm of four nodes, or one of 2,000, until Ctrl-C, with a word on how to use it.
 
 The suite's last lines are one summary for each mode; a component that is missing is a failure.
 """
@@ -14,6 +15,7 @@ import time
 from pathlib import Path
 
 from tests.rig.processes import program
+from tests.rig.slurm_by_hand import serve_slurm
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTEST = [sys.executable, "-m", "pytest", "-q"]
@@ -29,6 +31,8 @@ def main(argv: list[str]) -> int:
             return suite(rest)
         case ["check"]:
             return check()
+        case ["slurm" | "cloud" as kind]:
+            return serve_slurm(kind)
         case _:
             print(__doc__)
             return 2

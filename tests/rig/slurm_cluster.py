@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import grp
 import pwd
 import signal
 import subprocess
@@ -56,6 +57,10 @@ class Slurm:
     def work(self) -> Path:
         """A folder that everybody may write in; commands run there, and so do their jobs."""
         return self.home / "work"
+
+    @property
+    def group(self) -> str:
+        return grp.getgrgid(pwd.getpwnam(self.user).pw_gid).gr_name
 
     @property
     def nodes(self) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 CLUSTER = "muster"
+REQUEUE_SECONDS = 10  # how long a credential lives, and so how long a requeued job waits: 120 where nobody says
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def _settings(plan: Plan) -> dict[str, object]:
         "SlurmctldPort": plan.ports.slurmctld,
         "SlurmUser": plan.slurm_user,
         "AuthType": "auth/munge",
-        "AuthInfo": f"socket={home}/munge/socket",
+        "AuthInfo": f"socket={home}/munge/socket,cred_expire={REQUEUE_SECONDS}",
         "AuthAltTypes": "auth/jwt",
         "AuthAltParameters": f"jwt_key={home}/jwt.key",
         "CommunicationParameters": "NoInAddrAny,NoCtldInAddrAny",
