@@ -30,8 +30,9 @@ def nothing_is_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """The Slurm is the session's: a test's jobs end with the test."""
     yield
     if "slurm" in request.fixturenames:
-        request.getfixturevalue("slurm").run("scancel", "--full", "-s", "KILL", "-u", "games")
-        request.getfixturevalue("slurm").run("scancel", "-u", "games")
+        slurm = request.getfixturevalue("slurm")
+        slurm.run("scancel", "--full", "-s", "KILL", "-u", slurm.user)  # steps too: nobody waits for KillWait
+        slurm.run("scancel", "-u", slurm.user)
 
 
 def sbatch(slurm: Slurm, script: str, *options: str) -> str:
@@ -196,12 +197,14 @@ def test_a_running_job_outlives_the_controller(slurm, wait_for):
     key = sbatch(slurm, f"echo started; {FOREVER}")
     assert wait_for(lambda: output(slurm, key) == "started\n")
     running, saved = time.time(), slurm.home / "state" / "job_state"
-    assert wait_for(lambda: saved.exists() and saved.stat().st_mtime > running + 1, seconds=20)
+    held = sbatch(slurm, "true", "--hold")  # something to save; it saves at most every 5 s
+    assert wait_for(lambda: saved.stat().st_mtime > running, seconds=20)
     slurm.kill_controller()
     with pytest.raises(RigFailure, match="Unable to contact slurm controller"):
         slurm.run("squeue")
     slurm.start_controller()
     assert job(slurm, key)["JobState"] == "RUNNING"
+    assert job(slurm, held)["Reason"] == "JobHeldUser"
     slurm.run("scancel", key)
     assert wait_for(lambda: accounted(slurm, key, "State")[:1] == ["CANCELLED by 0"])
 
