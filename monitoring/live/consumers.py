@@ -123,10 +123,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.tasks[made.number] = (made, asyncio.create_task(self._guard(made)))
 
     async def put(self, data: bytes | str) -> None:
-        if isinstance(data, str):
-            await self.send(text_data=data)
-        else:
-            await self.send(bytes_data=data)
+        """A frame of a subscription: straight to the server, since of these there are many."""
+        await self.base_send({"type": "websocket.send", "text" if isinstance(data, str) else "bytes": data})
 
     async def tell(self, message: dict[str, Any]) -> None:
         await self.send(text_data=orjson.dumps(message).decode())

@@ -85,6 +85,7 @@ def live(sock: socket.socket, web_socket: Path) -> None:
     from portal.process.embedded import serve
     from portal.process.front import Relay
 
+    gc.set_threshold(50_000, 20, 50)  # a full collection stops every viewer for a while
     serve(Door(Relay(web_socket), asgi_app()), sock, lambda: None)
 
 
