@@ -34,6 +34,7 @@ class Agent:
         self._thread: threading.Thread | None = None
         self.last: Json | None = None                    # the newest batch, for the Prometheus endpoint
         self.last_at = 0.0                               # monotonic
+        self._trouble = ""
 
     def facts(self) -> Json:
         """What this machine is; see Collector.facts. GPUs are in it once a batch was collected."""
@@ -66,8 +67,11 @@ class Agent:
         self.last, self.last_at = body, time.monotonic()
         try:
             self._sink(body)
-        except Exception:
-            log.exception("the batch could not be handed over")
+            self._trouble = ""
+        except Exception as error:
+            if self._trouble != (text := repr(error)):      # said when it begins, not at every look
+                log.exception("the batch could not be handed over")
+            self._trouble = text
 
     @staticmethod
     def _add_courier_facts(body: Json, courier: Courier) -> None:

@@ -111,7 +111,10 @@ class LocalBackend:
     def cancel(self, key: str, grace: float = 30) -> None:
         folder = self._folder(key)
         if folder.exists() and not (folder / "end.json").exists() and not (folder / "cancel").exists():
-            _write(folder / "cancel", str(grace))
+            try:
+                _write(folder / "cancel", str(grace))
+            except OSError as error:
+                raise Unavailable(f"The wish to end the job cannot be written: {error.strerror or error}") from error
             self._stand_by(folder)
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
@@ -158,6 +161,9 @@ class LocalBackend:
             (aside / "script").write_text(launch.script)
             (aside / "script").chmod(0o700)
             (aside / "output.log").touch(0o600)
+            (aside / "supervisor.lock").touch(0o600)
+            for name in supervisor.ROOM:
+                (aside / f"{name}.new").write_bytes(b" " * supervisor.ROOM_SIZE)
             _write(aside / "launch.json", json.dumps(self._record(folder, launch, argv)))
             os.rename(aside, folder)
         except OSError as error:
@@ -239,6 +245,7 @@ class LocalBackend:
             exit_code=end["exit_code"], signal=end["signal"], tail=_tail(folder), asked=end["asked"], peak=end["peak"],
             limit=launch["memory"], is_over_memory=end["over_memory"], time_limit=launch["time_limit"]))
         left = f" {end['left']} processes that it left behind were ended." if end["left"] else ""
+        left += " The disk was full while it ran: what it wrote then may be missing, in its output and its files." if end.get("disk_full") else ""
         return Observation(
             key, verdict.reason.final_state, f"exit {end['exit_code']}", reason=verdict.reason, exit_code=end["exit_code"],
             signal=_signal(end), evidence=(verdict.evidence + left).strip(), started_at=_time(end["started"]),

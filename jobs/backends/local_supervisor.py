@@ -6,6 +6,8 @@ exit code by itself, and the next supervisor goes on from the files in DIR.
     launch.json   what to run (written before anything starts)      pid     "PID STARTTIME" of the job's first process
     output.log    the job's output, written by the job itself       exit    its exit code, written by its own shell
     cancel        "ask to end": seconds of grace                    end.json how it ended (the last file written)
+    NAME.new      room for each of these, taken before anything starts and written in place: a job whose disk is full still
+                  starts, ends and is stopped as it should, and its exit code is known
 """
 
 from __future__ import annotations
@@ -24,11 +26,14 @@ WRAPPER = """\
 trap : TERM INT HUP USR1 USR2
 "$@"
 code=$?
-printf %s "$code" >"$MUSTER_EXIT.new" && mv "$MUSTER_EXIT.new" "$MUSTER_EXIT"
+printf '%s\n' "$code" 1<>"$MUSTER_EXIT.new" && mv "$MUSTER_EXIT.new" "$MUSTER_EXIT"
 exit "$code"
 """
 Json = dict[str, Any]
 LOOK = 0.5          # seconds between looks at limits and at the wish to end
+ROOM = ("pid", "state.json", "exit", "cancel", "end.json")
+ROOM_SIZE = 4096    # bytes of spaces, which JSON and numbers may have behind them
+FULL = 64 << 10     # bytes: a disk with less is full
 
 
 def main(folder: str) -> int:
@@ -56,7 +61,7 @@ def start(launch: Json) -> None:
     if os.fork() == 0:
         try:
             os.setsid()
-            made = os.open("pid", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            made = claim_pid()
             os.write(made, f"{os.getpid()} {start_time(os.getpid())} {time.time()}".encode())
             os.close(made)
             write("state.json", json.dumps({"key": launch["key"], "pid": os.getpid(), "started": int(start_time(os.getpid())),
@@ -71,6 +76,12 @@ def start(launch: Json) -> None:
     os.close(ready_write)
     os.read(ready_read, 1)
     os.close(ready_read)
+
+
+def claim_pid() -> int:
+    """Raises FileExistsError for all but the first."""
+    os.link("pid.new", "pid")
+    return os.open("pid", os.O_WRONLY)
 
 
 def become(launch: Json) -> None:
@@ -100,13 +111,14 @@ def watch(launch: Json) -> None:
         finish(None, signal.SIGKILL, "", launch, time.time())
         return
     pid, born, since = int(words[0]), words[1], float(words[2])
-    asked, peak, over, kill_at = "", 0, False, 0.0
+    asked, peak, over, full, kill_at = "", 0, False, False, 0.0
     deadline = since + launch["time_limit"] if launch["time_limit"] else 0.0
     alive = handle_of(pid, born)
     while alive is not None and not gone(alive, pid, born):
         now = time.time()
         used = memory_of(pid, born)
         peak = max(peak, used)
+        full = full or is_full()
         if launch["memory"] and used > launch["memory"] and not over:
             over, kill_at = True, now
         if not asked and os.path.exists("cancel"):
@@ -121,7 +133,7 @@ def watch(launch: Json) -> None:
     left = leftovers(launch["key"])
     for other in left:
         kill(other, signal.SIGKILL)
-    finish(exit_code(), None if exit_code() is not None else signal.SIGKILL, asked, launch, since, peak, over, len(left))
+    finish(exit_code(), None if exit_code() is not None else signal.SIGKILL, asked, launch, since, peak, over, len(left), full)
 
 
 def gone(alive: int, pid: int, born: str) -> bool:
@@ -181,9 +193,10 @@ def kill(pid: int, number: int) -> None:
 
 
 def finish(code: int | None, number: int | None, asked: str, launch: Json, since: float, peak: int = 0, over: bool = False,
-           left: int = 0) -> None:
+           left: int = 0, full: bool = False) -> None:
     write("end.json", json.dumps({"exit_code": code, "signal": number, "asked": asked, "started": since, "finished": time.time(),
-                                  "peak": peak, "over_memory": over, "left": left, "boot": boot_id()}))
+                                  "peak": peak, "over_memory": over, "left": left, "boot": boot_id(),
+                                  "disk_full": full}))
 
 
 def exit_code() -> int | None:
@@ -258,12 +271,23 @@ def read(path: str) -> str:
         return file.read()
 
 
+def is_full() -> bool:
+    """Whether the disk below the job's folder takes no more from us."""
+    disk = os.statvfs(".")
+    return (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail) * disk.f_frsize < FULL
+
+
 def write(path: str, text: str) -> None:
-    """Whole or not at all, also after a power cut."""
-    with open(path + ".new", "w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+    """Whole or not at all, also after a power cut; in the room that was taken for it, if there is any."""
+    new = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        data = text.encode()
+        while data:
+            data = data[os.write(new, data):]
+        os.ftruncate(new, os.lseek(new, 0, os.SEEK_CUR))
+        os.fsync(new)
+    finally:
+        os.close(new)
     os.replace(path + ".new", path)
 
 

@@ -19,6 +19,7 @@ from jobs.states import State
 from jobs.watch import logs, observe, queue
 from jobs.watch.inventory import take_inventory
 from portal.core import clock, leases
+from portal.core.disk import full_disk
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
@@ -29,6 +30,7 @@ SEEN_EVERY = 5.0
 INVENTORY_EVERY = 60.0
 LEASE = 15.0
 SEALED_PER_TURN = 100
+TOLD_EVERY = 60.0                 # seconds between words of a disk that stays full
 
 
 class Watcher:
@@ -52,8 +54,8 @@ class Watcher:
             while not stop.is_set():
                 try:
                     is_busy = self.look()
-                except Exception:
-                    log.exception("watcher: one look failed")
+                except Exception as error:
+                    self._tell(error)
                     close_old_connections()
                     is_busy = False
                 self.wake.wait(BUSY if is_busy else IDLE)
@@ -111,6 +113,14 @@ class Watcher:
         turn = list(wanted.filter(id__gt=self._sealed_to).order_by("id")[:SEALED_PER_TURN])
         self._sealed_to = turn[-1].id if len(turn) == SEALED_PER_TURN else UUID(int=0)
         logs.seal(backend, turn)
+
+    def _tell(self, error: Exception) -> None:
+        """A full disk is said once and not each second, which would want room, too."""
+        full = full_disk(error)
+        if not full:
+            log.exception("watcher: one look failed")
+        elif self._is_due("full", TOLD_EVERY):
+            log.error("watcher: %s", error)
 
     def _guard(self, cluster: Cluster, call) -> None:  # type: ignore[no-untyped-def]
         """Trouble with the cluster is written down once, and changes nothing else."""

@@ -13,7 +13,7 @@ from jobs.models import Attempt
 from jobs.states import State
 from portal import series
 from portal.core import clock, streams
-from portal.core.errors import InvalidInput, NotFound
+from portal.core.errors import InvalidInput, NotFound, QuotaExceeded
 from portal.core.events import Fact, record_all
 from workspaces.tenancy.scope import platform_scope
 
@@ -42,7 +42,10 @@ def ingest(body: Mapping[str, Any]) -> int:
 
 def _store(owner: str, org_id: UUID | None, at: int, points: Sequence[series.Point]) -> int:
     if points:
-        series.append(owner, points, org_id=org_id)
+        try:
+            series.append(owner, points, org_id=org_id)
+        except QuotaExceeded as error:           # agents take 409 for "you have sent this before"
+            raise InvalidInput.at("samples", error.message) from error
         streams.publish(f"metrics:{owner}", {"t": at, "values": {_label(p): p.value for p in points}})
     return len(points)
 

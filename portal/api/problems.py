@@ -12,6 +12,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from portal.core import errors
+from portal.core.disk import full_disk
 from portal.core.events import request_id
 from portal.web.errors import problem
 
@@ -50,6 +51,9 @@ def _translate(error: Exception) -> errors.PortalError:
             return errors.NotFound("There is no such thing here.")
         case exceptions.APIException():
             return _Other(str(error.detail), error.status_code, error.default_code)
+    if full := full_disk(error):
+        log.error("request %s: %s", request_id.get(), error)
+        return full
     log.exception("internal error %s", request_id.get(), exc_info=error)
     return errors.PortalError("Something broke on our side. Quote the request id to your operator.")
 

@@ -129,7 +129,12 @@ def _fill(chunk: Chunk, rows: list[Row], *, is_open: bool) -> Chunk:
 def _write_chunks(chunks: Sequence[Chunk]) -> None:
     sql = "UPDATE series_chunk SET start_ms=%s, end_ms=%s, count=%s, data=%s, is_open=%s, coarse=%s WHERE id=%s"
     with connection.cursor() as cursor:
-        cursor.executemany(sql, [(c.start_ms, c.end_ms, c.count, c.data, c.is_open, c.coarse, c.pk) for c in chunks])
+        cursor.executemany(sql, [_columns(chunk) for chunk in chunks])
+
+
+def _columns(chunk: Chunk) -> tuple[int, int, int, bytes, bool, bytes | None, int]:
+    coarse_rows = None if chunk.coarse is None else bytes(chunk.coarse)
+    return chunk.start_ms, chunk.end_ms, chunk.count, bytes(chunk.data), chunk.is_open, coarse_rows, chunk.pk
 
 
 def _set_last(series: Series, rows: list[Row]) -> None:

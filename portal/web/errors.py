@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from portal.core.disk import full_disk
 from portal.core.errors import NotPermitted, PortalError
 from portal.core.events import request_id
 
@@ -59,5 +61,5 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Something broke: the id, and no text of the exception."""
-    return answer(request, PortalError("Something broke on our side. Quote the request id to your operator."))
+    """Something broke: the id, and no text of the exception. A full disk is not that; it may strike outside of any view."""
+    return answer(request, full_disk(sys.exc_info()[1]) or PortalError("Something broke on our side. Quote the request id to your operator."))

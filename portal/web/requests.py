@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 
+from portal.core.disk import full_disk
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.events import request_id
 from portal.web.errors import answer
@@ -52,6 +53,9 @@ class ErrorMiddleware:
         """Django hands over what a view raised; PortalErrors are ours, the rest stays with Django."""
         if isinstance(error, PortalError):
             return answer(request, error)
+        if full := full_disk(error):
+            log.error("request %s: %s", request_id.get(), error)
+            return answer(request, full)
         if request.path.startswith("/api/"):
             log.exception("internal error %s", request_id.get())
             return answer(request, PortalError("Something broke on our side. Quote the request id to your operator."))

@@ -143,6 +143,20 @@ def test_a_failure_is_logged_once_and_not_at_every_look(caplog):
     assert caplog.text.count("division by zero") == 1
 
 
+def test_a_sink_that_goes_on_failing_is_complained_of_once_and_again_when_it_fails_anew(caplog):
+    troubles: list[OSError | None] = [OSError(28, "full"), OSError(28, "full"), OSError(28, "full"), None, OSError(28, "full")]
+
+    def sink(body: Json) -> None:
+        if trouble := troubles.pop(0):
+            raise trouble
+
+    agent = Agent(quick(), sink=sink)
+    with caplog.at_level(logging.ERROR, logger="muster.agent"):
+        for expected in (1, 1, 1, 1, 2):
+            agent.tick()
+            assert [r.getMessage() for r in caplog.records] == ["the batch could not be handed over"] * expected
+
+
 def test_stop_ends_the_loop_at_once_however_long_the_interval(wait_for):
     stop, batches = threading.Event(), []
     agent = Agent(Config(idle_interval=600, busy_interval=600), sink=batches.append, stop=stop)

@@ -13,6 +13,7 @@ from monitoring.metrics.ingest import ingest
 from portal import series
 from portal.core import clock
 from portal.core.errors import InvalidInput
+from portal.series import store
 from portal.series.models import Series
 from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -81,3 +82,10 @@ def test_a_metric_of_a_job_with_an_impossible_name_is_refused_and_never_an_error
     answer = story.api(story.ada).post("/api/v1/orgs/atlas/jobs/1/metrics", body, content_type="application/json")
     assert answer.status_code == 400, answer.content
     assert json.loads(answer.content)["code"] in {"invalid_input", "parse_error"}
+
+
+def test_too_many_curves_of_a_node_are_refused_with_400_for_an_agent_takes_409_for_taken_before(owner, monkeypatch):
+    monkeypatch.setattr(store, "MOST_CURVES", 2)
+    with pytest.raises(InvalidInput, match="2 are the most"):
+        send(*(sample(labels={"gpu": str(n)}) for n in range(3)))
+    assert send(sample(), sample(labels={"gpu": "0"})) == 2

@@ -1,0 +1,44 @@
+"""A disk that is full (or cannot be written) told apart from what is broken: of the one, people hear what is full and try again."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+
+from portal.core.errors import Unavailable
+
+RETRY_AFTER = 10     # seconds
+_OS = {errno.ENOSPC: "is full", errno.EDQUOT: "is full (its quota is used up)", errno.EFBIG: "takes no longer files",
+       errno.EROFS: "can only be read now"}
+_SQLITE = {"SQLITE_FULL": "is full", "SQLITE_READONLY": "can only be read now", "SQLITE_CANTOPEN": "cannot be written",
+           "SQLITE_IOERR": "cannot be written"}
+_POSTGRES_FULL = "53100"
+
+
+def full_disk(error: BaseException | None) -> Unavailable | None:
+    """What to tell when this error, or one behind it, came from a disk that took no more; else None."""
+    for one in _behind(error):
+        if words := _words(one):
+            return Unavailable(f"{words}, so nothing was changed. Whoever operates this portal must make room there; then send this "
+                               "again.", code="disk_full", data={"retry_after": RETRY_AFTER})
+    return None
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, sqlite3.Error):
+        name = getattr(error, "sqlite_errorname", "")
+        how = next((how for start, how in _SQLITE.items() if name.startswith(start)), "")
+        return how and f"The disk of MUSTER_HOME, which keeps the database, {how}"
+    if getattr(error, "sqlstate", None) == _POSTGRES_FULL:
+        return "The disk of the database server is full"
+    how = _OS.get(error.errno or 0, "") if isinstance(error, OSError) else ""
+    return how and f"The disk that keeps this portal's files (MUSTER_HOME) {how}"
+
+
+def _behind(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
