@@ -22,25 +22,27 @@ from clusters.models import Cluster
 from jobs import clusters, derive, waiting
 from jobs.admission import Ask, Room, Verdict, plan
 from jobs.backends.base import Backend, Handle, Launch, Rejected, Unavailable
+from jobs.holdings import meters_of, with_jobs
 from jobs.launch import build_launch
 from jobs.lifecycle import Change, transition
-from jobs.models import Attempt
+from jobs.models import Attempt, Job
 from jobs.rooms import room_of
 from jobs.rows import write_rows
 from jobs.states import Reason, State, Wait
 from portal.core import clock
 from portal.core.events import Fact, record_all
 from portal.core.hints import hint
-from workspaces.services.quota import Meter, hold, meters
+from workspaces.services.quota import hold
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
-WINDOW = 100          # attempts looked at in one step: a full batch when everything fits
+WINDOW = 500          # attempts looked at in one step: a full batch when everything fits
 HORIZON = 2000        # attempts looked at in one round: what waits deeper than that is not judged yet
-BATCH = 100           # attempts handed over in one go
+BATCH = 500           # attempts handed over in one go
 LEASE = 15.0          # seconds a worker has to hand a batch over
 MAX_TRIES = 200       # hand-overs that the cluster could not take, before the platform gives up
 _CLAIMED = ("state", "state_at", "is_held", "placement", "node", "lease", "lease_until", "wait")
+_OF_JOB = tuple(f"job__{field.attname}" for field in Job._meta.concrete_fields if not field.primary_key)    # read once for each job
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,7 @@ def _put_off(claim: Claim, attempt: Attempt, error: Exception) -> Iterator[Chang
 def _orphans(cluster: Cluster) -> list[Attempt]:
     """Claims whose worker is gone, or whose cluster could not take them: theirs to try again."""
     rows = Attempt.objects.filter(cluster=cluster, state=State.DISPATCHING, lease_until__lt=clock.now())
-    return list(_locked(rows).order_by("id")[:BATCH])
+    return _locked(rows.order_by("id")[:BATCH])
 
 
 def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
@@ -168,14 +170,14 @@ def _room_after(before: Room | None, cluster: Cluster, due: Sequence[Attempt]) -
 
 def _window(cluster: Cluster, start: int) -> list[Attempt]:
     rows = Attempt.objects.filter(due_at__lte=clock.now(), cluster=cluster, state=State.QUEUED)
-    return list(_locked(rows).order_by("-priority", "queued_at", "id")[start:start + WINDOW])
+    return _locked(rows.order_by("-priority", "queued_at", "id")[start:start + WINDOW])
 
 
-def _locked(rows: QuerySet[Attempt]) -> QuerySet[Attempt]:
+def _locked(rows: QuerySet[Attempt]) -> list[Attempt]:
     """Nobody else changes these until this transaction ends; what somebody changes now (a cancel locks attempts, then their
     job) is passed over. The job is locked along, so that a claim never waits for anybody while it holds attempts."""
-    rows = rows.select_for_update(of=("self", "job"), skip_locked=_can_skip())
-    return rows.select_related("job", "job__owner", "job__team", "org")
+    light = rows.select_for_update(of=("self", "job"), skip_locked=_can_skip()).select_related("job").defer(*_OF_JOB)
+    return list(with_jobs(list(light), "owner", "team", "org"))
 
 
 def _can_skip() -> bool:
@@ -219,10 +221,8 @@ def _held(admitted: list[Attempt]) -> list[Attempt]:
 
 
 def _hold(attempts: Sequence[Attempt]) -> bool:
-    total: Counter[Meter] = Counter()
-    for attempt in attempts:
-        job = attempt.job
-        total.update(meters(job.org_id, job.team_id, job.owner_id, job.resources))
+    jobs = {attempt.job_id: attempt.job for attempt in attempts}
+    total = meters_of((jobs[job_id], count) for job_id, count in Counter(attempt.job_id for attempt in attempts).items())
     savepoint = transaction.savepoint()
     if hold(total) is not None:
         transaction.savepoint_rollback(savepoint)

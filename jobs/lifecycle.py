@@ -20,6 +20,7 @@ from uuid import UUID
 from django.db import transaction
 
 from jobs import derive
+from jobs.holdings import meters_of, with_jobs
 from jobs.models import Attempt, PendingSpell
 from jobs.rows import write_rows
 from jobs.specs import spec_of
@@ -28,7 +29,7 @@ from portal.core import clock
 from portal.core.events import Fact, record_all
 from portal.core.hints import hint
 from workspaces.services import revoke_attempt_tokens
-from workspaces.services.quota import Meter, meters, settle
+from workspaces.services.quota import settle
 
 log = logging.getLogger(__name__)
 _FIELDS = ("state", "state_at", "reason", "evidence", "exit_code", "signal", "peak_memory", "started_at", "finished_at", "node",
@@ -59,10 +60,11 @@ class Change:
 def transition(changes: Iterable[Change]) -> list[Attempt]:
     """Apply each change that still moves its attempt up; the attempts that moved. Runs in the scope one is in."""
     wanted = {change.attempt_id: change for change in changes}
-    rows = (Attempt.objects.select_for_update(of=("self",)).select_related("job")
-            .filter(id__in=list(wanted)).order_by("id"))
-    moved = [attempt for attempt in rows if _apply(attempt, wanted[attempt.id])]
+    rows = Attempt.objects.select_for_update(of=("self",)).filter(id__in=list(wanted)).order_by("id")
+    at = clock.now()
+    moved = [attempt for attempt in rows if _apply(attempt, wanted[attempt.id], at)]
     if moved:
+        with_jobs(moved)
         _settle_all(moved)
         write_rows(moved, _FIELDS)
         _tell(moved, wanted)
@@ -71,12 +73,11 @@ def transition(changes: Iterable[Change]) -> list[Attempt]:
     return moved
 
 
-def _apply(attempt: Attempt, change: Change) -> bool:
+def _apply(attempt: Attempt, change: Change, at: datetime) -> bool:
     """Set the fields on the object; False when the change is stale."""
     state = State(attempt.state)
     if state.is_final or change.to <= state or (change.lease is not None and change.lease != attempt.lease):
         return False
-    at = clock.now()
     attempt.state, attempt.state_at, attempt.wait, attempt.missing_since = change.to, at, "", None
     attempt.node = change.node or attempt.node
     attempt.native_id = change.native_id or attempt.native_id
@@ -104,14 +105,14 @@ def _end(attempt: Attempt, change: Change, at: datetime) -> None:
 
 def _settle_all(moved: Sequence[Attempt]) -> None:
     """Give back what ended attempts held: `is_held` flips here and only here, so it is given back once."""
-    total: Counter[Meter] = Counter()
+    ended: Counter[UUID] = Counter()
+    jobs = {attempt.job_id: attempt.job for attempt in moved}
     for attempt in moved:
         if attempt.is_held and State(attempt.state).is_final:
             attempt.is_held = False
-            job = attempt.job
-            total.update(meters(attempt.org_id, job.team_id, job.owner_id, job.resources))
-    if total:
-        settle(total)
+            ended[attempt.job_id] += 1
+    if ended:
+        settle(meters_of((jobs[job_id], count) for job_id, count in ended.items()))
 
 
 def _tell(moved: Sequence[Attempt], wanted: dict[UUID, Change]) -> None:

@@ -8,9 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from portal.core import clock
+from portal.core.bulk import insert_rows
+from portal.core.ids import uuid7
 from portal.core.models import Event
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
+
+_COLUMNS = ("id", "at", "kind", "org_id", "actor", "subject_type", "subject_id", "data", "request_id")
 
 
 @dataclass(frozen=True)
@@ -25,15 +30,14 @@ class Fact:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-def record(fact: Fact) -> Event:
+def record(fact: Fact) -> None:
     """Write one event."""
-    return record_all([fact])[0]
+    record_all([fact])
 
 
-def record_all(facts: Iterable[Fact]) -> list[Event]:
+def record_all(facts: Iterable[Fact]) -> None:
     """Write many events in one statement, in order."""
-    return Event.objects.bulk_create([
-        Event(kind=f.kind, org_id=f.org_id, subject_type=f.subject_type, subject_id=f.subject_id, actor=f.actor,
-              data=dict(f.data), request_id=request_id.get())
-        for f in facts
-    ], batch_size=500)
+    at, request = clock.now(), request_id.get()
+    rows = [(uuid7(), at, f.kind, f.org_id, f.actor, f.subject_type, f.subject_id, dict(f.data), request) for f in facts]
+    if rows:
+        insert_rows(Event, _COLUMNS, rows)

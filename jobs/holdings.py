@@ -1,0 +1,27 @@
+"""What many attempts hold, told by their jobs: the tasks of an array are one job, read and counted once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from jobs.models import Attempt, Job
+from workspaces.services.quota import Meter, meters
+
+
+def meters_of(jobs: Iterable[tuple[Job, int]]) -> Counter[Meter]:
+    """The meters that so many attempts of each of these jobs move, with the amounts."""
+    total: Counter[Meter] = Counter()
+    for job, count in jobs:
+        for meter, amount in meters(job.org_id, job.team_id, job.owner_id, job.resources).items():
+            total[meter] += amount * count
+    return total
+
+
+def with_jobs(attempts: Sequence[Attempt], *related: str) -> Sequence[Attempt]:
+    """The same, each with its job and what of the job is named; a job that has many of them is read once."""
+    jobs = Job.objects.select_related(*related) if related else Job.objects.all()
+    found = jobs.in_bulk({attempt.job_id for attempt in attempts})
+    for attempt in attempts:
+        attempt.job = found[attempt.job_id]
+    return attempts
