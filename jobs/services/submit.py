@@ -25,6 +25,7 @@ from jobs.spec import JobSpec
 from jobs.specs import spec_of
 from jobs.states import State, Wait
 from portal.core import clock
+from portal.core.bulk import repeat_row
 from portal.core.errors import InvalidInput
 from portal.core.events import Fact, record
 from portal.core.hints import hint
@@ -96,7 +97,8 @@ def _next_number(team: Team) -> int:
 
 def _queue(job: Job, tasks: int, *, is_due: bool) -> None:
     at = clock.now()
-    Attempt.objects.bulk_create(
-        (Attempt(org_id=job.org_id, job=job, cluster_id=job.cluster_id, index=index, priority=job.priority, state_at=at,
-                 queued_at=at, due_at=at if is_due else None, wait=job.wait, wait_since=at if job.wait else None)
-         for index in range(tasks)), batch_size=1000)
+    first = Attempt.objects.create(
+        org_id=job.org_id, job=job, cluster_id=job.cluster_id, index=0, priority=job.priority, state_at=at, queued_at=at,
+        due_at=at if is_due else None, wait=job.wait, wait_since=at if job.wait else None)
+    if tasks > 1:
+        repeat_row(first, "index", tasks - 1)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+from uuid import UUID
 
 from django.db import connection, models
 
 Row = Sequence[Any]
+_LOW = (1 << 64) - 1
 
 
 def insert_rows(model: type[models.Model], names: Sequence[str], rows: Iterable[Row]) -> None:
@@ -28,6 +30,34 @@ def insert_rows(model: type[models.Model], names: Sequence[str], rows: Iterable[
         cursor.executemany(
             f"INSERT INTO {table} ({columns}) VALUES ({marks})",  # noqa: S608  names, no values
             [[field.get_db_prep_save(value, connection) for field, value in zip(fields, row, strict=True)] for row in rows])
+
+
+def repeat_row(first: models.Model, counter: str, times: int) -> None:
+    """`times` more rows like `first`, which is in the table with a random version-7 UUID: `counter` goes on by one from row to row,
+    and so does the key's random part, so that the keys sort like the counter. One statement on PostgreSQL."""
+    model = type(first)
+    names = [field.attname for field in model._meta.concrete_fields if not field.primary_key]
+    start, key = getattr(first, counter), first.pk.int
+    if connection.vendor != "postgresql":
+        values = [getattr(first, name) for name in names]
+        rows = ([UUID(int=key + n), *(start + n if name == counter else value for name, value in zip(names, values, strict=True))]
+                for n in range(1, times + 1))
+        insert_rows(model, ["id", *names], rows)
+        return
+    quote = connection.ops.quote_name
+    table, counted = quote(model._meta.db_table), quote(_column(model, counter))
+    columns = ", ".join(quote(_column(model, name)) for name in names)
+    copied = ", ".join(f"{counted} + n" if name == counter else quote(_column(model, name)) for name in names)
+    low = (key & _LOW) - (1 << 64)                            # as a signed number, which to_hex prints the same
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {table} (id, {columns}) "  # noqa: S608  names, no values
+            f"SELECT (%s || lpad(to_hex(%s + n), 16, '0'))::uuid, {copied} FROM {table}, generate_series(1, %s) AS n WHERE id = %s",
+            [f"{key >> 64:016x}", low, times, first.pk])
+
+
+def _column(model: type[models.Model], name: str) -> str:
+    return str(_field(model, name).column)
 
 
 def _field(model: type[models.Model], name: str) -> models.Field[Any, Any]:

@@ -1,0 +1,46 @@
+"""Rows written many at a time hold what the same rows written one by one would."""
+
+from __future__ import annotations
+
+from portal.core import clock
+from portal.core.bulk import insert_rows, repeat_row
+from portal.core.ids import uuid7
+from portal.core.models import Event
+from tests.jobs.stage import cluster_with, submit
+from workspaces.tenancy.scope import platform_scope
+
+AWKWARD = {"text": 'quote " tab \t newline \n backslash \\ \\N \\. ä 漢', "none": None, "n": 1.5, "deep": [{"a": []}]}
+
+
+def test_rows_hold_what_was_given_whatever_the_text(db):
+    at, ids = clock.now(), [uuid7() for _ in range(3)]
+    insert_rows(Event, ("id", "at", "kind", "org_id", "actor", "subject_type", "subject_id", "data", "request_id"),
+                [(pk, at, "t", None, "tab\t\\N\n", "", ids[0], AWKWARD, "") for pk in ids])
+    found = list(Event.objects.filter(id__in=ids).order_by("position"))
+    assert [event.id for event in found] == ids
+    assert (found[1].data, found[1].actor, found[1].at, found[1].org_id, found[1].subject_id) == (AWKWARD, "tab\t\\N\n", at, None, ids[0])
+
+
+def test_no_rows_are_no_trouble(db):
+    insert_rows(Event, ("id", "at", "kind"), [])
+    assert not Event.objects.exists()
+
+
+def test_repeated_rows_differ_in_key_and_counter_alone(story):
+    cluster_with()
+    job = submit(story, array={"size": 300})
+    with platform_scope("test"):
+        tasks = list(job.attempts.order_by("id"))
+        assert [task.index for task in tasks] == list(range(300))
+        assert len({task.id for task in tasks}) == 300 and {task.id.version for task in tasks} == {7}
+        alike = {name: {repr(getattr(task, name)) for task in tasks}
+                 for name in (field.attname for field in type(tasks[0])._meta.concrete_fields) if name not in {"id", "index"}}
+        assert {name for name, values in alike.items() if len(values) > 1} == set()
+
+
+def test_repeating_goes_on_from_the_first(story):
+    cluster_with()
+    with platform_scope("test"):
+        first = submit(story).attempts.get()
+        repeat_row(first, "index", 2)
+        assert sorted(first.job.attempts.values_list("index", flat=True)) == [0, 1, 2]
