@@ -6,11 +6,14 @@ Server mode sends the Celery task by name; embedded mode wakes the ticker thread
 from __future__ import annotations
 
 import logging
+import os
+import threading
 from collections.abc import Callable
 
 from django.db import transaction
 
 log = logging.getLogger(__name__)
+REST = 0.02         # seconds
 _send: Callable[[str], None] | None = None
 
 
@@ -35,8 +38,48 @@ def _tap(task: str) -> None:
 def _celery(task: str) -> None:
     from django.conf import settings
 
-    if settings.MUSTER_EMBEDDED:
-        return
+    if not settings.MUSTER_EMBEDDED and _bell.may_ring(task):
+        _ring(task)
+
+
+def _ring(task: str) -> None:
     from celery import current_app
 
     current_app.send_task(task, ignore_result=True, expires=30)
+
+
+class _Bell:
+    """Many hints for one task within REST seconds are two: the first at once, and one for all the others when it is over."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._resting: dict[str, bool] = {}             # task: whether it was asked for since
+
+    def may_ring(self, task: str) -> bool:
+        with self._lock:
+            if task in self._resting:
+                self._resting[task] = True
+                return False
+            self._resting[task] = False
+        timer = threading.Timer(REST, self._over, [task])
+        timer.daemon = True
+        timer.start()
+        return True
+
+    def _over(self, task: str) -> None:
+        with self._lock:
+            was_asked = self._resting.pop(task)
+        if was_asked:
+            _tap(task)
+
+
+_bell = _Bell()
+
+
+def _forget() -> None:
+    """In a child after a fork: its parent's timers stay with the parent."""
+    global _bell
+    _bell = _Bell()
+
+
+os.register_at_fork(after_in_child=_forget)

@@ -1,0 +1,48 @@
+"""Hints: one at once, the others of a moment together, none lost for coming too fast."""
+
+from __future__ import annotations
+
+import pytest
+
+from portal.core import hints
+
+
+@pytest.fixture
+def rung(monkeypatch) -> list[str]:
+    made: list[str] = []
+    monkeypatch.setattr(hints, "_send", None)
+    monkeypatch.setattr(hints, "_ring", made.append)
+    monkeypatch.setattr(hints, "_bell", hints._Bell())
+    monkeypatch.setattr("django.conf.settings.MUSTER_EMBEDDED", False)
+    return made
+
+
+def test_many_hints_in_a_moment_ring_twice_and_the_last_is_not_lost(rung, wait_for):
+    for _ in range(50):
+        hints._tap("jobs.dispatch")
+    assert rung == ["jobs.dispatch"]
+    wait_for(lambda: len(rung) == 2, 5)
+    assert rung == ["jobs.dispatch"] * 2
+
+
+def test_one_hint_rings_once_and_another_later_rings_again(rung, wait_for):
+    hints._tap("jobs.dispatch")
+    wait_for(lambda: not hints._bell._resting, 5)
+    assert rung == ["jobs.dispatch"]
+    hints._tap("jobs.dispatch")
+    assert rung == ["jobs.dispatch"] * 2
+
+
+def test_tasks_do_not_wait_for_each_other(rung):
+    hints._tap("jobs.dispatch")
+    hints._tap("jobs.watch")
+    assert rung == ["jobs.dispatch", "jobs.watch"]
+
+
+def test_a_broker_that_is_away_loses_a_hint_and_nothing_else(rung, monkeypatch, caplog):
+    def refuse(task: str) -> None:
+        raise ConnectionError("refused")
+
+    monkeypatch.setattr(hints, "_ring", refuse)
+    hints._tap("jobs.dispatch")
+    assert "was lost: refused" in caplog.text
