@@ -9,7 +9,7 @@ import socket
 import threading
 from uuid import UUID, uuid4
 
-from django.db import close_old_connections
+from django.db import DatabaseError, close_old_connections
 
 from clusters.models import Cluster
 from jobs.backends.base import Backend, Unavailable
@@ -60,7 +60,7 @@ class Watcher:
                     is_busy = False
                 self.wake.wait(BUSY if is_busy else IDLE)
                 self.wake.clear()
-            leases.release(self._lease_name, self.holder)
+            self._release()
 
     def look(self) -> bool:
         """One turn; whether anything is under way."""
@@ -146,6 +146,13 @@ class Watcher:
             self._leads_until = at + LEASE
             return True
         return False
+
+    def _release(self) -> None:
+        """Best effort: a lease ends by itself."""
+        try:
+            leases.release(self._lease_name, self.holder)
+        except DatabaseError as error:
+            self._tell(error)
 
     @property
     def _lease_name(self) -> str:

@@ -18,11 +18,14 @@ _POSTGRES_FULL = "53100"
 
 def full_disk(error: BaseException | None) -> Unavailable | None:
     """What to tell when this error, or one behind it, came from a disk that took no more; else None."""
-    for one in _behind(error):
-        if words := _words(one):
-            return Unavailable(f"{words}, so nothing was changed. Whoever operates this portal must make room there; then send this "
-                               "again.", code="disk_full", data={"retry_after": RETRY_AFTER})
-    return None
+    words = trouble(error)
+    return Unavailable(f"{words}, so nothing was changed. Whoever operates this portal must make room there; then send this again.",
+                       code="disk_full", data={"retry_after": RETRY_AFTER}) if words else None
+
+
+def trouble(error: BaseException | None) -> str:
+    """Which disk it is and what is the matter with it, as half a sentence; "" when it was none."""
+    return next((words for one in _behind(error) if (words := _words(one))), "")
 
 
 def _words(error: BaseException) -> str:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from portal.core.disk import trouble
 from portal.process.words import Refusal, say
 
 
@@ -23,6 +24,12 @@ def main(argv: Sequence[str]) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        if not (words := trouble(error)):
+            raise
+        print(f"\nMuster does not start, or cannot go on.\n{words}: {error}\nMake room there, and start it again.\n", file=sys.stderr,
+              flush=True)
+        return 2
 
 
 def parser() -> argparse.ArgumentParser:

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from portal.core.disk import trouble
 from portal.process.words import Refusal
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def _await_database() -> None:
             connection.ensure_connection()
             return
         except OperationalError as error:
+            if trouble(error):
+                raise
             if connection.vendor == "sqlite" or time.monotonic() > deadline:
                 raise Refusal(
                     f"The database does not answer: {str(error).strip()}\nIt is the one in MUSTER_DATABASE_URL, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -107,3 +108,15 @@ def test_logs_that_cannot_be_closed_yet_let_those_behind_them_have_their_turn(en
     for _ in range(4):
         watch._seal(ended[0].cluster, backend)
     assert sealed(ended) == [True, True, True]
+
+
+def test_a_watcher_that_cannot_give_its_lease_back_ends_all_the_same_and_says_so(ended, monkeypatch, caplog):
+    def fails(*args: object) -> None:
+        raise OperationalError("gone")
+
+    monkeypatch.setattr(watcher.leases, "release", fails)
+    stop = threading.Event()
+    stop.set()
+    with caplog.at_level(logging.ERROR, logger="jobs.watch.watcher"):
+        watcher.Watcher(ended[0].cluster_id).run(stop)
+    assert len(caplog.records) == 1

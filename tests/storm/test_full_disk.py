@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+import subprocess
+import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,6 +15,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.rig.environment import ROOT
 from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.postgres import start_postgres
 from tests.rig.processes import Folder
@@ -85,8 +88,9 @@ def visitor(request, mode, tmp_path) -> Iterator[Visitor]:
     finally:
         for mark in ("writer", "quiet", "never"):        # no job stays behind
             (tmp_path / mark).touch()
-        folder.close()
+        portal.stop()
         disk.close()
+        folder.close()
 
 
 def look_around(visitor: Visitor, number: int, submits: int) -> None:
@@ -141,3 +145,33 @@ def test_a_full_disk_breaks_nothing_says_what_is_full_and_all_goes_on_when_there
     visitor.answers = []
     look_around(visitor, writer, submits=1)
     assert [a.status_code for a in visitor.answers if a.status_code >= 300] == []
+
+
+def refusal(portal: Portal, *, is_limited: bool) -> str:
+    """What a start says that ends by itself."""
+    argv = [sys.executable, str(ROOT / "manage.py"), "serve", *(["--server"] if portal.database_url else [])]
+    limit = ["prlimit", "--fsize=1:unlimited"] if is_limited else []
+    done = subprocess.run([*limit, *argv], env=portal.environment, capture_output=True, text=True, timeout=120, check=False)
+    return f"{done.returncode}: {done.stderr}"
+
+
+@pytest.mark.parametrize("kind", ["mounted", "limited"])
+def test_a_new_portal_does_not_start_on_a_full_disk_says_why_and_starts_when_there_is_room(mode, kind):
+    folder = Folder()
+    addresses = (start_postgres(folder, durable=False).url, start_redis(folder).url) if mode == "server" else ("", "")
+    portal = Portal(folder, *addresses, name="small")
+    disk = small_disk(portal) if kind == "mounted" else Limited(portal)
+    is_limited = isinstance(disk, Limited)
+    try:
+        if not is_limited:
+            disk.fill()
+        said = refusal(portal, is_limited=is_limited)
+        assert re.match(r"2: \s*Muster does not start[\s\S]*The disk [\s\S]{3,90}: [\s\S]*Make room there", said), said
+        assert "Traceback" not in said
+        if not is_limited:
+            disk.free()
+        portal.start()
+    finally:
+        portal.stop()
+        disk.close()
+        folder.close()
