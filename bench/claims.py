@@ -1,6 +1,6 @@
 """Claiming and finishing attempts, against what Celery does with a task that does nothing, in the same run.
 
-Ours: one process claims in batches and ends what it claimed, with every row, event and quota that this takes; the backend is
+Ours: one process claims in batches of 500 and ends what it claimed, with every row, event and quota that this takes; the backend is
 left out, for it is the cluster's time. Celery: one worker with as many threads as cores, Redis, tasks sent beforehand.
 """
 
@@ -16,7 +16,7 @@ from bench.setting import begin
 from bench.table import Row, report
 from tests.rig.processes import Folder
 
-TASKS, RUNS = 2000, 3
+TASKS, RUNS, BATCH = 2000, 3, 500
 PATIENCE = 60.0
 NOOP = """\
 import os, celery
@@ -62,7 +62,7 @@ def _ours(actor) -> float:  # type: ignore[no-untyped-def]
             services.submit_job(actor=actor, team=team, spec=parse_mapping({"run": "true", "array": 100}))
     with platform_scope("bench"):
         done, began = 0, time.perf_counter()
-        while claim := claim_due(cluster.id):
+        while claim := claim_due(cluster.id, BATCH):
             done += len(transition([Change(a.id, State.SUCCEEDED, "bench", Reason.COMPLETED, exit_code=0) for a in claim.attempts]))
         return done / (time.perf_counter() - began)
 

@@ -38,7 +38,7 @@ from workspaces.tenancy.scope import platform_scope
 log = logging.getLogger(__name__)
 WINDOW = 500          # attempts looked at in one step: a full batch when everything fits
 HORIZON = 2000        # attempts looked at in one round: what waits deeper than that is not judged yet
-BATCH = 500           # attempts handed over in one go
+BATCH = 100           # attempts handed over in one go: as many as a machine can start, or a cluster take, well within a lease
 LEASE = 15.0          # seconds a worker has to hand a batch over
 MAX_TRIES = 200       # hand-overs that the cluster could not take, before the platform gives up
 _CLAIMED = ("state", "state_at", "is_held", "placement", "node", "lease", "lease_until", "wait")

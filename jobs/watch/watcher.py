@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 from django.db import DatabaseError, close_old_connections
 
 from clusters.models import Cluster
-from jobs.backends.base import Backend, Unavailable
+from jobs.backends.base import Backend, Capability, Unavailable
 from jobs.clusters import backend_of
 from jobs.models import Attempt
 from jobs.states import State
@@ -24,7 +24,7 @@ from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
 BUSY, IDLE = 0.05, 1.0            # seconds between looks while something runs, and while nothing does
-POLL_EVERY = 0.5                  # seconds between polls of state, or DUTY times what the cluster took to answer; logs move at every look
+POLL_EVERY = 0.5                  # seconds between polls of state, of a scheduler DUTY times what it took to answer; logs move at every look
 DUTY = 10
 SEEN_EVERY = 5.0
 INVENTORY_EVERY = 60.0
@@ -93,7 +93,8 @@ class Watcher:
             by_key = {attempt.key: attempt for attempt in self._active}
             began = clock.monotonic()
             poll = backend.poll(list(by_key))
-            self._poll_every = max(POLL_EVERY, DUTY * (clock.monotonic() - began))
+            if Capability.PLACES not in backend.capabilities:
+                self._poll_every = max(POLL_EVERY, DUTY * (clock.monotonic() - began))
             for seen in poll.observations:
                 if seen.state.is_final and seen.key in by_key:
                     logs.pump(backend, by_key[seen.key])          # the last lines are there before the end is told
