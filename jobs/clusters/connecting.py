@@ -89,7 +89,8 @@ def remove_cluster(*, actor: Actor, cluster: Cluster) -> None:
     with platform_scope("jobs of every organization keep a cluster from being removed"), transaction.atomic():
         live = Attempt.objects.filter(cluster=cluster, state__lt=State.SUCCEEDED).count()
         if live:
-            raise Conflict(f"{live:,} {"job is" if live == 1 else "jobs are"} on {cluster.name}. Disable it, and remove it when they have ended.", code="in_use")
+            are = "job is" if live == 1 else "jobs are"
+            raise Conflict(f"{live:,} {are} on {cluster.name}. Disable it, and remove it when they have ended.", code="in_use")
         tell("removed", cluster, actor, {"backend": cluster.backend})
         try:
             Cluster.objects.filter(id=cluster.id).delete()
