@@ -193,7 +193,7 @@ def _machines(clusters: Mapping[UUID, Cluster]) -> dict[UUID, list[Machine]]:
     for node_id, kind, n in (Gpu.objects.filter(node__cluster__in=clusters).values_list("node_id", "type").annotate(n=Count("id"))):
         kinds[node_id][kind] = n
     placing = {c.id for c in clusters.values() if Capability.PLACES in capabilities_of(c.backend)}
-    held = _held(placing)
+    held = held_on(placing)
     found: dict[UUID, list[Machine]] = defaultdict(list)
     for node in Node.objects.filter(cluster__in=clusters, is_gone=False):
         cpus, memory, gpus = (held.get((node.cluster_id, node.name), (0, 0, 0)) if node.cluster_id in placing
@@ -202,7 +202,8 @@ def _machines(clusters: Mapping[UUID, Cluster]) -> dict[UUID, list[Machine]]:
     return found
 
 
-def _held(clusters: Iterable[UUID]) -> dict[tuple[UUID, str], tuple[int, int, int]]:
+def held_on(clusters: Iterable[UUID]) -> dict[tuple[UUID, str], tuple[int, int, int]]:
+    """What the portal placed there: cpus (thousandths), memory and GPUs, by cluster and node."""
     taken: dict[tuple[UUID, str], tuple[int, int, int]] = {}
     with platform_scope("what is taken on a node is taken for every organization"):
         rows = list(Attempt.objects.filter(cluster__in=list(clusters), is_held=True).exclude(placement=None)
