@@ -20,7 +20,7 @@ from workspaces.actors import Actor
 from workspaces.tenancy.scope import platform_scope
 
 FRESH_MS = 60_000
-PAGE = 100
+PAGE = 50
 
 
 def node_rows(actor: Actor, after: str = "", most: int = PAGE) -> tuple[list[dict[str, Any]], str | None]:

@@ -19,7 +19,7 @@ from portal.core.events import Fact, record
 from workspaces.actors import Actor, authorize
 from workspaces.models import Team
 from workspaces.permissions import Permission
-from workspaces.tenancy.scope import current
+from workspaces.tenancy.scope import current, platform_scope
 
 _TEXTS = {"partition": 80, "gpu_type": 34, "note": 300}
 MOST_LABELS = 20
@@ -55,7 +55,8 @@ def delete_pool(*, actor: Actor, pool: Pool) -> None:
         raise Conflict(f"{pool.name} is the last pool of {pool.cluster.name}: without it every team could use the whole cluster. "
                        "Open the pool first, if that is wanted, or disable the cluster.", code="last_pool")
     _tell("deleted", pool, actor, {"cluster": pool.cluster.name})
-    pool.delete()
+    with platform_scope("the grants of every organization go with a pool"):
+        pool.delete()
 
 
 @transaction.atomic

@@ -36,7 +36,7 @@ class NodesView(OrgView):
     @extend_schema(operation_id="nodes_list", responses=OpenApiTypes.OBJECT, parameters=[
         OpenApiParameter("cursor", str), OpenApiParameter("limit", int)])
     def get(self, request: Request) -> Response:
-        """Nodes with what they have, what is taken, and the latest measurements; by cluster and name, 100 a page."""
+        """Nodes with what they have, what is taken, and the latest measurements; by cluster and name, 50 a page."""
         limit = min(max(_whole("limit", request.query_params.get("limit") or str(nodes.PAGE)), 1), 500)
         found, following = nodes.node_rows(self.actor, cursor_in(request.query_params.get("cursor", "")), limit)
         return Response({"items": found, "next": following, "previous": None})
@@ -71,7 +71,8 @@ class NodeMetricsView(OrgView):
         span: dict[str, Any] = {f"{n}_ms": _whole(n, asked[n]) for n in ("start", "end") if asked.get(n)}
         names = [n for n in asked.get("names", "").split(",") if n][:100] or None
         most = min(max(_whole("max_points", asked.get("max_points") or "600"), 10), 5000)
-        found = series.query(f"node:{find_node(node, asked.get("cluster", "")).id.hex}", names=names, max_points=most, **span)
+        row = find_node(node, asked.get("cluster", ""))
+        found = series.query(f"node:{row.id.hex}", names=names, max_points=most, **span)
         return Response({"items": [d.as_dict() for d in found], "next": None, "previous": None})
 
 

@@ -106,3 +106,14 @@ def test_only_operators_write_pools(story, cluster, dot):
                     lambda: p.revoke_pool(actor=ada, pool=pool, team=story.vision)):
             with pytest.raises(NotPermitted):
                 act()
+
+
+def test_deleting_a_pool_takes_the_grants_of_every_organization_along(story, cluster, dot):
+    pool = p.create_pool(actor=dot, cluster=cluster, name="one", is_open=True)
+    for org, team in ((story.atlas, story.vision), (story.borealis, story.north)):
+        with org_scope(org.id):
+            p.grant_pool(actor=dot, pool=pool, team=team)
+    with org_scope(story.atlas.id):
+        p.delete_pool(actor=dot, pool=pool)
+    with platform_scope("test"):
+        assert PoolGrant.objects.count() == 0
