@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, Q, Sum
 
 from clusters.models import Cluster, Gpu, Node, Pool
-from jobs.backends import capabilities_of, title_of
+from jobs.backends import backends, capabilities_of, title_of
 from jobs.backends.base import Capability
 from jobs.clusters.draining import may_drain
 from jobs.clusters.options import options_of
@@ -23,7 +23,8 @@ def cluster_rows() -> list[dict[str, Any]]:
     counts: dict[Any, dict[str, Any]] = {row["cluster_id"]: dict(row) for row in named.annotate(
         total=Count("id"), ready=Count("id", filter=Q(is_ready=True, is_drained=False)),
         drained=Count("id", filter=Q(is_ready=True, is_drained=True)), used_gpus=Sum("used_gpus"))}
-    for (cluster_id, _), (_, _, taken) in held_on(c.id for c in clusters if Capability.PLACES in capabilities_of(c.backend)).items():
+    for (cluster_id, _), (_, _, taken) in held_on(
+            c.id for c in clusters if c.backend in backends() and Capability.PLACES in capabilities_of(c.backend)).items():
         if cluster_id in counts:
             counts[cluster_id]["used_gpus"] += taken
     gpus: dict[Any, dict[str, int]] = {}
