@@ -6,6 +6,7 @@ from django.db import models
 
 from portal.core import clock
 from portal.core.ids import uuid7
+from workspaces.tenancy.models import TenantModel
 
 
 class Cluster(models.Model):
@@ -16,9 +17,11 @@ class Cluster(models.Model):
     name = models.SlugField(max_length=40, unique=True)
     backend = models.CharField(max_length=40)
     config = models.JSONField(default=dict)
+    secrets = models.BinaryField(default=bytes, editable=False)  # JSON of the configuration's secret fields, by `portal.core.vault`
     is_enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=clock.now)
     seen_at = models.DateTimeField(null=True)           # the backend last answered
+    counted_at = models.DateTimeField(null=True)        # its nodes were last asked for: each was seen then, unless it is gone
     trouble = models.CharField(max_length=500, blank=True)  # what it said when it did not
     trouble_since = models.DateTimeField(null=True)
     plan = models.PositiveBigIntegerField(default=0)    # raised by each admission: the optimistic lock of the planner
@@ -37,14 +40,25 @@ class Node(models.Model):
     memory = models.BigIntegerField()                   # bytes
     labels = models.JSONField(default=dict)
     is_ready = models.BooleanField(default=True)
+    is_drained = models.BooleanField(default=False)     # takes no new jobs, because somebody said so
+    is_gone = models.BooleanField(default=False)        # its cluster no longer names it
     note = models.CharField(max_length=300, blank=True)
-    seen_at = models.DateTimeField(default=clock.now)
+    partitions = models.JSONField(default=list)         # the scheduler's own groups it belongs to
+    used_cpus = models.PositiveIntegerField(default=0)  # by whomever, as the scheduler counts; in the units of what there is
+    used_memory = models.BigIntegerField(default=0)
+    used_gpus = models.PositiveSmallIntegerField(default=0)
+    seen_at = models.DateTimeField(default=clock.now)   # as it is described here; while nothing changes the cluster's `counted_at` moves
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cluster", "name"], name="node_once")]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def state(self) -> str:
+        """"ready", "drained" or "down": one word for people. A drained node that does not answer is down."""
+        return "down" if not self.is_ready else "drained" if self.is_drained else "ready"
 
 
 class Gpu(models.Model):
@@ -63,3 +77,35 @@ class Gpu(models.Model):
 
     def __str__(self) -> str:
         return f"{self.model} {self.index}"
+
+
+class Pool(models.Model):
+    """A named part of a cluster: the nodes that carry all of these labels, are in this partition, have this type of GPU; an empty
+    rule asks for nothing. Written by operators. `is_open`: every team may use it, whether granted or not."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    name = models.SlugField(max_length=40, unique=True)
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="pools")
+    labels = models.JSONField(default=dict)
+    partition = models.CharField(max_length=80, blank=True)
+    gpu_type = models.CharField(max_length=34, blank=True)
+    note = models.CharField(max_length=300, blank=True)
+    is_open = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=clock.now)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PoolGrant(TenantModel):
+    """A team may use a pool. A row of the team's organization: who else may use the same pool is not told. Written by operators."""
+
+    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="grants")
+    team = models.ForeignKey("workspaces.Team", on_delete=models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["pool", "team"], name="pool_grant_once")]
+
+    def __str__(self) -> str:
+        return f"{self.pool_id} {self.team_id}"

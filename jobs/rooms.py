@@ -36,7 +36,7 @@ def _limits(asks: Iterable[Ask]) -> dict[Meter, tuple[int, int]]:
 
 def _nodes(cluster: Cluster, is_empty: bool) -> list[NodeRoom]:
     rooms = {node.name: _empty(node) for node in
-             Node.objects.filter(cluster=cluster, is_ready=True).order_by("name").prefetch_related("gpus")}
+             Node.objects.filter(cluster=cluster, is_ready=True, is_drained=False).order_by("name").prefetch_related("gpus")}
     if is_empty:
         return list(rooms.values())
     with platform_scope("what is taken on a node is taken for every organization"):

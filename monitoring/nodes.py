@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
+
+from django.db.models import Q
 
 from clusters.models import Node
 from jobs.models import Attempt
@@ -17,11 +20,19 @@ from workspaces.actors import Actor
 from workspaces.tenancy.scope import platform_scope
 
 FRESH_MS = 60_000
+PAGE = 50
 
 
-def node_rows(actor: Actor) -> list[dict[str, Any]]:
-    """All nodes by cluster and name, with the jobs on them that the actor may see."""
-    return _rows(list(Node.objects.select_related("cluster").prefetch_related("gpus").order_by("cluster__name", "name")), actor)
+def node_rows(actor: Actor, after: str = "", most: int = PAGE) -> tuple[list[dict[str, Any]], str | None]:
+    """`most` nodes by cluster and name behind `after` ("cluster/node"), with the jobs on them that the actor may see; and where
+    the next ones begin."""
+    rows = Node.objects.select_related("cluster").prefetch_related("gpus").order_by("cluster__name", "name")
+    if after:
+        cluster, _, name = after.partition("/")
+        rows = rows.filter(Q(cluster__name__gt=cluster) | Q(cluster__name=cluster, name__gt=name))
+    found = list(rows[:most + 1])
+    shown = found[:most]
+    return _rows(shown, actor), f"{shown[-1].cluster.name}/{shown[-1].name}" if len(found) > most else None
 
 
 def node_row(node: Node, actor: Actor) -> dict[str, Any]:
@@ -30,9 +41,9 @@ def node_row(node: Node, actor: Actor) -> dict[str, Any]:
 
 
 def _rows(nodes: Sequence[Node], actor: Actor) -> list[dict[str, Any]]:
-    taken, mine = _taken(), _jobs_seen_by(actor)
+    taken, mine = placements(), jobs_seen_by(actor)
     latest = series.latest_of([_owner(node) for node in nodes])
-    return [_row(node, taken[node.name], mine[node.name], latest[_owner(node)]) for node in nodes]
+    return [_row(node, taken[node.cluster_id, node.name], mine[node.cluster_id, node.name], latest[_owner(node)]) for node in nodes]
 
 
 def _owner(node: Node) -> str:
@@ -41,34 +52,46 @@ def _owner(node: Node) -> str:
 
 def _row(node: Node, taken: list[dict[str, Any]], jobs: list[dict[str, Any]], latest: dict[str, Any]) -> dict[str, Any]:
     used = {gpu for place in taken for gpu in place["uuids"]}
+    gpus = sorted(node.gpus.all(), key=lambda g: g.index)
     return {
         "id": str(node.id), "name": node.name, "cluster": node.cluster.name, "is_ready": node.is_ready and not node.cluster.trouble,
-        "note": node.note, "trouble": node.cluster.trouble, "seen_at": node.seen_at, "labels": node.labels,
-        "cpus": {"total": node.cpus / 1000, "held": sum(p["cpus"] for p in taken) / 1000},
-        "memory": {"total": node.memory, "held": sum(p["memory"] for p in taken)},
-        "gpus": [{"index": g.index, "uuid": g.uuid, "model": g.model, "type": g.type, "memory": g.memory, "is_held": g.uuid in used}
-                 for g in sorted(node.gpus.all(), key=lambda g: g.index)],
+        "note": node.note, "trouble": node.cluster.trouble, "seen_at": _seen_at(node), "state": node.state,
+        "labels": node.labels,
+        "cpus": {"total": node.cpus / 1000, "held": (sum(p["cpus"] for p in taken) or node.used_cpus) / 1000},
+        "memory": {"total": node.memory, "held": sum(p["memory"] for p in taken) or node.used_memory},
+        "gpus": [{"index": g.index, "uuid": g.uuid, "model": g.model, "type": g.type, "memory": g.memory,
+                  "is_held": g.uuid in used or (not taken and at < node.used_gpus)} for at, g in enumerate(gpus)],
         "jobs": jobs, "latest": latest, "now": clock.now(),
     }
 
 
-def _taken() -> dict[str, list[dict[str, Any]]]:
-    """Placements by node, of every organization: what is taken is taken."""
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+def _seen_at(node: Node) -> datetime:
+    """When its cluster last named it: an inventory that changes nothing writes no node."""
+    return node.seen_at if node.is_gone else max(node.seen_at, node.cluster.counted_at or node.seen_at)
+
+
+Place = tuple[UUID, str]          # two clusters may each have a node of one name
+
+
+def placements() -> dict[Place, list[dict[str, Any]]]:
+    """Placements by cluster and node, of every organization: what is taken is taken."""
+    found: dict[Place, list[dict[str, Any]]] = defaultdict(list)
     with platform_scope("what is taken on a node is taken for every organization"):
-        for place in Attempt.objects.filter(is_held=True).exclude(placement=None).values_list("placement", flat=True):
-            found[place["node"]].append(place)
+        rows = Attempt.objects.filter(is_held=True).exclude(placement=None).values_list("cluster_id", "placement")
+        for cluster_id, place in rows:
+            found[cluster_id, place["node"]].append(place)
     return found
 
 
-def _jobs_seen_by(actor: Actor) -> dict[str, list[dict[str, Any]]]:
-    """Running jobs of the organization entered that the actor may see, by node."""
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+def jobs_seen_by(actor: Actor) -> dict[Place, list[dict[str, Any]]]:
+    """Running jobs of the organization entered that the actor may see, by cluster and node."""
+    found: dict[Place, list[dict[str, Any]]] = defaultdict(list)
     rows = (Attempt.objects.filter(state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED, job__in=visible_jobs(actor))
             .select_related("job").order_by("job__number"))
-    seen: set[tuple[str, UUID]] = set()
+    seen: set[tuple[UUID, str, UUID]] = set()
     for attempt in rows[:500]:
-        if (attempt.node, attempt.job_id) not in seen:
-            seen.add((attempt.node, attempt.job_id))
-            found[attempt.node].append({"number": attempt.job.number, "name": attempt.job.name, "team_id": str(attempt.job.team_id)})
+        at = (attempt.cluster_id, attempt.node)
+        if (*at, attempt.job_id) not in seen:
+            seen.add((*at, attempt.job_id))
+            found[at].append({"number": attempt.job.number, "name": attempt.job.name, "team_id": str(attempt.job.team_id)})
     return found

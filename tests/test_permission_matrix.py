@@ -26,8 +26,9 @@ from workspaces.permissions import ORG_GRANTS, Permission
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 VALUES = {"org": "atlas", "team": "vision", "email": "ben@atlas.example", "token": "00000000-0000-7000-8000-000000000000", "job": "1",
-          "node": "n1", "verb": "hold"}
+          "node": "n1", "verb": "hold", "cluster": "local", "pool": "main"}
 OPEN = {"healthz", "readyz", "schema", "docs", "start"}          # for everybody, by purpose
+OPERATORS = {Permission.CLUSTERS_READ, Permission.CLUSTERS_WRITE}  # not even an owner of an organization has these
 OWN = {"api-me", "api-orgs", "api-agent-samples", "metrics"}     # of a person or the platform, not of an organization
 
 
@@ -96,18 +97,20 @@ def test_rest_nobody_gets_401_strangers_404_and_who_may_is_never_refused(stage, 
     assert narrow == 403 or needed is None
     assert narrow >= 400 or (verb, name) in _HARMLESS, f"a token without scope did {verb} {path}"
     assert _call(stage.api(stage.dot, stage.atlas), verb, path) not in (401, 403)
-    assert _call(stage.api(stage.ada), verb, path) not in (401, 403)
+    assert (_call(stage.api(stage.ada), verb, path) in (401, 403)) == (needed in OPERATORS)
 
 
 _HARMLESS = {("GET", "api-jobs"), ("POST", "api-jobs-validate")}  # an empty list, and checking one's own text
 
 
-@pytest.mark.parametrize(("name", "path", "verb"), [(n, p, m) for n, p, v in PAGES for m in v.methods if m != "HEAD"])
-def test_pages_send_nobody_to_sign_in_and_are_not_there_for_strangers(stage, name, path, verb):
+@pytest.mark.parametrize(("name", "path", "view", "verb"), [(n, p, v, m) for n, p, v in PAGES for m in v.methods if m != "HEAD"])
+def test_pages_send_nobody_to_sign_in_and_are_not_there_for_strangers(stage, name, path, view, verb):
     nobody = stage.client().generic(verb, path)
     assert nobody.status_code == 302 and nobody["Location"].startswith("/accounts/login/")
     assert stage.client(stage.cyd).generic(verb, path).status_code == 404
-    if name not in {"node"}:
+    if view.permission in OPERATORS:
+        assert stage.client(stage.ada).generic(verb, path).status_code == 403
+    elif name not in {"node"}:
         assert stage.client(stage.ada).generic(verb, path).status_code in (200, 302, 400, 404)
 
 
@@ -133,6 +136,10 @@ def test_only_operators_send_samples_and_read_the_portals_metrics(stage):
 
 def _call(client: Any, verb: str, path: str) -> int:
     return int(client.generic(verb, path, "{}", content_type="application/json").status_code)
+
+
+def test_no_role_of_an_organization_reaches_the_clusters_themselves():
+    assert not OPERATORS & set(itertools.chain.from_iterable(ORG_GRANTS.values()))
 
 
 def test_the_permission_table_knows_only_permissions():

@@ -14,6 +14,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
+from clusters.models import Pool, PoolGrant
 from jobs import services as job_services
 from jobs.spec import parse_mapping
 from tests.jobs.stage import cluster_with
@@ -27,6 +28,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 # ada owns Atlas, amy administers it, lee leads Vision, ben works in it, vis may look into it; vic may look at all of Atlas;
 # eve works in another team (Speech); dot operates the platform.
 EVERYBODY = frozenset(["ada", "amy", "lee", "ben", "vis", "vic", "eve", "dot"])
+OPERATORS = frozenset(["dot"])
 ADMINS = frozenset(["ada", "amy", "dot"])
 LEADS = ADMINS | {"lee"}
 WORKERS = LEADS | {"ben"}
@@ -85,8 +87,25 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-job-metrics", "POST"): Row(WORKERS, P.JOBS_WRITE_METRICS, {"points": [{"name": "loss", "value": 1}]}),
     ("api-job-exec", "POST"): Row(WORKERS, P.JOBS_EXEC, {"argv": ["true"]}),
     ("api-nodes", "GET"): Row(EVERYBODY, P.NODES_READ),
+    ("api-wall", "GET"): Row(EVERYBODY, P.NODES_READ),
     ("api-node", "GET"): Row(EVERYBODY, P.NODES_READ),
     ("api-node-metrics", "GET"): Row(EVERYBODY, P.NODES_READ),
+    ("api-clusters", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-clusters", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh", "backend": "local"}),
+    ("api-cluster-try", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"backend": "local"}),
+    ("api-cluster", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-cluster", "PATCH"): Row(OPERATORS, P.CLUSTERS_WRITE, {"is_enabled": False}),
+    ("api-cluster", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-cluster-test", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-cluster-nodes", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-node-drain", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"reason": "fan"}),
+    ("api-node-resume", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-pools", "GET"): Row(EVERYBODY, P.NODES_READ),
+    ("api-pools", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh", "cluster": "local"}),
+    ("api-pool", "PATCH"): Row(OPERATORS, P.CLUSTERS_WRITE, {"note": "for all"}),
+    ("api-pool", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-pool-team", "PUT"): Row(OPERATORS, P.CLUSTERS_WRITE),
+    ("api-pool-team", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
     ("api-agent-samples", "POST"): Row(frozenset({"dot"}), P.AGENT_WRITE),
 }
 WRITING_PAGES = {
@@ -97,6 +116,7 @@ WRITING_PAGES = {
     "member": (ADMINS, {"role": "viewer"}),
     "quotas": (ADMINS, {"who": "team:vision", "resource": "gpu", "limit": "1"}),
     "job-act": (WORKERS, {}),
+    "cluster-act": (OPERATORS, {"do": "disable"}),
 }
 
 
@@ -130,7 +150,8 @@ def stage(story) -> Stage:
             people[name] = services.add_member(actor=ada, org=story.atlas, email=f"{name}@atlas.example", role=org_role).user
             if team:
                 services.add_team_member(actor=ada, team=team, email=f"{name}@atlas.example", role=role)
-        cluster_with()
+        pool = Pool.objects.create(name="main", cluster=cluster_with(), is_open=True)
+        PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
         ben = story.actor(story.ben)
         job_services.submit_job(actor=ben, team=story.vision, spec=parse_mapping({"run": "true"}))
         made = services.create_token(actor=ben, org=story.atlas, name="bens", scopes=["all"])

@@ -8,6 +8,8 @@ from enum import StrEnum
 class Permission(StrEnum):
     AGENT_WRITE = "agent:write"
     AUDIT_READ = "audit:read"
+    CLUSTERS_READ = "clusters:read"      # how clusters are connected: operators only, as hardware is nobody's
+    CLUSTERS_WRITE = "clusters:write"
     JOBS_ADMIN = "jobs:admin"            # act on other people's jobs, raise priority
     JOBS_CANCEL = "jobs:cancel"          # one's own
     JOBS_EXEC = "jobs:exec"
@@ -42,7 +44,7 @@ class TeamRole(StrEnum):
 P = Permission
 _SEE = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE})
 _WORK = frozenset({P.JOBS_CANCEL, P.JOBS_EXEC, P.JOBS_READ, P.JOBS_SUBMIT, P.JOBS_WRITE_METRICS})
-_ALL = frozenset(Permission) - {P.AGENT_WRITE}
+_ALL = frozenset(Permission) - {P.AGENT_WRITE, P.CLUSTERS_READ, P.CLUSTERS_WRITE}
 
 # What an organization's role grants everywhere in it.
 ORG_GRANTS: dict[str, frozenset[Permission]] = {

@@ -25,6 +25,8 @@ NOUNS = {
     "quota": ("places", "quotas", "What is held, and the limits."),
     "token": ("account", "tokens", "Access tokens."),
     "node": ("places", "nodes", "Machines and GPUs."),
+    "cluster": ("clusters", "clusters", "Connect schedulers, for operators."),
+    "pool": ("clusters", "pools", "Parts of clusters, and who may use them."),
     "login": ("account", "app", "Keep a portal's address and a token."),
     "logout": ("account", "app", "Forget the token kept here."),
     "whoami": ("account", "app", "Who one is, and where."),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from muster import settings
+from muster.clusters import Clusters, Pools
 from muster.errors import InvalidInput, Json, MusterError, NotAuthenticated
 from muster.jobs import Jobs
 from muster.organization import Members, Nodes, Quotas, Teams, Tokens
@@ -35,6 +36,7 @@ class Client:
         self._transport = Transport(self.settings.url, self.settings.token, timeout=timeout, tries=tries)
         self.jobs, self.teams, self.members = Jobs(self), Teams(self), Members(self)
         self.quotas, self.tokens, self.nodes = Quotas(self), Tokens(self), Nodes(self)
+        self.clusters, self.pools = Clusters(self), Pools(self)
 
     def __enter__(self) -> Client:
         return self

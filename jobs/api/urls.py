@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from jobs.api import output, views
+from jobs.api import clusters, output, views
 
+_CLUSTER, _POOL = "clusters/<str:cluster>", "orgs/<slug:org>/pools/<str:pool>"
 _JOB = "orgs/<slug:org>/jobs/<str:job>"
 urlpatterns = [
     path("orgs/<slug:org>/jobs", views.JobsView.as_view(), name="api-jobs"),
@@ -22,4 +23,14 @@ urlpatterns = [
     path(f"{_JOB}/logs/search", output.LogSearchView.as_view(), name="api-job-log-search"),
     path(f"{_JOB}/metrics", output.MetricsView.as_view(), name="api-job-metrics"),
     path(f"{_JOB}/exec", output.ExecView.as_view(), name="api-job-exec"),
+    path("clusters", clusters.ClustersView.as_view(), name="api-clusters"),
+    path("cluster-test", clusters.ClusterTestView.as_view(), name="api-cluster-try"),
+    path(_CLUSTER, clusters.ClusterView.as_view(), name="api-cluster"),
+    path(f"{_CLUSTER}/test", clusters.ClusterProbeView.as_view(), name="api-cluster-test"),
+    path(f"{_CLUSTER}/nodes", clusters.ClusterNodesView.as_view(), name="api-cluster-nodes"),
+    path(f"{_CLUSTER}/nodes/<str:node>/drain", clusters.DrainView.as_view(), name="api-node-drain"),
+    path(f"{_CLUSTER}/nodes/<str:node>/resume", clusters.ResumeView.as_view(), name="api-node-resume"),
+    path("orgs/<slug:org>/pools", clusters.PoolsView.as_view(), name="api-pools"),
+    path(_POOL, clusters.PoolView.as_view(), name="api-pool"),
+    path(f"{_POOL}/teams/<slug:team>", clusters.PoolTeamView.as_view(), name="api-pool-team"),
 ]

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from clusters.models import Node
 from monitoring import nodes
 from monitoring.metrics.ingest import ingest
+from monitoring.wall import wall_of
 from portal import series
 from portal.core.errors import InvalidInput, NotFound
 from workspaces.actors import authorize
@@ -32,42 +33,63 @@ class SamplesView(PortalView):
 class NodesView(OrgView):
     permissions = {"GET": P.NODES_READ}
 
-    @extend_schema(operation_id="nodes_list", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="nodes_list", responses=OpenApiTypes.OBJECT, parameters=[
+        OpenApiParameter("cursor", str), OpenApiParameter("limit", int)])
     def get(self, request: Request) -> Response:
-        """Nodes with what they have, what is taken, and the latest measurements."""
-        return Response({"items": nodes.node_rows(self.actor), "next": None, "previous": None})
+        """Nodes with what they have, what is taken, and the latest measurements; by cluster and name, 50 a page."""
+        limit = min(max(_whole("limit", request.query_params.get("limit") or str(nodes.PAGE)), 1), 500)
+        found, following = nodes.node_rows(self.actor, cursor_in(request.query_params.get("cursor", "")), limit)
+        return Response({"items": found, "next": following, "previous": None})
+
+
+class WallView(OrgView):
+    permissions = {"GET": P.NODES_READ}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """Every GPU of every cluster in as few bytes as can be read; see docs/design/clusters.md."""
+        return Response(wall_of(self.actor))
 
 
 class NodeView(OrgView):
     permissions = {"GET": P.NODES_READ}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(responses=OpenApiTypes.OBJECT, parameters=[OpenApiParameter("cluster", str)])
     def get(self, request: Request, node: str) -> Response:
         """One node."""
-        return Response(nodes.node_row(find_node(node), self.actor))
+        return Response(nodes.node_row(find_node(node, request.query_params.get("cluster", "")), self.actor))
 
 
 class NodeMetricsView(OrgView):
     permissions = {"GET": P.NODES_READ}
 
     @extend_schema(responses=OpenApiTypes.OBJECT, parameters=[
-        OpenApiParameter("names", str), *(OpenApiParameter(n, int) for n in ("start", "end", "max_points"))])
+        OpenApiParameter("names", str), OpenApiParameter("cluster", str), *(OpenApiParameter(n, int) for n in ("start", "end", "max_points"))])
     def get(self, request: Request, node: str) -> Response:
         """Curves of a node. Times in Unix milliseconds; a gap is null."""
         asked = request.query_params
         span: dict[str, Any] = {f"{n}_ms": _whole(n, asked[n]) for n in ("start", "end") if asked.get(n)}
         names = [n for n in asked.get("names", "").split(",") if n][:100] or None
         most = min(max(_whole("max_points", asked.get("max_points") or "600"), 10), 5000)
-        found = series.query(f"node:{find_node(node).id.hex}", names=names, max_points=most, **span)
+        row = find_node(node, asked.get("cluster", ""))
+        found = series.query(f"node:{row.id.hex}", names=names, max_points=most, **span)
         return Response({"items": [d.as_dict() for d in found], "next": None, "previous": None})
 
 
-def find_node(name: str) -> Node:
-    """By name. Raises NotFound."""
-    node = Node.objects.select_related("cluster").filter(name=name).order_by("-seen_at").first()
+def find_node(name: str, cluster: str = "") -> Node:
+    """By name, in that cluster if one is named, since two may each have a node of one name. Raises NotFound."""
+    rows = Node.objects.select_related("cluster").filter(name=name).order_by("is_gone", "-seen_at")
+    node = (rows.filter(cluster__name=cluster) if cluster.isprintable() and cluster else rows).first()
     if node is None:
         raise NotFound(f"There is no node {name[:80]!r}.")
     return node
+
+
+def cursor_in(text: str) -> str:
+    """Where a page of nodes begins. Raises InvalidInput."""
+    if len(text) > 300 or not text.isprintable():
+        raise InvalidInput.at("cursor", "must be as it was given")
+    return text
 
 
 def _whole(name: str, text: str) -> int:

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from monitoring import nodes as rows
-from monitoring.api.views import find_node
+from monitoring.api.views import cursor_in, find_node
 from portal.core import clock
 from workspaces.permissions import Permission as P
 from workspaces.web.doors import page
@@ -16,14 +16,16 @@ from workspaces.web.doors import page
 
 @page(P.NODES_READ)
 def nodes(request: Any) -> HttpResponse:
-    """All nodes."""
-    return render(request, "monitoring/nodes.html", {"page_title": "Nodes", "nodes": rows.node_rows(request.actor)})
+    """The wall of all GPUs, and nodes a page at a time."""
+    after = cursor_in(request.GET.get("after", ""))
+    found, following = rows.node_rows(request.actor, after)
+    return render(request, "monitoring/nodes.html", {"page_title": "Nodes", "nodes": found, "next": following, "is_first": not after})
 
 
 @page(P.NODES_READ)
 def node(request: Any, node: str) -> HttpResponse:
     """One node."""
-    found = find_node(node)
+    found = find_node(node, request.GET.get("cluster", ""))
     return render(request, "monitoring/node.html", {
         "page_title": found.name, "crumbs": [("Nodes", f"/{request.org.slug}/nodes")], "node": rows.node_row(found, request.actor),
         "node_hex": found.id.hex, "start_ms": clock.now_ms() - 3_600_000})

@@ -126,12 +126,12 @@ def set_quota(
 @nodes.command("list")
 def list_nodes(session: Session) -> None:
     """Machines, what is held of them, and how they do."""
-    found = session.client.get("nodes")
+    found: Json = {"items": session.client.nodes.list(), "next": None}
     rows = (
         [
             n["name"],
             n["cluster"],
-            "ready" if n["is_ready"] else "not ready",
+            n.get("state", "ready") if n["is_ready"] else "not ready",
             f"{n['cpus']['held']:g}/{n['cpus']['total']:g}",
             size(n["memory"]["total"]),
             _gpus(n),
@@ -150,6 +150,22 @@ def node_info(session: Session, node: Annotated[str, Argument(metavar="NODE")]) 
     latest = ([name, amount(v["value"], v["unit"])] for name, v in (row.get("latest") or {}).items())
     head = f"{row['name']}: {'ready' if row['is_ready'] else 'not ready'}, GPUs {_gpus(row)}, seen {ago(row['seen_at'])}"
     session.show(row, [head, Table(["Measure", ">Now"], latest, "Nothing was measured yet.")], [row["name"]])
+
+
+@nodes.command("drain")
+def drain_node(
+    session: Session, cluster: Annotated[str, Argument(metavar="CLUSTER")], node: Annotated[str, Argument(metavar="NODE")],
+    reason: Annotated[str, Option("--reason", "-m", metavar="TEXT", help="Why; kept, and shown with the node.")],
+) -> None:  # fmt: skip
+    """No new jobs on this node; what runs goes on. For operators."""
+    row = session.client.clusters.drain(cluster, node, reason)
+    session.show(row, f"{node} is drained: {row['note']}. Back: muster node resume {cluster} {node}", [node])
+
+
+@nodes.command("resume")
+def resume_node(session: Session, cluster: Annotated[str, Argument(metavar="CLUSTER")], node: Annotated[str, Argument(metavar="NODE")]) -> None:
+    """Take a node into use again. For operators."""
+    session.show(session.client.clusters.resume(cluster, node), f"{node} takes jobs again.", [node])
 
 
 def _people(rows: list[Json], empty: str) -> Table:

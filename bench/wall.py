@@ -1,0 +1,76 @@
+"""The node page and the GPU wall with 2,000 nodes of 8 GPUs: over HTTP's whole stack in process, on PostgreSQL."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from bench.setting import begin
+from bench.table import Row, report
+from tests.rig.processes import Folder
+
+NODES, GPUS, CALLS = 2_000, 8, 60
+
+
+def main() -> int:
+    folder = Folder()
+    try:
+        actor = begin(folder)
+        _fill()
+        page, wall, size = _measure(actor)
+    finally:
+        folder.close()
+    report([
+        Row("node page, 2,000 nodes × 8 GPUs", "–", "–", f"p95 {page:.0f} ms", "p95 ≤ 150 ms", page <= 150, "50 nodes a page"),
+        Row("GPU wall, all 16,000 GPUs", "–", "–", f"p95 {wall:.0f} ms, {size / 1024:.0f} KiB", "p95 ≤ 150 ms", wall <= 150,
+            "one answer, drawn on one canvas"),
+    ])
+    return int(max(page, wall) > 150)
+
+
+def _fill() -> None:
+    from django.db import connection
+
+    from clusters.models import Cluster, Gpu, Node
+
+    cluster = Cluster.objects.create(name="big", backend="large")
+    nodes = Node.objects.bulk_create(
+        Node(cluster=cluster, name=f"n{n:04}", cpus=192_000, memory=1 << 41, used_gpus=n % 9, is_drained=n % 50 == 0, is_ready=n % 70 != 1,
+             partitions=["main", "night"][:1 + n % 2]) for n in range(NODES))
+    Gpu.objects.bulk_create((Gpu(node=node, index=i, uuid=f"{node.name}-{i}", model="NVIDIA H200", type="h200", memory=141 << 30)
+                             for node in nodes for i in range(GPUS)), batch_size=2000)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+def _measure(actor) -> tuple[float, float, int]:  # type: ignore[no-untyped-def]
+    from django.test import Client
+
+    from workspaces.models import User
+
+    client = Client(headers={"Host": "127.0.0.1"})
+    client.force_login(User.objects.get(id=actor.user_id))
+
+    def size_of(path: str) -> int:
+        answer = client.get(path)
+        assert answer.status_code == 200, answer.content[:300]
+        return len(answer.content)
+
+    page, wall = (_p95(lambda path=path: size_of(path)) for path in ("/home/nodes", "/api/v1/orgs/home/wall"))  # type: ignore[misc]
+    return page, wall, size_of("/api/v1/orgs/home/wall")
+
+
+def _p95(call) -> float:  # type: ignore[no-untyped-def]
+    """Milliseconds."""
+    for _ in range(5):
+        call()
+    times = []
+    for _ in range(CALLS):
+        began = time.perf_counter()
+        call()
+        times.append((time.perf_counter() - began) * 1000)
+    return sorted(times)[int(CALLS * 0.95) - 1]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""Clusters, their nodes, and pools, from Python. Rows are the API's JSON; all but reading pools is for operators."""
+
+from __future__ import annotations
+
+import builtins
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from muster.errors import Json
+
+if TYPE_CHECKING:
+    from muster.client import Client
+
+
+class Clusters:
+    def __init__(self, client: Client):
+        self._client = client
+
+    def all(self) -> Json:
+        """`items`, and the `kinds` that can be connected with their options."""
+        return self._call("GET", "clusters")
+
+    def get(self, name: str) -> Json:
+        return self._call("GET", _at(name))
+
+    def nodes(self, name: str) -> builtins.list[Json]:
+        return list(self._call("GET", f"{_at(name)}/nodes")["items"])
+
+    def connect(self, name: str, backend: str, options: dict[str, Any] | None = None) -> Json:
+        return self._call("POST", "clusters", {"name": name, "backend": backend, "options": options or {}})
+
+    def change(self, name: str, **changes: Any) -> Json:
+        """`options` (what is left out stays) and `is_enabled`."""
+        return self._call("PATCH", _at(name), changes)
+
+    def test(self, name: str) -> Json:
+        """`is_ok`, and a `message` that says what was found or what is wrong."""
+        return self._call("POST", f"{_at(name)}/test", {})
+
+    def remove(self, name: str) -> None:
+        self._call("DELETE", _at(name))
+
+    def drain(self, name: str, node: str, reason: str) -> Json:
+        return self._call("POST", f"{_at(name)}/nodes/{quote(node, safe='')}/drain", {"reason": reason})
+
+    def resume(self, name: str, node: str) -> Json:
+        return self._call("POST", f"{_at(name)}/nodes/{quote(node, safe='')}/resume", {})
+
+    def _call(self, method: str, path: str, body: Json | None = None) -> Json:
+        answer = self._client.request(method, path, **({} if body is None else {"body": body}))
+        told: Json = answer.json() if answer.content and answer.status_code != 204 else {}
+        return told
+
+
+class Pools:
+    def __init__(self, client: Client):
+        self._client = client
+
+    def list(self) -> builtins.list[Json]:
+        return list(self._client.items("pools"))
+
+    def create(self, name: str, cluster: str, **rule: Any) -> Json:
+        """`rule`: labels, partition, gpu_type, note, is_open."""
+        return self._client.send("POST", "pools", {"name": name, "cluster": cluster, **rule})
+
+    def delete(self, name: str) -> None:
+        self._client.send("DELETE", f"pools/{quote(name, safe='')}")
+
+    def grant(self, name: str, team: str) -> Json:
+        return self._client.send("PUT", f"pools/{quote(name, safe='')}/teams/{quote(team, safe='')}")
+
+    def revoke(self, name: str, team: str) -> None:
+        self._client.send("DELETE", f"pools/{quote(name, safe='')}/teams/{quote(team, safe='')}")
+
+
+def _at(name: str) -> str:
+    return f"clusters/{quote(name, safe='')}"

@@ -1,0 +1,78 @@
+"""Clusters, nodes and pools as pages and the API show them. No secret is in any row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count, Q, Sum
+
+from clusters.models import Cluster, Gpu, Node, Pool
+from jobs.backends import backends, capabilities_of, title_of
+from jobs.backends.base import Capability
+from jobs.clusters.draining import may_drain
+from jobs.clusters.options import options_of
+from jobs.clusters.pools import pools_seen_by, teams_of
+from jobs.placing import held_on
+from workspaces.actors import Actor
+
+
+def cluster_rows() -> list[dict[str, Any]]:
+    """All clusters by name, with counts of their nodes and GPUs: the same few statements for any number of nodes."""
+    clusters = list(Cluster.objects.order_by("name"))
+    named = Node.objects.filter(is_gone=False).values("cluster_id")
+    counts: dict[Any, dict[str, Any]] = {row["cluster_id"]: dict(row) for row in named.annotate(
+        total=Count("id"), ready=Count("id", filter=Q(is_ready=True, is_drained=False)),
+        drained=Count("id", filter=Q(is_ready=True, is_drained=True)), used_gpus=Sum("used_gpus"))}
+    for (cluster_id, _), (_, _, taken) in held_on(
+            c.id for c in clusters if c.backend in backends() and Capability.PLACES in capabilities_of(c.backend)).items():
+        if cluster_id in counts:
+            counts[cluster_id]["used_gpus"] += taken
+    gpus: dict[Any, dict[str, int]] = {}
+    for row in Gpu.objects.filter(node__is_gone=False).values("node__cluster_id", "type").annotate(n=Count("id")).order_by("type"):
+        gpus.setdefault(row["node__cluster_id"], {})[row["type"]] = row["n"]
+    return [_row(cluster, counts.get(cluster.id, {}), gpus.get(cluster.id, {})) for cluster in clusters]
+
+
+def cluster_row(cluster: Cluster) -> dict[str, Any]:
+    """One cluster, with its options; a secret shows only as whether it is set."""
+    [row] = [row for row in cluster_rows() if row["name"] == cluster.name]
+    options = options_of(cluster.backend)
+    return row | {"options": {option.name: cluster.config.get(option.name, option.default) for option in options if option.kind != "secret"},
+                  "has_secrets": bool(cluster.secrets)}
+
+
+def node_list(cluster: Cluster) -> list[dict[str, Any]]:
+    """The nodes of a cluster by name, those that are gone last."""
+    gpus: dict[Any, dict[str, int]] = {}
+    for row in Gpu.objects.filter(node__cluster=cluster).values("node_id", "type").annotate(n=Count("id")):
+        gpus.setdefault(row["node_id"], {})[row["type"]] = row["n"]
+    rows = Node.objects.filter(cluster=cluster).order_by("is_gone", "name")
+    return [node_facts(node, gpus.get(node.id, {})) for node in rows]
+
+
+def node_facts(node: Node, gpus: dict[str, int]) -> dict[str, Any]:
+    return {"name": node.name, "state": node.state, "note": node.note, "is_gone": node.is_gone, "partitions": node.partitions,
+            "labels": node.labels, "cpus": {"total": node.cpus / 1000, "used": node.used_cpus / 1000},
+            "memory": {"total": node.memory, "used": node.used_memory},
+            "gpus": {"total": sum(gpus.values()), "used": node.used_gpus, "types": gpus}}
+
+
+def pool_rows(actor: Actor) -> list[dict[str, Any]]:
+    """The pools that the actor may know of, with the teams of the organization entered that may use them."""
+    pools = pools_seen_by(actor)
+    teams = teams_of(pools)
+    return [pool_row(pool, teams[pool.id]) for pool in pools]
+
+
+def pool_row(pool: Pool, teams: list[str]) -> dict[str, Any]:
+    return {"name": pool.name, "cluster": pool.cluster.name, "labels": pool.labels, "partition": pool.partition,
+            "gpu_type": pool.gpu_type, "note": pool.note, "is_open": pool.is_open, "teams": teams}
+
+
+def _row(cluster: Cluster, counts: dict[str, Any], gpus: dict[str, int]) -> dict[str, Any]:
+    total, ready, drained = (counts.get(name, 0) for name in ("total", "ready", "drained"))
+    return {"name": cluster.name, "backend": cluster.backend, "title": title_of(cluster.backend), "is_enabled": cluster.is_enabled,
+            "can_drain": may_drain(cluster), "trouble": cluster.trouble, "trouble_since": cluster.trouble_since, "seen_at": cluster.seen_at,
+            "counted_at": cluster.counted_at, "created_at": cluster.created_at,
+            "nodes": {"total": total, "ready": ready, "drained": drained, "down": total - ready - drained},
+            "gpus": {"total": sum(gpus.values()), "used": counts.get("used_gpus") or 0, "types": gpus}}

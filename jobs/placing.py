@@ -1,0 +1,220 @@
+"""Which pool a job goes to: what is allowed, what could hold it, and what is free now, with a word on every pool that was
+considered. A choice, not a promise: whoever starts it judges again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Count
+
+from clusters.models import Cluster, Gpu, Node, Pool
+from jobs.backends import backends, capabilities_of
+from jobs.backends.base import Capability
+from jobs.clusters.pools import is_in, pools_for
+from jobs.models import Attempt
+from jobs.spec import Feature, JobSpec
+from jobs.states import State
+from jobs.words import amount_text
+from portal.core.errors import InvalidInput
+from workspaces.actors import Actor, authorize
+from workspaces.models import Team
+from workspaces.permissions import Permission
+from workspaces.tenancy.scope import platform_scope
+
+_FEATURES = {Capability.IMAGES: Feature.IMAGES, Capability.GANG: Feature.GANG, Capability.SRUN: Feature.SRUN}
+FREE, BUSY, UNKNOWN, TROUBLED, UNFIT = range(5)      # the better, the smaller
+
+
+@dataclass(frozen=True)
+class Considered:
+    """One pool (or a cluster without pools), and what was found. `rank`: FREE … UNFIT; `text` says it for a person."""
+
+    name: str
+    cluster: Cluster
+    pool: Pool | None
+    rank: int
+    text: str
+    free_gpus: int = 0
+    queued: int = 0
+
+    @property
+    def fits(self) -> bool:
+        return self.rank != UNFIT
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Where it goes, why there, and what else there was."""
+
+    cluster: Cluster
+    pool: Pool | None
+    why: str
+    considered: Sequence[Considered]
+
+
+@dataclass(frozen=True)
+class Need:
+    """What the spec asks of each node, in the units of quotas, and how many nodes."""
+
+    cpus: int
+    memory: int
+    gpus: int
+    gpu_type: str
+    nodes: int
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A node with what it has and what is taken of it. `gpus`: how many of each type."""
+
+    node: Node
+    gpus: Mapping[str, int]
+    used_cpus: int
+    used_memory: int
+    used_gpus: int
+
+    def has(self, need: Need) -> int:
+        """GPUs of the type asked for."""
+        return sum(n for kind, n in self.gpus.items() if need.gpu_type in ("", kind))
+
+    def free_gpus(self, need: Need) -> int:
+        """Of the type asked for; schedulers do not say which GPUs are taken, so the worst is assumed of a node with two types."""
+        return max(min(self.has(need), self.has(need) - self.used_gpus), 0)
+
+    def could(self, need: Need) -> bool:
+        return need.cpus <= self.node.cpus and need.memory <= self.node.memory and need.gpus <= self.has(need)
+
+    def can(self, need: Need) -> bool:
+        return (need.cpus <= self.node.cpus - self.used_cpus and need.memory <= self.node.memory - self.used_memory
+                and need.gpus <= self.free_gpus(need) and self.node.state == "ready")
+
+
+def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
+    """The pool for a job of this team; `policy.pool` narrows it to one pool or cluster. Raises NotPermitted, and InvalidInput
+    when there is none that could ever hold it."""
+    authorize(actor, Permission.JOBS_SUBMIT, team)
+    places = _allowed(team)
+    if not places:
+        raise InvalidInput("No cluster is open to this team, so nothing can run. Ask an operator to connect one, or for a pool.",
+                           code="no_cluster")
+    named = [place for place in places if spec.policy.pool in ("", place[0].name, place[1].name if place[1] else "")]
+    if not named:
+        names = ", ".join(pool.name if pool else cluster.name for cluster, pool in places)
+        raise InvalidInput.at("policy.pool", f"there is no {spec.policy.pool!r} that {team.slug} may use; there is {names}")
+    found = sorted(_considered(named, spec), key=lambda c: (c.rank, c.queued, c.free_gpus))
+    best = found[0]
+    if not best.fits:
+        raise InvalidInput.at("policy.pool" if spec.policy.pool else "resources",
+                              "; ".join(f"{c.name}: {c.text}" for c in found))
+    return Choice(best.cluster, best.pool, _why(best, found, is_named=bool(spec.policy.pool)), found)
+
+
+def need_of(spec: JobSpec) -> Need:
+    """What each of its nodes must have."""
+    ask = spec.resources
+    return Need(round(ask.cpus * 1000), ask.memory, ask.gpus, (ask.gpu_type or "").lower(), spec.num_nodes)
+
+
+def _allowed(team: Team) -> list[tuple[Cluster, Pool | None]]:
+    """Pools the team may use, and clusters that have no pools; the oldest cluster first."""
+    whole = Cluster.objects.filter(is_enabled=True, pools=None).order_by("created_at")
+    places: list[tuple[Cluster, Pool | None]] = [(cluster, None) for cluster in whole]
+    places += [(pool.cluster, pool) for pool in pools_for(team)]
+    return sorted(((c, p) for c, p in places if c.backend in backends()), key=lambda place: place[0].created_at)
+
+
+def _considered(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) -> list[Considered]:
+    need, clusters = need_of(spec), {cluster.id: cluster for cluster, _ in places}
+    machines, queued = _machines(clusters), _queued(clusters)
+    made = []
+    for cluster, pool in places:
+        inside = [m for m in machines[cluster.id] if pool is None or is_in(pool, m.node, m.gpus)]
+        rank, text = _judge(cluster, inside, need, spec, is_known=bool(machines[cluster.id]))
+        free = sum(m.free_gpus(need) for m in inside)
+        made.append(Considered(pool.name if pool else cluster.name, cluster, pool, rank, text, free, queued.get(cluster.id, 0)))
+    return made
+
+
+def _judge(cluster: Cluster, inside: Sequence[Machine], need: Need, spec: JobSpec, *, is_known: bool) -> tuple[int, str]:
+    if faults := spec.unavailable({Feature.POOLS, *(f for c, f in _FEATURES.items() if c in capabilities_of(cluster.backend))}):
+        return UNFIT, f"{faults[0].field}: {faults[0].message}"
+    if not is_known:
+        return UNKNOWN, "its nodes are not known yet"
+    able = [m for m in inside if m.could(need)]
+    if len(able) < need.nodes:
+        return UNFIT, _lacks(inside, need, len(able))
+    if cluster.trouble:
+        return TROUBLED, f"it does not answer: {cluster.trouble}"
+    free = sum(m.can(need) for m in able)
+    text = f"{free} of {len(inside)} {'node has' if len(inside) == 1 else 'nodes have'} room for it now"
+    if need.gpus:
+        text += f"; {sum(m.free_gpus(need) for m in inside)} of {sum(m.has(need) for m in inside)} {_kind(need)} are free"
+    return (FREE if free >= need.nodes else BUSY), text
+
+
+def _lacks(inside: Sequence[Machine], need: Need, able: int) -> str:
+    """Why even the empty pool could not hold it."""
+    if not inside:
+        return "no node belongs to it"
+    if able:
+        return f"{able} of its nodes could hold it, and it asks for {need.nodes}"
+    if need.gpus > (most := max(m.has(need) for m in inside)):
+        return f"no node has {need.gpus} {_kind(need)}; the most is {most}" if most else f"it has no {_kind(need)}"
+    if need.memory > (memory := max(m.node.memory for m in inside)):
+        return f"no node has {amount_text('memory', need.memory)}; the most is {amount_text('memory', memory)}"
+    if need.cpus > (cpus := max(m.node.cpus for m in inside)):
+        return f"no node has {amount_text('cpu', need.cpus)}; the most is {amount_text('cpu', cpus)}"
+    return "no single node has all that it asks for"
+
+
+def _kind(need: Need) -> str:
+    return f"{need.gpu_type.upper()} GPUs" if need.gpu_type else "GPUs"
+
+
+def _why(best: Considered, found: Sequence[Considered], *, is_named: bool) -> str:
+    """One sentence for the job page."""
+    if is_named:
+        return f"{best.name}, because the spec names it: {best.text}."
+    if len(found) == 1:
+        return f"{best.name} is the only one open to the team: {best.text}."
+    rivals = sum(c.rank == best.rank for c in found) - 1
+    reason = {FREE: "it can start there now", BUSY: "nothing is free that could hold it, and the queue is the shortest there",
+              UNKNOWN: "no other could hold it", TROUBLED: "no other could hold it"}[best.rank]
+    tie = f"; {rivals} more could do the same" if rivals else ""
+    return f"{best.name}, because {reason}{tie}: {best.text}."
+
+
+def _machines(clusters: Mapping[UUID, Cluster]) -> dict[UUID, list[Machine]]:
+    """Nodes that are named still, by cluster. Where the portal places, what it holds is what is taken; else the scheduler's word."""
+    kinds: dict[UUID, dict[str, int]] = defaultdict(dict)
+    for node_id, kind, n in (Gpu.objects.filter(node__cluster__in=clusters).values_list("node_id", "type").annotate(n=Count("id"))):
+        kinds[node_id][kind] = n
+    placing = {c.id for c in clusters.values() if Capability.PLACES in capabilities_of(c.backend)}
+    held = held_on(placing)
+    found: dict[UUID, list[Machine]] = defaultdict(list)
+    for node in Node.objects.filter(cluster__in=clusters, is_gone=False):
+        cpus, memory, gpus = (held.get((node.cluster_id, node.name), (0, 0, 0)) if node.cluster_id in placing
+                              else (node.used_cpus, node.used_memory, node.used_gpus))
+        found[node.cluster_id].append(Machine(node, kinds[node.id], cpus, memory, gpus))
+    return found
+
+
+def held_on(clusters: Iterable[UUID]) -> dict[tuple[UUID, str], tuple[int, int, int]]:
+    """What the portal placed there: cpus (thousandths), memory and GPUs, by cluster and node."""
+    taken: dict[tuple[UUID, str], tuple[int, int, int]] = {}
+    with platform_scope("what is taken on a node is taken for every organization"):
+        rows = list(Attempt.objects.filter(cluster__in=list(clusters), is_held=True).exclude(placement=None)
+                    .values_list("cluster_id", "placement"))
+    for cluster_id, place in rows:
+        cpus, memory, gpus = taken.get((cluster_id, place["node"]), (0, 0, 0))
+        taken[cluster_id, place["node"]] = (cpus + place["cpus"], memory + place["memory"], gpus + len(place["uuids"]))
+    return taken
+
+
+def _queued(clusters: Iterable[UUID]) -> dict[UUID, int]:
+    with platform_scope("how long a cluster's queue is concerns every organization"):
+        rows = Attempt.objects.filter(cluster__in=list(clusters), state__lt=State.RUNNING).values("cluster_id").annotate(n=Count("id"))
+        return {row["cluster_id"]: row["n"] for row in rows}

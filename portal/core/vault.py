@@ -1,0 +1,43 @@
+"""Small secrets at rest. Encrypted under a key made from SECRET_KEY, and readable while an older key is kept in
+SECRET_KEY_FALLBACKS, so that keys rotate: what is written again is written under the newest."""
+
+from __future__ import annotations
+
+import base64
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.conf import settings
+
+
+class Unreadable(RuntimeError):
+    """Encrypted under a key that is no longer kept, for another purpose, or damaged."""
+
+
+def encrypt(plain: bytes, purpose: str) -> bytes:
+    """Under the newest key. `purpose` separates keys: what is stored for one is unreadable for another."""
+    return _box(purpose).encrypt(plain)
+
+
+def decrypt(stored: bytes, purpose: str) -> bytes:
+    """What was encrypted for this purpose. Raises Unreadable."""
+    try:
+        return _box(purpose).decrypt(bytes(stored))
+    except InvalidToken:
+        raise Unreadable("a stored secret cannot be read: bring the former secret key back as MUSTER_SECRET_KEY_FALLBACKS, "
+                         "or enter the secret again") from None
+
+
+def rotate(stored: bytes, purpose: str) -> bytes:
+    """The same secret under the newest key. Raises Unreadable."""
+    return encrypt(decrypt(stored, purpose), purpose)
+
+
+def _box(purpose: str) -> MultiFernet:
+    return MultiFernet([Fernet(_key(secret, purpose)) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
+
+
+def _key(secret: str, purpose: str) -> bytes:
+    derived = HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=f"muster vault: {purpose}".encode())
+    return base64.urlsafe_b64encode(derived.derive(secret.encode()))

@@ -1,0 +1,61 @@
+"""A backend with options and secrets, whose world the tests hold in their hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+
+from jobs.backends import backends
+from jobs.backends.base import Capability, Probe, Rejected, Secret, Unavailable, option
+
+
+@dataclass(frozen=True)
+class Config:
+    url: str = option("Address", note="https://…")
+    token: Secret = option("Token", default=Secret(""))  # noqa: RUF009  a str is immutable
+    transport: str = option("How", default="rest", choices=("rest", "cli"))
+    port: int = option("Port", default=6820)
+    verify: bool = option("Check the certificate", default=True)
+    quiet: str = ""
+
+
+class Drainable:
+    """Knows the options it was made with; drains nodes that are not called "stuck"."""
+
+    name: ClassVar[str] = "drainable"
+    title: ClassVar[str] = "a scheduler"
+    capabilities = frozenset({Capability.DRAIN})
+    Config = Config
+    told: ClassVar[list[tuple[str, ...]]] = []
+    is_away: ClassVar[bool] = False
+
+    def __init__(self, options: Any):
+        self.options = options
+
+    @classmethod
+    def configured(cls, options: Any) -> Drainable:
+        return cls(options)
+
+    def probe(self) -> Probe:
+        if self.options["url"] == "broken":
+            raise RuntimeError(f"cannot use {self.options['token']}")
+        return Probe(True, f"reached {self.options['url']} with {len(self.options.get('token', ''))} letters of token", "22.05")
+
+    def drain(self, node: str, why: str) -> None:
+        if self.is_away:
+            raise Unavailable("no answer in 3 s")
+        if node == "stuck":
+            raise Rejected("no such node")
+        self.told.append(("drain", node, why))
+
+    def resume(self, node: str) -> None:
+        self.told.append(("resume", node))
+
+
+@pytest.fixture(autouse=True)
+def drainable(monkeypatch) -> type[Drainable]:
+    monkeypatch.setitem(backends(), "drainable", Drainable)
+    monkeypatch.setattr(Drainable, "told", [])
+    return Drainable

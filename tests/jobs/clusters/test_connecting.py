@@ -1,0 +1,132 @@
+"""Operators connect, change, test, switch off and remove clusters; secrets go in and never come out."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusters.models import Cluster
+from jobs.clusters import backend_of
+from jobs.clusters import connecting as c
+from jobs.clusters.options import backend_kinds, checked, options_of
+from portal.core.errors import Conflict, InvalidInput, NotPermitted
+from portal.core.models import Event
+from tests.jobs.stage import submit
+
+GIVEN = {"url": "https://slurm", "token": "s3cret-token", "port": "7000"}
+
+
+@pytest.fixture
+def dot(story):
+    return story.actor(story.dot, story.atlas)
+
+
+@pytest.fixture
+def cluster(dot) -> Cluster:
+    return c.connect_cluster(actor=dot, name="big", backend="drainable", options=GIVEN)
+
+
+def test_a_secret_is_stored_encrypted_reaches_the_backend_and_is_in_no_event(cluster):
+    row = Cluster.objects.get()
+    assert row.config == {"url": "https://slurm", "port": 7000}
+    assert b"s3cret" not in bytes(row.secrets)
+    token = backend_of(row).options["token"]
+    assert (token, repr(token)) == ("s3cret-token", "Secret('••••')")
+    [event] = Event.objects.filter(kind="cluster.connected")
+    assert event.actor == "dot@platform.example"
+    assert "s3cret" not in str(event.data)
+
+
+def test_the_form_is_drawn_from_the_configuration_and_fields_without_a_label_are_not_on_it():
+    assert [(o.name, o.kind, o.is_required) for o in options_of("drainable")] == [
+        ("url", "text", True), ("token", "secret", False), ("transport", "text", False), ("port", "whole", False), ("verify", "switch", False)]
+    assert options_of("drainable")[2].choices == ("rest", "cli")
+    assert {"local", "drainable"} <= {kind["name"] for kind in backend_kinds()}
+
+
+@pytest.mark.parametrize(("given", "field"), [
+    ({}, "options.url"),
+    ({"url": "x", "port": "many"}, "options.port"),
+    ({"url": "x", "port": "1.5"}, "options.port"),
+    ({"url": "x", "port": "inf"}, "options.port"),
+    ({"url": "x", "verify": "perhaps"}, "options.verify"),
+    ({"url": "x", "transport": "ssh"}, "options.transport"),
+    ({"url": "x", "quiet": "y"}, "options.quiet"),
+    ({"url": "a\x00b"}, "options.url"),
+    ({"url": ["a"]}, "options.url"),
+    ({"url": "x" * 20_001}, "options.url"),
+])
+def test_what_is_wrong_is_told_at_its_field(given, field):
+    with pytest.raises(InvalidInput) as caught:
+        checked("drainable", given)
+    assert [error["field"] for error in caught.value.data["errors"]] == [field]
+
+
+def test_a_change_keeps_what_is_not_given_and_a_secret_left_empty(cluster, dot):
+    changed = c.change_cluster(actor=dot, cluster=cluster, options={"port": "", "token": "", "verify": False})
+    assert changed.config == {"url": "https://slurm", "verify": False}
+    assert backend_of(changed).options["token"] == "s3cret-token"
+    c.change_cluster(actor=dot, cluster=cluster, options={"token": "another"})
+    assert backend_of(Cluster.objects.get()).options["token"] == "another"
+    assert Event.objects.filter(kind="cluster.changed").latest("id").data["options"] == ["token"]
+
+
+def test_a_connection_is_tested_before_anything_is_stored_and_with_the_stored_secret(cluster, dot):
+    found = c.probe_options(actor=dot, backend="drainable", options={"url": "there"})
+    assert (found.is_ok, found.message) == (True, "reached there with 0 letters of token")
+    kept = c.probe_options(actor=dot, backend="drainable", options={"url": "there"}, cluster=cluster)
+    assert kept.message == "reached there with 12 letters of token"
+    assert c.probe_cluster(actor=dot, cluster=cluster).message.startswith("reached https://slurm")
+    assert Cluster.objects.count() == 1
+
+
+def test_what_breaks_in_a_test_is_the_answer_and_quotes_no_secret(cluster, dot):
+    found = c.probe_options(actor=dot, backend="drainable", options={"url": "broken"}, cluster=cluster)
+    assert (found.is_ok, found.message) == (False, "RuntimeError: cannot use ••••")
+
+
+@pytest.mark.parametrize("name", ["", "Big", "a b", "-a", "a-", "x" * 41, "a/b", "a\n"])
+def test_a_name_that_fits_no_address_is_refused(dot, name):
+    with pytest.raises(InvalidInput):
+        c.connect_cluster(actor=dot, name=name, backend="drainable", options=GIVEN)
+
+
+def test_a_name_or_the_same_settings_twice_are_refused(cluster, dot):
+    with pytest.raises(Conflict, match="called"):
+        c.connect_cluster(actor=dot, name="big", backend="drainable", options={"url": "other"})
+    with pytest.raises(Conflict, match="same settings"):
+        c.connect_cluster(actor=dot, name="again", backend="drainable", options=GIVEN)
+
+
+def test_only_operators_may(story, cluster):
+    ada = story.actor(story.ada)
+    for act in (lambda: c.connect_cluster(actor=ada, name="a", backend="drainable", options=GIVEN),
+                lambda: c.change_cluster(actor=ada, cluster=cluster, options={}),
+                lambda: c.probe_cluster(actor=ada, cluster=cluster),
+                lambda: c.enable_cluster(actor=ada, cluster=cluster, is_enabled=False),
+                lambda: c.remove_cluster(actor=ada, cluster=cluster)):
+        with pytest.raises(NotPermitted):
+            act()
+
+
+def test_switching_off_and_on_is_told_once_each(cluster, dot):
+    for is_enabled in (False, False, True):
+        c.enable_cluster(actor=dot, cluster=cluster, is_enabled=is_enabled)
+    assert list(Event.objects.filter(subject_id=cluster.id).order_by("id").values_list("kind", flat=True)) == [
+        "cluster.connected", "cluster.disabled", "cluster.enabled"]
+
+
+def test_an_unused_cluster_is_removed_and_one_with_jobs_is_kept(story, dot, cluster):
+    c.remove_cluster(actor=dot, cluster=cluster)
+    assert not Cluster.objects.exists()
+    local = Cluster.objects.create(name="local", backend="local")
+    submit(story)
+    with pytest.raises(Conflict, match="1 job is on local"):
+        c.remove_cluster(actor=dot, cluster=local)
+    assert Cluster.objects.exists()
+    assert Event.objects.filter(kind="cluster.removed").count() == 1
+
+
+def test_a_secret_whose_key_is_lost_must_be_entered_again_and_the_rest_can_still_be_changed(cluster, dot, settings):
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "a wholly new key", []
+    changed = c.change_cluster(actor=dot, cluster=cluster, options={"token": "fresh"})
+    assert backend_of(changed).options["token"] == "fresh"

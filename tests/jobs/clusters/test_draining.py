@@ -1,0 +1,68 @@
+"""Nodes out of use and back, with a reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusters.models import Cluster, Node
+from jobs.clusters import draining as d
+from portal.core.errors import Conflict, InvalidInput, NotPermitted, Unavailable
+from portal.core.models import Event
+
+
+@pytest.fixture
+def node(story) -> Node:
+    cluster = Cluster.objects.create(name="big", backend="drainable", config={"url": "u"})
+    return Node.objects.create(cluster=cluster, name="n1", cpus=1, memory=1)
+
+
+@pytest.fixture
+def dot(story):
+    return story.actor(story.dot, story.atlas)
+
+
+def test_draining_asks_the_scheduler_writes_it_down_and_says_who_and_why(node, dot, drainable):
+    d.drain_node(actor=dot, node=node, why="fan is loud")
+    d.resume_node(actor=dot, node=node)
+    assert drainable.told == [("drain", "n1", "fan is loud (dot@platform.example)"), ("resume", "n1")]
+    drained, resumed = Event.objects.filter(subject_id=node.id).order_by("id")
+    assert (drained.kind, drained.data["why"], resumed.kind) == ("node.drained", "fan is loud", "node.resumed")
+    assert Node.objects.get().state == "ready"
+
+
+def test_a_drained_node_says_so_at_once(node, dot):
+    d.drain_node(actor=dot, node=node, why="fan")
+    row = Node.objects.get()
+    assert (row.state, row.note) == ("drained", "fan (dot@platform.example)")
+
+
+@pytest.mark.parametrize("why", ["", "  ", "x" * 201, "a\nb"])
+def test_a_reason_is_required(node, dot, why, drainable):
+    with pytest.raises(InvalidInput):
+        d.drain_node(actor=dot, node=node, why=why)
+    assert drainable.told == []
+
+
+def test_what_the_scheduler_refuses_or_does_not_answer_changes_nothing(node, dot, drainable, monkeypatch):
+    monkeypatch.setattr(drainable, "is_away", True)
+    with pytest.raises(Unavailable, match="no answer"):
+        d.drain_node(actor=dot, node=node, why="fan")
+    monkeypatch.setattr(drainable, "is_away", False)
+    Node.objects.update(name="stuck")
+    node.refresh_from_db()
+    with pytest.raises(Conflict, match="no such node"):
+        d.drain_node(actor=dot, node=node, why="fan")
+    assert Node.objects.get().state == "ready"
+    assert not Event.objects.filter(kind="node.drained").exists()
+
+
+def test_a_cluster_without_a_scheduler_cannot_drain(node, dot):
+    Cluster.objects.update(backend="local")
+    with pytest.raises(Conflict, match="Disable the cluster"):
+        d.drain_node(actor=dot, node=Node.objects.select_related("cluster").get(), why="fan")
+
+
+def test_only_operators_drain(node, story, drainable):
+    with pytest.raises(NotPermitted):
+        d.drain_node(actor=story.actor(story.ada), node=node, why="fan")
+    assert drainable.told == []

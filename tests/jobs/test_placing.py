@@ -1,0 +1,142 @@
+"""Where a job goes when the spec leaves it open, and the words for every pool that was considered."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusters.models import Cluster, Gpu, Node, Pool, PoolGrant
+from jobs.placing import BUSY, FREE, TROUBLED, UNKNOWN, choose
+from jobs.spec import parse_mapping
+from portal.core.errors import InvalidInput, NotPermitted
+from tests.jobs.clusters.conftest import drainable  # noqa: F401  a fixture for every test here
+from tests.jobs.stage import GIB, cluster_with
+from workspaces.tenancy.scope import org_scope
+
+
+def scheduler(name: str, gpus: int = 8, nodes: int = 2, used: int = 0, kind: str = "h100") -> Cluster:
+    """A cluster whose scheduler counts what is used."""
+    cluster = Cluster.objects.create(name=name, backend="drainable", config={"url": name})
+    for n in range(nodes):
+        node = Node.objects.create(cluster=cluster, name=f"{name}-{n}", cpus=64_000, memory=512 * GIB, used_gpus=used, partitions=["main"])
+        Gpu.objects.bulk_create(Gpu(node=node, index=i, uuid=f"{name}-{n}-{i}", model="x", type=kind, memory=80 * GIB) for i in range(gpus))
+    return cluster
+
+
+@pytest.fixture
+def place(story):
+    def chosen(person=None, team=None, **spec):
+        with org_scope(story.atlas.id):
+            return choose(story.actor(person or story.ben), team or story.vision, parse_mapping({"run": "true", **spec}))
+
+    return chosen
+
+
+def ranks(choice) -> dict[str, int]:
+    return {c.name: c.rank for c in choice.considered}
+
+
+def test_what_is_free_goes_before_what_is_full_and_both_are_explained(place):
+    scheduler("full", used=8)
+    scheduler("roomy", used=2)
+    choice = place(resources={"accelerators": "H100:4"})
+    assert (choice.cluster.name, ranks(choice)) == ("roomy", {"roomy": FREE, "full": BUSY})
+    assert choice.why == ("roomy, because it can start there now: 2 of 2 nodes have room for it now; 12 of 16 H100 GPUs are free.")
+    assert choice.considered[1].text == "0 of 2 nodes have room for it now; 0 of 16 H100 GPUs are free"
+
+
+def test_what_could_never_hold_it_says_what_it_lacks(place):
+    scheduler("old", kind="a100")
+    scheduler("small", gpus=4)
+    scheduler("right")
+    choice = place(resources={"accelerators": "H100:8"})
+    assert choice.cluster.name == "right"
+    assert {c.name: c.text for c in choice.considered if not c.fits} == {
+        "old": "it has no H100 GPUs", "small": "no node has 8 H100 GPUs; the most is 4"}
+
+
+def test_a_job_without_gpus_leaves_those_with_gpus_alone(place):
+    scheduler("gpus")
+    scheduler("plain", gpus=0)
+    assert place().cluster.name == "plain"
+
+
+def test_when_none_fits_every_reason_is_told(place):
+    scheduler("one", gpus=1)
+    scheduler("two", kind="a100")
+    with pytest.raises(InvalidInput) as caught:
+        place(resources={"accelerators": "H100:2"})
+    assert "one: no node has 2 H100 GPUs; the most is 1" in str(caught.value)
+    assert "two: it has no H100 GPUs" in str(caught.value)
+
+
+def test_a_pool_counts_only_its_own_nodes_and_only_for_teams_it_is_granted_to(story, place):
+    cluster = scheduler("big")
+    Node.objects.filter(name="big-1").update(partitions=["night"])
+    pool = Pool.objects.create(name="night", cluster=cluster, partition="night")
+    with pytest.raises(InvalidInput, match="No cluster is open to this team"):
+        place()
+    with org_scope(story.atlas.id):
+        PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
+    choice = place(resources={"accelerators": 8})
+    assert (choice.pool, choice.cluster) == (pool, cluster)
+    assert choice.why == "night is the only one open to the team: 1 of 1 node has room for it now; 8 of 8 GPUs are free."
+    with pytest.raises(InvalidInput, match="No cluster is open"):
+        place(person=story.ada, team=story.speech)
+
+
+@pytest.mark.parametrize("named", ["night", "big"])
+def test_the_spec_may_name_the_pool_or_its_cluster(place, named):
+    pool = Pool.objects.create(name="night", cluster=scheduler("big"), is_open=True)
+    scheduler("other")
+    choice = place(policy={"pool": named})
+    assert (choice.pool, len(choice.considered)) == (pool, 1)
+    assert choice.why.startswith("night, because the spec names it")
+
+
+def test_a_pool_one_may_not_use_is_as_if_it_were_not_there(place):
+    Pool.objects.create(name="secret", cluster=scheduler("hidden"))
+    scheduler("open")
+    with pytest.raises(InvalidInput) as caught:
+        place(policy={"pool": "secret"})
+    assert "there is open" in str(caught.value)
+    assert "hidden" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("change", "rank"), [({"is_drained": True}, BUSY), ({"is_ready": False}, BUSY)])
+def test_nodes_that_take_no_jobs_are_not_free(place, change, rank):
+    scheduler("only")
+    Node.objects.update(**change)
+    assert ranks(place()) == {"only": rank}
+
+
+def test_a_cluster_in_trouble_is_chosen_only_when_nothing_else_fits_and_an_unknown_one_before_it(place):
+    Cluster.objects.filter(id=scheduler("away").id).update(trouble="no route to host")
+    assert ranks(place()) == {"away": TROUBLED}
+    Cluster.objects.create(name="fresh", backend="drainable", config={"url": "fresh"})
+    assert ranks(place()) == {"fresh": UNKNOWN, "away": TROUBLED}
+
+
+def test_where_the_portal_places_what_it_holds_is_what_is_taken(story, place):
+    cluster_with(gpus=2)
+    assert place(resources={"accelerators": 2}).considered[0].rank == FREE
+    with org_scope(story.atlas.id):
+        from jobs.models import Attempt
+        from tests.jobs.stage import submit
+
+        submit(story)
+        Attempt.objects.update(is_held=True, placement={"node": "n0", "cpus": 1000, "memory": 0, "gpus": [0], "uuids": ["GPU-0-0"]})
+    assert place(resources={"accelerators": 2}).considered[0].rank == BUSY
+
+
+def test_what_a_cluster_has_not_is_a_reason_against_it(place):
+    scheduler("only")
+    with pytest.raises(InvalidInput):
+        place(num_nodes=2)
+
+
+def test_who_may_not_submit_is_not_told_either(story, place):
+    cluster_with()
+    with pytest.raises(NotPermitted):
+        place(team=story.speech)
+
+

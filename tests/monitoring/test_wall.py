@@ -1,0 +1,69 @@
+"""The GPU wall's answer, and nodes of one name in two clusters."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from clusters.models import Cluster, Gpu, Node
+from jobs.models import Attempt
+from jobs.states import State
+from tests.jobs.stage import cluster_with, submit
+from workspaces.tenancy.scope import platform_scope
+
+WALL = "/api/v1/orgs/atlas/wall"
+
+
+@pytest.fixture
+def twins(story) -> tuple[Cluster, Cluster]:
+    """A local cluster and a scheduler's, each with a node n0 of 4 GPUs."""
+    local, big = cluster_with(gpus=4), Cluster.objects.create(name="big", backend="elsewhere")
+    node = Node.objects.create(cluster=big, name="n0", cpus=1, memory=1, used_gpus=3, is_drained=True, partitions=["main"])
+    Gpu.objects.bulk_create(Gpu(node=node, index=i, uuid=f"B-{i}", model="x", type="a100", memory=1) for i in range(4))
+    submit(story, person=story.ben)
+    with platform_scope("test"):
+        Attempt.objects.update(cluster=local, node="n0", state=State.RUNNING, is_held=True,
+                               placement={"node": "n0", "cpus": 1000, "memory": 0, "gpus": [2], "uuids": ["GPU-0-2"]})
+    return local, big
+
+
+def test_each_node_is_one_row_with_the_bits_of_what_is_used(story, twins):
+    wall = story.api(story.ben).get(WALL).json()
+    assert [c["name"] for c in wall["clusters"]] == ["big", "local"]
+    assert [c["is_exact"] for c in wall["clusters"]] == [False, True]
+    assert wall["nodes"] == [["n0", 0, 1, 4, 0b111, [0], [0]], ["n0", 1, 0, 4, 0b100, [1], []]]
+    assert (wall["types"], wall["partitions"]) == (["a100", "h100"], ["main"])
+
+
+def test_a_job_is_named_on_its_own_clusters_node_and_only_to_who_may_see_it(story, twins):
+    assert list(story.api(story.ben).get(WALL).json()["jobs"]) == ["1"]
+    assert story.api(story.cyd, story.borealis).get("/api/v1/orgs/borealis/wall").json()["jobs"] == {}
+
+
+def test_two_nodes_of_one_name_do_not_share_jobs_or_what_is_held(story, twins):
+    rows = {r["cluster"]: r for r in story.api(story.ben).get("/api/v1/orgs/atlas/nodes").json()["items"]}
+    assert [len(rows[name]["jobs"]) for name in ("local", "big")] == [1, 0]
+    assert [sum(g["is_held"] for g in rows[name]["gpus"]) for name in ("local", "big")] == [1, 3]
+    for name in ("local", "big"):
+        assert story.api(story.ben).get(f"/api/v1/orgs/atlas/nodes/n0?cluster={name}").json()["cluster"] == name
+
+
+def test_nodes_come_a_page_at_a_time_each_once(story, twins):
+    seen, cursor, api = [], "", story.api(story.ben)
+    while cursor is not None:
+        page = api.get("/api/v1/orgs/atlas/nodes", {"limit": 1, "cursor": cursor}).json()
+        seen += [(r["cluster"], r["name"]) for r in page["items"]]
+        cursor = page["next"]
+    assert seen == [("big", "n0"), ("local", "n0")]
+
+
+def test_a_thousand_more_nodes_are_not_one_statement_more(story, twins):
+    api = story.api(story.ben)
+    api.get(WALL)                    # the first use of a token is written down
+    with CaptureQueriesContext(connection) as few:
+        api.get(WALL)
+    Node.objects.bulk_create(Node(cluster=twins[1], name=f"x{n}", cpus=1, memory=1) for n in range(1000))
+    with CaptureQueriesContext(connection) as many:
+        assert len(api.get(WALL).json()["nodes"]) == 1002
+    assert len(many) == len(few)
