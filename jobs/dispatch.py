@@ -177,7 +177,7 @@ def _locked(rows: QuerySet[Attempt]) -> list[Attempt]:
     """Nobody else changes these until this transaction ends; what somebody changes now (a cancel locks attempts, then their
     job) is passed over. The job is locked along, so that a claim never waits for anybody while it holds attempts."""
     light = rows.select_for_update(of=("self", "job"), skip_locked=_can_skip()).select_related("job").defer(*_OF_JOB)
-    return list(with_jobs(list(light), "owner", "team", "org"))
+    return list(with_jobs(list(light), "owner", "team", "org", "pool"))
 
 
 def _can_skip() -> bool:

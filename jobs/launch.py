@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from clusters.models import Cluster
+from clusters.models import Pool
 from jobs.backends.base import Launch, Placement
 from jobs.models import Attempt
 from jobs.spec import JobSpec, Launcher, Task, environment, script
@@ -23,7 +23,8 @@ def build_launch(attempt: Attempt) -> Launch:
     job = attempt.job
     token = issue_attempt_token(org_id=job.org_id, team_id=job.team_id, user_id=job.owner_id, attempt_id=attempt.id,
                                 name=f"job #{job.number}")
-    return _launch(spec_of(job), _task(attempt, token), attempt.key, placement_of(attempt), job.owner.email)
+    return _launch(spec_of(job), _task(attempt, token), attempt.key, placement_of(attempt), job.owner.email,
+                   job.pool)
 
 
 def environment_for(attempt: Attempt) -> dict[str, str]:
@@ -39,11 +40,11 @@ def _task(attempt: Attempt, token: str) -> Task:
         examples_dir=str(settings.MUSTER_EXAMPLES))
 
 
-def rehearsal_launch(cluster: Cluster, team: Team, actor: Actor, spec: JobSpec) -> Launch:
+def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec) -> Launch:
     """What would be handed over, with ids and token left out."""
     task = Task(job_id=NIL, number=0, attempt_id=NIL, org=actor.org_slug, team=team.slug, url=settings.MUSTER_BASE_URL,
                 token="(made when it starts)", examples_dir=str(settings.MUSTER_EXAMPLES))  # noqa: S106  no secret
-    return _launch(spec, task, "muster-rehearsal", None, actor.email)
+    return _launch(spec, task, "muster-rehearsal", None, actor.email, pool)
 
 
 def placement_of(attempt: Attempt) -> Placement | None:
@@ -55,10 +56,11 @@ def placement_of(attempt: Attempt) -> Placement | None:
                      gpu_uuids=tuple(place["uuids"]))
 
 
-def _launch(spec: JobSpec, task: Task, key: str, placement: Placement | None, user: str) -> Launch:
+def _launch(spec: JobSpec, task: Task, key: str, placement: Placement | None, user: str, pool: Pool | None) -> Launch:
     ask = spec.resources
     return Launch(
         key=key, name=spec.name, script=script(spec), env=environment(spec, task), image=spec.image, cpus=ask.cpus,
         memory=ask.memory, gpus=ask.gpus, gpu_type=ask.gpu_type, num_nodes=spec.num_nodes, shm_size=ask.shm_size,
         time_limit=spec.policy.max_runtime, grace=spec.policy.grace, placement=placement,
-        is_on_first_node_only=spec.launcher in {Launcher.MPI, Launcher.SRUN}, org=task.org, team=task.team, user=user)
+        is_on_first_node_only=spec.launcher in {Launcher.MPI, Launcher.SRUN}, org=task.org, team=task.team, user=user,
+        partition=pool.partition if pool else "", node_labels=dict(pool.labels) if pool else {})

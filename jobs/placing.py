@@ -24,7 +24,7 @@ from workspaces.models import Team
 from workspaces.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
 
-_FEATURES = {Capability.IMAGES: Feature.IMAGES, Capability.GANG: Feature.GANG, Capability.SRUN: Feature.SRUN}
+FEATURES = {Capability.IMAGES: Feature.IMAGES, Capability.GANG: Feature.GANG, Capability.SRUN: Feature.SRUN}
 FREE, BUSY, UNKNOWN, TROUBLED, UNFIT = range(5)      # the better, the smaller
 
 
@@ -139,7 +139,7 @@ def _considered(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) ->
 
 
 def _judge(cluster: Cluster, inside: Sequence[Machine], need: Need, spec: JobSpec, *, is_known: bool) -> tuple[int, str]:
-    if faults := spec.unavailable({Feature.POOLS, *(f for c, f in _FEATURES.items() if c in capabilities_of(cluster.backend))}):
+    if faults := spec.unavailable({Feature.POOLS, *(f for c, f in FEATURES.items() if c in capabilities_of(cluster.backend))}):
         return UNFIT, f"{faults[0].field}: {faults[0].message}"
     if not is_known:
         return UNKNOWN, "its nodes are not known yet"

@@ -56,7 +56,7 @@ def job_detail(job: Job) -> dict[str, Any]:
     return row | {
         "spec": job.spec, "yaml": spec_of(job).to_yaml(), "attempts": [attempt_row(a) for a in current],
         "after": [need.needs.number for need in needs], "parent": job.parent.number if job.parent else None,
-        "cancel_asked_by": job.cancel_asked_by,
+        "cancel_asked_by": job.cancel_asked_by, "pool": job.pool.name if job.pool else None, "place_why": job.place_why,
     }
 
 

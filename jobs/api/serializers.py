@@ -104,6 +104,8 @@ class JobDetailSerializer(JobSerializer):
     after = serializers.ListField(child=serializers.IntegerField())
     parent = serializers.IntegerField(allow_null=True)
     cancel_asked_by = serializers.CharField()
+    pool = serializers.CharField(allow_null=True)
+    place_why = serializers.CharField(help_text="Why there, where there was a choice.")
 
 
 class RehearsalSerializer(serializers.Serializer):  # type: ignore[type-arg]

@@ -71,6 +71,8 @@ class Launch:
     org: str = ""                             # slugs and e-mail address of whoever submitted it
     team: str = ""
     user: str = ""
+    partition: str = ""                       # what the pool says to the scheduler: only there, only on nodes with these labels
+    node_labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from clusters.models import Cluster
+from clusters.models import Cluster, Pool
 from jobs.states import State
 from portal.core import clock
 from workspaces.models import Team, User
@@ -21,6 +21,8 @@ class Job(TenantModel):
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+")
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="+")
+    pool = models.ForeignKey(Pool, null=True, on_delete=models.SET_NULL, related_name="+")
+    place_why = models.CharField(max_length=500, blank=True)   # why there, where there was a choice
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")  # rerun of
     name = models.CharField(max_length=100)
     spec = models.JSONField()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from clusters.models import Cluster
+from django.db.models import Exists, OuterRef
+
+from clusters.models import Cluster, Pool
 from jobs.admission import Ask, Room
 from jobs.backends import capabilities_of
-from jobs.backends.base import Capability
 from jobs.models.job import PRIORITIES, Job
+from jobs.placing import FEATURES, choose
 from jobs.rooms import room_of
 from jobs.spec import Feature, JobSpec
 from jobs.specs import resources_of
@@ -20,7 +22,6 @@ from workspaces.models import Team
 from workspaces.permissions import Permission
 from workspaces.services.quota import meters
 
-_FEATURES = {Capability.IMAGES: Feature.IMAGES, Capability.GANG: Feature.GANG, Capability.SRUN: Feature.SRUN}
 MAX_ARRAY = 100_000
 
 
@@ -39,22 +40,32 @@ def check_access(actor: Actor, team: Team, spec: JobSpec) -> None:
         authorize(actor, Permission.JOBS_ADMIN, team)
 
 
-def choose_cluster(spec: JobSpec) -> Cluster:
-    """The cluster that `policy.pool` names, else the first enabled one. Raises InvalidInput."""
-    rows = list(Cluster.objects.filter(is_enabled=True).order_by("created_at"))
+@dataclass(frozen=True)
+class Place:
+    """Where a job goes. `why`: one sentence, where there was a choice."""
+
+    cluster: Cluster
+    pool: Pool | None = None
+    why: str = ""
+
+
+def choose_place(actor: Actor, team: Team, spec: JobSpec) -> Place:
+    """The pool or cluster that `policy.pool` names, else the best that the team may use. Raises InvalidInput."""
+    pools = Exists(Pool.objects.filter(cluster=OuterRef("pk")))
+    rows = list(Cluster.objects.filter(is_enabled=True).annotate(has_pools=pools)[:2])
     if not rows:
         raise InvalidInput("No cluster is connected yet, so nothing can run. Ask an operator to connect one.", code="no_cluster")
-    if not spec.policy.pool:
-        return rows[0]
-    for cluster in rows:
-        if cluster.name == spec.policy.pool:
-            return cluster
-    raise InvalidInput.at("policy.pool", f"there is no {spec.policy.pool!r}; there is {', '.join(c.name for c in rows)}")
+    if len(rows) > 1 or rows[0].has_pools:
+        choice = choose(actor, team, spec)
+        return Place(choice.cluster, choice.pool, choice.why)
+    if spec.policy.pool not in ("", rows[0].name):
+        raise InvalidInput.at("policy.pool", f"there is no {spec.policy.pool!r}; there is {rows[0].name}")
+    return Place(rows[0])
 
 
 def check_features(spec: JobSpec, cluster: Cluster) -> None:
     """Nothing is asked for that this cluster or installation does not have. Raises InvalidInput."""
-    has = {Feature.POOLS, *(f for c, f in _FEATURES.items() if c in capabilities_of(cluster.backend))}
+    has = {Feature.POOLS, *(f for c, f in FEATURES.items() if c in capabilities_of(cluster.backend))}
     if faults := spec.unavailable(has):
         raise InvalidInput(f"{faults[0].field}: {faults[0].message}",
                            errors=[{"field": f.field, "message": f.message} for f in faults])

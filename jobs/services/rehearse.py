@@ -8,13 +8,12 @@ from typing import Any
 
 from django.db import transaction
 
-from clusters.models import Cluster
 from jobs.admission import Ask, Room
 from jobs.backends.base import Rejected
 from jobs.clusters import backend_of
 from jobs.launch import rehearsal_launch
 from jobs.pending import change_text, wait_text
-from jobs.services.checks import ask_for, check_access, check_features, check_possible, choose_cluster, find_needs, room_for
+from jobs.services.checks import Place, ask_for, check_access, check_features, check_possible, choose_place, find_needs, room_for
 from jobs.spec import JobSpec
 from jobs.words import amount_text
 from portal.core.errors import PortalError
@@ -46,7 +45,8 @@ def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
     """Never raises for what a submission would be refused for: that is the answer."""
     checks: list[Check] = []
     _try(checks, "access", lambda: check_access(actor, team, spec), f"You may submit to team {team.slug}.")
-    cluster = _try(checks, "place", lambda: choose_cluster(spec), lambda c: f"It would go to cluster {c.name}.")
+    place = _try(checks, "place", lambda: choose_place(actor, team, spec), lambda p: f"It would go to cluster {p.cluster.name}. {p.why}".strip())
+    cluster = place and place.cluster
     starts, launch = False, ""
     if cluster is not None:
         _try(checks, "features", lambda: check_features(spec, cluster), "The cluster has everything that the spec asks for.")
@@ -54,7 +54,7 @@ def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
         _try(checks, "quota and size", lambda: check_possible(ask, room), _ask_text(ask))
         _try(checks, "data", lambda: find_needs(actor, spec), "Nothing it needs is missing.")
         starts = _now(checks, ask, room)
-        launch = _render(checks, cluster, team, actor, spec)
+        launch = _render(checks, place, team, actor, spec)
     is_ok = all(check.is_ok for check in checks if check.name != "start")
     return Rehearsal(is_ok, is_ok and starts and not spec.after, checks, launch)
 
@@ -85,9 +85,9 @@ def _now(checks: list[Check], ask: Ask, room: Room) -> bool:
     return False
 
 
-def _render(checks: list[Check], cluster: Cluster, team: Team, actor: Actor, spec: JobSpec) -> str:
+def _render(checks: list[Check], place: Place, team: Team, actor: Actor, spec: JobSpec) -> str:
     try:
-        text = backend_of(cluster).render(rehearsal_launch(cluster, team, actor, spec))
+        text = backend_of(place.cluster).render(rehearsal_launch(place.pool, team, actor, spec))
     except Rejected as error:
         checks.append(Check("launch", False, str(error)))
         return ""

@@ -17,7 +17,7 @@ from jobs.services.checks import (
     check_access,
     check_features,
     check_possible,
-    choose_cluster,
+    choose_place,
     empty_room,
     find_needs,
 )
@@ -40,7 +40,8 @@ def submit_job(*, actor: Actor, team: Team, spec: JobSpec, parent: Job | None = 
     Raises InvalidInput (naming the field), NotPermitted, QuotaExceeded (asks more than a limit allows at all).
     """
     check_access(actor, team, spec)
-    cluster = choose_cluster(spec)
+    place = choose_place(actor, team, spec)
+    cluster = place.cluster
     check_features(spec, cluster)
     ask = ask_for(actor, team, spec)
     check_possible(ask, empty_room(cluster, ask))
@@ -48,7 +49,8 @@ def submit_job(*, actor: Actor, team: Team, spec: JobSpec, parent: Job | None = 
     _check_needs(needs)
     assert actor.user_id is not None
     job = Job(
-        org=team.org, number=0, team=team, owner_id=actor.user_id, cluster=cluster, parent=parent, name=spec.name,
+        org=team.org, number=0, team=team, owner_id=actor.user_id, cluster=cluster, pool=place.pool, place_why=place.why[:500],
+        parent=parent, name=spec.name,
         spec=spec.to_mapping(), labels=dict(spec.labels), priority=PRIORITIES[spec.policy.priority],
         resources=dict(ask.resources), array_size=spec.array.size if spec.array else None,
         max_parallel=(spec.array.max_parallel or None) if spec.array else None)

@@ -60,7 +60,7 @@ def send_again(cluster: Cluster, backend: Backend, missing: Sequence[Watched]) -
         mine = Attempt.objects.filter(id=attempt.id, state=State.SUBMITTED, lease=None)
         if not mine.update(lease=lease, lease_until=clock.after(RESEND_LEASE)):
             continue
-        fresh = Attempt.objects.select_related("job__owner", "job__team", "job__org").get(id=attempt.id)
+        fresh = Attempt.objects.select_related("job__owner", "job__team", "job__org", "job__pool").get(id=attempt.id)
         try:
             handle = backend.submit(build_launch(fresh))
         except Rejected as error:

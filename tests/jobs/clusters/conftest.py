@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from jobs.backends import backends
-from jobs.backends.base import Capability, Probe, Rejected, Secret, Unavailable, option
+from jobs.backends.base import Capability, Launch, Probe, Rejected, Secret, Unavailable, option
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,9 @@ class Drainable:
         if self.options["url"] == "broken":
             raise RuntimeError(f"cannot use {self.options['token']}")
         return Probe(True, f"reached {self.options['url']} with {len(self.options.get('token', ''))} letters of token", "22.05")
+
+    def render(self, launch: Launch) -> str:
+        return f"{launch.partition} {launch.script}"
 
     def drain(self, node: str, why: str) -> None:
         if self.is_away:

@@ -1,0 +1,89 @@
+"""A submission goes where the choice says: by the team's pools, with the reason kept, and to the scheduler with the pool's rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusters.models import Cluster, Gpu, Node, Pool, PoolGrant
+from jobs import present, services
+from jobs.dispatch import claim_due
+from jobs.launch import build_launch
+from jobs.models import Job
+from jobs.spec import parse_mapping
+from portal.core.errors import InvalidInput
+from tests.jobs.clusters.conftest import drainable  # noqa: F401  a fixture for every test here
+from tests.jobs.stage import GIB, submit
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+
+@pytest.fixture
+def slurm(story) -> Cluster:
+    cluster = Cluster.objects.create(name="big", backend="drainable", config={"url": "x"})
+    node = Node.objects.create(cluster=cluster, name="n0", cpus=64_000, memory=512 * GIB, partitions=["gpu"], labels={"rack": "r1"})
+    Gpu.objects.bulk_create(Gpu(node=node, index=i, uuid=f"n0/{i}", model="x", type="h100", memory=80 * GIB) for i in range(8))
+    return cluster
+
+
+@pytest.fixture
+def pool(slurm) -> Pool:
+    return Pool.objects.create(name="h100", cluster=slurm, partition="gpu", labels={"rack": "r1"})
+
+
+def grant(story, pool: Pool) -> None:
+    with org_scope(story.atlas.id):
+        PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
+
+
+def test_a_pool_that_was_not_granted_takes_nothing_and_is_not_named(story, pool):
+    with pytest.raises(InvalidInput, match="No cluster is open to this team"):
+        submit(story)
+    with pytest.raises(InvalidInput) as refused:
+        submit(story, policy={"pool": "h100"})
+    assert "h100" not in refused.value.message
+    with platform_scope("test"):
+        assert not Job.objects.exists()
+
+
+def test_a_granted_pool_takes_the_job_and_the_job_says_why(story, pool):
+    grant(story, pool)
+    job = submit(story, resources={"accelerators": 2})
+    with org_scope(story.atlas.id):
+        told = present.job_detail(Job.objects.get(id=job.id))
+    assert (told["cluster"], told["pool"]) == ("big", "h100")
+    assert told["place_why"] == "h100 is the only one open to the team: 1 of 1 node has room for it now; 8 of 8 GPUs are free."
+
+
+def test_the_scheduler_hears_the_rule_of_the_pool(story, pool):
+    grant(story, pool)
+    submit(story)
+    with platform_scope("test"):
+        claim = claim_due(pool.cluster_id)
+        assert claim is not None
+        launch = build_launch(claim.attempts[0])
+    assert (launch.partition, launch.node_labels) == ("gpu", {"rack": "r1"})
+
+
+def test_a_rerun_chooses_anew(story, slurm):
+    job = submit(story)
+    assert job.pool is None
+    pool = Pool.objects.create(name="h100", cluster=slurm, partition="gpu")
+    grant(story, pool)
+    with org_scope(story.atlas.id):
+        again = services.rerun_job(actor=story.actor(story.ada), job=job)
+    assert again.pool == pool
+
+
+def test_a_rehearsal_says_where_and_why(story, pool):
+    grant(story, pool)
+    with org_scope(story.atlas.id):
+        told = services.rehearse(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"}))
+    assert any("cluster big. h100 is the only one open" in check.text for check in told.checks)
+    assert told.launch.startswith("gpu ")
+
+
+def test_a_pool_that_is_deleted_leaves_its_jobs(story, pool):
+    grant(story, pool)
+    job = submit(story)
+    with platform_scope("test"):
+        pool.delete()
+        assert Job.objects.get(id=job.id).pool is None
