@@ -20,12 +20,15 @@ _FIELDS = ("state", "state_at", "reason", "evidence", "exit_code", "node", "wait
 Doomed = list[tuple[UUID, str]]
 
 
-def refresh_jobs(jobs: Mapping[UUID, Job]) -> Doomed:
-    """Bring the derived columns of these jobs up to date; the attempts to cancel because what they waited for failed."""
+def refresh_jobs(jobs: Iterable[UUID], changed: Sequence[Attempt] = ()) -> Doomed:
+    """Bring the derived columns of these jobs up to date; the attempts to cancel because what they waited for failed. `changed`:
+    attempts of theirs that the caller has locked and written as they stand here, which need no reading."""
     rows = list(Job.objects.select_for_update().filter(id__in=list(jobs)).order_by("id"))
     before = {job.id: State(job.state) for job in rows}
     single = [job for job in rows if job.array_size is None]
-    current = {a.job_id: a for a in Attempt.objects.filter(job__in=single, is_current=True)} if single else {}
+    current = {attempt.job_id: attempt for attempt in changed if attempt.is_current}
+    if unknown := [job for job in single if job.id not in current]:
+        current.update((a.job_id, a) for a in Attempt.objects.filter(job__in=unknown, is_current=True))
     for job in single:
         _from_attempt(job, current[job.id])
     for job in rows:

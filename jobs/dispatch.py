@@ -36,7 +36,7 @@ from workspaces.services.quota import hold
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
-WINDOW = 500          # attempts looked at in one step: a full batch when everything fits
+WINDOW = 500          # attempts looked at in one step, once not all of the first batch could start
 HORIZON = 2000        # attempts looked at in one round: what waits deeper than that is not judged yet
 BATCH = 100           # attempts handed over in one go: as many as a machine can start, or a cluster take, well within a lease
 LEASE = 15.0          # seconds a worker has to hand a batch over
@@ -80,7 +80,7 @@ def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
         claim = Claim(cluster, uuid4(), clock.after(LEASE), _orphans(cluster)[:limit])
         if not cluster.trouble:
             claim.attempts.extend(_admit(cluster, limit - len(claim.attempts)))
-        elif due := _window(cluster, 0):
+        elif due := _window(cluster, 0, WINDOW):
             waiting.note([(a, Verdict(Wait.CLUSTER_DOWN, facts={"said": cluster.trouble})) for a in due])
         _lease(claim)
     return claim if claim.attempts else None
@@ -151,14 +151,16 @@ def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
     """Walk the queue in windows until enough are admitted or the horizon is reached."""
     admitted: list[Attempt] = []
     room: Room | None = None
-    for start in range(0, HORIZON, WINDOW):
-        due = _window(cluster, start)
-        if not due or limit <= 0:
+    start, size = 0, min(limit, WINDOW)            # when everything fits, nothing beyond the batch is read
+    while start < HORIZON and len(admitted) < limit:
+        due = _window(cluster, start, size)
+        if not due:
             break
         room = _room_after(room, cluster, due)
         admitted += _admit_window(room, due, limit - len(admitted))
-        if len(admitted) >= limit or len(due) < WINDOW:
+        if len(due) < size:
             break
+        start, size = start + size, WINDOW
     return admitted
 
 
@@ -168,9 +170,9 @@ def _room_after(before: Room | None, cluster: Cluster, due: Sequence[Attempt]) -
     return room if before is None else replace(room, nodes=before.nodes, running=room.running | before.running)
 
 
-def _window(cluster: Cluster, start: int) -> list[Attempt]:
+def _window(cluster: Cluster, start: int, size: int) -> list[Attempt]:
     rows = Attempt.objects.filter(due_at__lte=clock.now(), cluster=cluster, state=State.QUEUED)
-    return _locked(rows.order_by("-priority", "queued_at", "id")[start:start + WINDOW])
+    return _locked(rows.order_by("-priority", "queued_at", "id")[start:start + size])
 
 
 def _locked(rows: QuerySet[Attempt]) -> list[Attempt]:
@@ -246,7 +248,7 @@ def _lease(claim: Claim) -> None:
     record_all(Fact("attempt.dispatching", a.org_id, "job", a.job_id, "muster",
                     {"attempt": str(a.id), "index": a.index, "ordinal": a.ordinal} | ({"node": a.node} if a.node else {}))
                for a in fresh)
-    derive.refresh_jobs({a.job_id: a.job for a in fresh})
+    derive.refresh_jobs({a.job_id for a in fresh}, fresh)
 
 
 def due_sweep() -> None:

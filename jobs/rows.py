@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.db import connection, models
 
-FEW = 8         # different sets of values up to which one UPDATE for each is cheaper than one for each row
+AnyField: TypeAlias = "models.Field[Any, Any]"
+FEW = 4         # different sets of values up to which one UPDATE for each is cheaper than a join with arrays
 
 
 def write_rows(rows: Sequence[models.Model], names: Sequence[str]) -> None:
@@ -21,25 +22,70 @@ def write_rows(rows: Sequence[models.Model], names: Sequence[str]) -> None:
     alike: dict[tuple[Any, ...], list[models.Model]] = defaultdict(list)
     for row in rows:
         alike[tuple(_plain(getattr(row, field.attname)) for field in fields)].append(row)
-    quote = connection.ops.quote_name
-    sets = ", ".join(f"{quote(str(field.column))} = %s" for field in fields)
-    update = f"UPDATE {quote(meta.db_table)} SET {sets} WHERE {quote(str(_field(meta.pk).column))}"  # noqa: S608  names, no values
-    many = list(alike.values())
+    if connection.vendor != "postgresql":
+        _each(rows, fields)
+    elif len(alike) <= FEW:
+        _groups(list(alike.values()), fields)
+    else:
+        _joined(rows, fields, list(alike))
+
+
+def _each(rows: Sequence[models.Model], fields: Sequence[AnyField]) -> None:
+    sets = ", ".join(f"{_name(field)} = %s" for field in fields)
+    key = _key(rows)
     with connection.cursor() as cursor:
-        if connection.vendor == "postgresql" and len(many) <= max(FEW, len(rows) // FEW):
-            for same in many:
-                cursor.execute(f"{update} = ANY(%s)", [*_values(same[0], fields), [row.pk for row in same]])
-        else:
-            key = _field(meta.pk)
-            cursor.executemany(f"{update} = %s", [[*_values(row, fields), *_values(row, [key])] for row in rows])
+        cursor.executemany(f"UPDATE {_table(rows)} SET {sets} WHERE {_name(key)} = %s",  # noqa: S608  names, no values
+                           [_values(row, [*fields, key]) for row in rows])
 
 
-def _field(found: object) -> models.Field[Any, Any]:
+def _groups(alike: Sequence[Sequence[models.Model]], fields: Sequence[AnyField]) -> None:
+    """One statement for each set of values."""
+    sets = ", ".join(f"{_name(field)} = %s" for field in fields)
+    update = f"UPDATE {_table(alike[0])} SET {sets} WHERE {_name(_key(alike[0]))} = ANY(%s)"  # noqa: S608  names, no values
+    with connection.cursor() as cursor:
+        for same in alike:
+            cursor.execute(update, [*_values(same[0], fields), [row.pk for row in same]])
+
+
+def _joined(rows: Sequence[models.Model], fields: Sequence[AnyField], distinct: Sequence[tuple[Any, ...]]) -> None:
+    """One statement for all: columns that differ come as arrays, one element a row, the rest as plain values."""
+    differs = [len(set(values)) > 1 for values in zip(*distinct, strict=True)]
+    same = [field for field, does in zip(fields, differs, strict=True) if not does]
+    other = [field for field, does in zip(fields, differs, strict=True) if does]
+    key = _key(rows)
+    sets = ", ".join([f"{_name(field)} = %s" for field in same] + [f"{_name(field)} = v.{_name(field)}" for field in other])
+    arrays = ", ".join(f"%s::{_type(field)}[]" for field in [key, *other])
+    names = ", ".join(_name(field) for field in [key, *other])
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {_table(rows)} AS t SET {sets} FROM unnest({arrays}) AS v ({names}) "  # noqa: S608  names, no values
+            f"WHERE t.{_name(key)} = v.{_name(key)}",
+            [*_values(rows[0], same), *([_values(row, [field])[0] for row in rows] for field in [key, *other])])
+
+
+def _table(rows: Sequence[models.Model]) -> str:
+    return connection.ops.quote_name(rows[0]._meta.db_table)
+
+
+def _key(rows: Sequence[models.Model]) -> AnyField:
+    return _field(rows[0]._meta.pk)
+
+
+def _name(field: AnyField) -> str:
+    return connection.ops.quote_name(str(field.column))
+
+
+def _type(field: AnyField) -> str:
+    """The column's type as a parameter: `integer` for `integer CHECK (...)`."""
+    return str(field.cast_db_type(connection))
+
+
+def _field(found: object) -> AnyField:
     assert isinstance(found, models.Field)
     return found
 
 
-def _values(row: models.Model, fields: Sequence[models.Field[Any, Any]]) -> list[Any]:
+def _values(row: models.Model, fields: Sequence[AnyField]) -> list[Any]:
     return [field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields]
 
 

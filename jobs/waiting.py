@@ -28,7 +28,7 @@ def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:
         close(turned)
         PendingSpell.objects.bulk_create(
             PendingSpell(org_id=a.org_id, attempt=a, wait=a.wait, facts=a.wait_facts, since=at) for a in turned)
-        derive.refresh_jobs({a.job_id: a.job for a in turned})
+        derive.refresh_jobs({a.job_id for a in turned}, turned)
 
 
 def close(attempts: Sequence[Attempt]) -> None:

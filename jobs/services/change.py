@@ -51,7 +51,7 @@ def hold_job(*, actor: Actor, job: Job) -> Job:
         job.save(update_fields=["is_held"])
         Attempt.objects.filter(job=job, state=State.QUEUED).update(due_at=None, wait=Wait.HELD, wait_facts={}, wait_since=clock.now())
         record(Fact("job.held", job.org_id, "job", job.id, actor.email))
-        derive.refresh_jobs({job.id: job})
+        derive.refresh_jobs([job.id])
     return Job.objects.get(id=job.id)
 
 
@@ -69,7 +69,7 @@ def release_job(*, actor: Actor, job: Job) -> Job:
             due_at=at if is_ready else None, queued_at=at, wait="" if is_ready else Wait.DEPENDENCY, wait_facts={},
             wait_since=None if is_ready else at)
         record(Fact("job.released", job.org_id, "job", job.id, actor.email))
-        derive.refresh_jobs({job.id: job})
+        derive.refresh_jobs([job.id])
         hint("jobs.dispatch")
     return Job.objects.get(id=job.id)
 

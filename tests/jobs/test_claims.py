@@ -249,11 +249,11 @@ def test_a_cancel_that_meets_a_claim_half_way_waits_for_it(transactional_db, mon
     claimed, go_on = threading.Event(), threading.Event()
     refresh = derive.refresh_jobs
 
-    def slowly(jobs):
+    def slowly(jobs, changed):
         if threading.current_thread() is planner:
             claimed.set()
             go_on.wait(10)
-        return refresh(jobs)
+        return refresh(jobs, changed)
 
     monkeypatch.setattr(derive, "refresh_jobs", slowly)
     planner = _thread(lambda: claim_due(cluster.id))
