@@ -1,0 +1,44 @@
+"""Rows are written as the objects hold them, however many sets of values there are among them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from jobs.models import Attempt
+from jobs.rows import write_rows
+from portal.core import clock
+from tests.jobs.stage import cluster_with, submit
+from workspaces.tenancy.scope import platform_scope
+
+NAMES = ("state_at", "lease", "placement", "evidence", "exit_code", "is_held", "peak_memory", "native_id")
+
+
+@pytest.mark.parametrize("kinds", [1, 3, 12])
+def test_each_row_gets_its_own_values_and_no_other_row_changes(story, kinds):
+    cluster_with()
+    job, bystander = submit(story, array=12), submit(story)
+    at = clock.now()
+    with platform_scope("test"):
+        untouched = Attempt.objects.filter(job=bystander).values(*NAMES).get()
+        rows = list(Attempt.objects.filter(job=job).order_by("index"))
+        for n, row in enumerate(rows):
+            _fill(row, n % kinds, at)
+        wanted = [[getattr(row, name) for name in NAMES] for row in rows]
+        write_rows(rows, NAMES)
+        assert [list(values) for values in Attempt.objects.filter(job=job).order_by("index").values_list(*NAMES)] == wanted
+        assert Attempt.objects.filter(job=bystander).values(*NAMES).get() == untouched
+
+
+def _fill(row: Attempt, kind: int, at) -> None:
+    """Every type of column, quotes and braces among the text, and nothing at all for every other kind."""
+    row.is_held, row.state_at = kind % 2 == 0, at + timedelta(microseconds=kind)
+    row.evidence, row.native_id = f'{kind} "quoted", \\ {{braces}} NULL', "" if kind % 2 else f"native {kind}"
+    row.placement = None if kind % 2 else {"node": f"n{kind}", "gpus": [kind], "uuids": ['a "b"']}
+    row.exit_code, row.peak_memory = (None, None) if kind % 2 else (kind, (1 << 40) + kind)
+    row.lease = None if kind % 2 else _LEASES[kind]
+
+
+_LEASES = [uuid4() for _ in range(12)]
