@@ -27,7 +27,9 @@ def main(names: list[str]) -> int:
         failed = [name for name in names or known if not _run(name, rows_file)]
         rows = [Row(**json.loads(line)) for line in rows_file.read_text().splitlines()] if rows_file.exists() else []
     if not names:
-        (ROOT / "docs" / "bench.md").write_text(_page(rows))
+        page = ROOT / "docs" / "bench.md"
+        words = page.read_text().partition("\n## ")         # what people wrote below the table stays
+        page.write_text(_page(rows) + "".join(words[1:]))
     short = sum(not row.met for row in rows)
     print(f"\n{len(rows)} rows, {short} short of what was asked; failed: {', '.join(failed) or 'none'}")
     return int(bool(failed))
