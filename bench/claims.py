@@ -45,7 +45,7 @@ def main() -> int:
     report([Row("claim and finish of attempts, one process", f"{raw:.0f} rows/s claimed and ended by two UPDATEs, SKIP LOCKED, batches of 100",
                 f"Celery no-op: {celery:.0f} tasks/s",
                 f"{single:.0f} jobs/s: {single / celery:.1f} × Celery; tasks of arrays {arrays:.0f}/s: {arrays / celery:.1f} ×",
-                "≥ 10 × Celery", single >= 10 * celery, "each claimed, submitted and ended: 3 changes of state, 3 events, 6 meters")])
+                "≥ 10 × Celery", single >= 10 * celery, "a plain job: 3 changes of state in 2 tables, 4 events, 6 meters held and settled")])
     return 0
 
 
