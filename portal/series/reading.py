@@ -93,8 +93,9 @@ def _with_gaps(stretches: Sequence[_Stretch]) -> list[Row]:
     if not rows or rows[0][0] != NO_STEP:
         return rows
     pause = max(3 * median((s.end - s.start) / max(s.count - 1, 1) for s in stretches), 30_000)
-    reach, between = stretches[0].end, []
-    for stretch in sorted(stretches, key=lambda s: s.start):
+    ordered = sorted(stretches, key=lambda s: s.start)
+    reach, between = ordered[0].end, []
+    for stretch in ordered:
         if stretch.start - reach > pause:
             between.append(gap_after((NO_STEP, reach, 0.0)))
         reach = max(reach, stretch.end)

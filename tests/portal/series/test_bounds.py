@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import threading
+from itertools import permutations
+from math import isnan
 
 import pytest
 from django.db import connections
@@ -14,7 +16,7 @@ from portal.core.errors import InvalidInput, QuotaExceeded
 from portal.series import reading, store
 from portal.series.models import Chunk, Series
 from portal.series.points import NO_STEP, Point, broken, fitted, gap_of
-from portal.series.reading import latest, query
+from portal.series.reading import _Stretch, _with_gaps, latest, query
 from portal.series.store import FULL, OPEN, append, compact, prune
 
 OWNER = "attempt:" + "a" * 32
@@ -114,6 +116,12 @@ def test_what_came_late_fills_a_pause_of_a_long_curve():
     for at in (1, 3, 5):
         append(OWNER, points(FULL, start=T0 + at * FULL * 1000), org_id=None)
     assert one().values.count(None) == 0
+
+
+def test_pauses_are_found_in_whatever_order_the_database_gives_the_chunks():
+    stretches = [_Stretch(at, at + 9_000, 10, [(NO_STEP, at + n * 1000, 0.0) for n in range(10)]) for at in (0, 100_000, 200_000)]
+    for order in permutations(stretches):
+        assert sum(isnan(row[2]) for row in _with_gaps(order)) == 2
 
 
 @pytest.mark.django_db
