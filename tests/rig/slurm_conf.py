@@ -117,6 +117,7 @@ def _settings(plan: Plan) -> dict[str, object]:
         "TaskPlugin": "task/none",
         "JobAcctGatherType": "jobacct_gather/linux",
         "JobAcctGatherFrequency": "task=1",
+        "JobAcctGatherParams": "OverMemoryKill",  # as a site's cgroups do
         "MpiDefault": "none",
         "PropagateResourceLimits": "NONE",
         "SelectType": "select/cons_tres",

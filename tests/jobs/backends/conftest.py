@@ -13,8 +13,32 @@ import pytest
 from jobs.backends import backends
 from jobs.backends.base import Handle, Launch, Observation
 
-# How each backend is made for a test. A backend without a line here fails the suite.
-MAKERS: dict[str, Callable[[Path], dict[str, Any]]] = {"local": lambda path: {"root": str(path / "jobs")}}
+
+
+def _slurm(path: Path, request: pytest.FixtureRequest, by_rest: bool) -> dict[str, Any]:
+    """The rig's Slurm, whose jobs run as a plain user: the test's folder is opened to them."""
+    slurm, spool = request.getfixturevalue("slurm"), path / "spool"
+    for folder in (path, *path.parents):
+        if folder.stat().st_mode & 0o011 != 0o011:
+            folder.chmod(folder.stat().st_mode | 0o011)
+    spool.mkdir()
+    for folder in (path, spool):
+        folder.chmod(0o1777)
+    way = {"rest_url": slurm.rest_url, "rest_key": slurm.jwt_key.read_text(), "rest_user": "root"} if by_rest else {"conf": str(slurm.conf)}
+    return {"spool": str(spool), "user": slurm.user, **way}
+
+
+# How each backend is made for a test, by its name, or by its name and a way to reach it. A backend without a line here fails the suite.
+MAKERS: dict[str, Callable[[Path, pytest.FixtureRequest], dict[str, Any]]] = {
+    "local": lambda path, _: {"root": str(path / "jobs")},
+    "slurm-commands": lambda path, request: _slurm(path, request, by_rest=False),
+    "slurm-rest": lambda path, request: _slurm(path, request, by_rest=True),
+}
+
+
+def backend_of(maker: str) -> str:
+    """The name of the backend that a line of MAKERS makes."""
+    return maker.partition("-")[0]
 
 
 @dataclass
@@ -60,9 +84,9 @@ class Stage:
         self.wait_for(lambda: text in self.log(key), seconds)
 
 
-@pytest.fixture(params=sorted(backends()))
+@pytest.fixture(params=sorted(MAKERS))
 def stage(request: pytest.FixtureRequest, tmp_path: Path, wait_for: Any) -> Iterator[Stage]:
-    made = Stage(backends()[request.param], MAKERS[request.param](tmp_path), tmp_path, wait_for)
+    made = Stage(backends()[backend_of(request.param)], MAKERS[request.param](tmp_path, request), tmp_path, wait_for)
     yield made
     for key in made.keys:
         made.backend.cancel(key, 0)

@@ -15,7 +15,7 @@ import pytest
 from jobs.backends import backends
 from jobs.backends.base import Backend, Capability, Rejected
 from jobs.states import Reason, State
-from tests.jobs.backends.conftest import MAKERS
+from tests.jobs.backends.conftest import MAKERS, backend_of
 
 ONCE = "echo started >> {path}; sleep 0.3; echo done"
 
@@ -26,7 +26,7 @@ def _submit_elsewhere(kind, options, launch, go, handles) -> None:
 
 
 def test_every_backend_can_be_made_for_a_test():
-    assert set(backends()) == set(MAKERS)
+    assert set(backends()) == {backend_of(maker) for maker in MAKERS}
 
 
 def test_it_is_a_backend_with_a_title_and_known_capabilities(stage):

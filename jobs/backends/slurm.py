@@ -1,0 +1,212 @@
+"""Slurm, by slurmrestd, by its commands here, or by its commands on a login host.
+
+A job is found by its name, which is its key. What runs is a constant batch script that writes down how the job ended, so that
+an end is exact even where there is no accounting. See docs/design/slurm.md.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from jobs.backends.base import (
+    Capability,
+    Handle,
+    Launch,
+    LogChunk,
+    NodeFacts,
+    Observation,
+    Poll,
+    Probe,
+    Rejected,
+    Secret,
+    Unavailable,
+    option,
+)
+from jobs.backends.slurm_parts import script, states
+from jobs.backends.slurm_parts.doors import open_door, open_files, site_of
+from jobs.backends.slurm_parts.memory import Memory
+from jobs.backends.slurm_parts.rendering import rendered
+from jobs.backends.slurm_parts.request import build_request
+from jobs.backends.slurm_parts.rows import CANCEL, Row, oldest
+
+_NONE = Secret("")
+_KEY = re.compile(r"[A-Za-z0-9-]{1,100}")
+_NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+
+
+@dataclass(frozen=True)
+class Config:
+    """How to reach Slurm, and what holds for every job there."""
+
+    spool: str = option("Spool", note="A directory that all nodes share and the jobs' user may write to.")
+    user: str = option("User", default="", note="As whom jobs run; empty with commands: the portal's own user.")
+    mount: str = option("Spool, seen from here", default="", note="Where the portal sees the spool; empty: at the same path.")
+    rest_url: str = option("slurmrestd", default="", note="http://10.0.0.1:6820. Empty: Slurm's commands are used.")
+    rest_token: Secret = option("REST token", default=_NONE, note="Of `scontrol token`. It expires; a key does not.")
+    rest_key: Secret = option("REST key", default=_NONE, note="The text of jwt_hs256.key: Muster makes its own tokens.")
+    rest_user: str = option("REST user", default="", note="Whose token it is, where that is not the jobs' user.")
+    conf: str = option("slurm.conf", default="", note="Path, where it is not the standard one.")
+    bin: str = option("Commands", default="", note="Directory of sbatch and squeue, where they are not on the path.")
+    ssh_host: str = option("Login host", default="", note="Slurm's commands are run there over SSH.")
+    ssh_port: int = option("SSH port", default=22)
+    ssh_user: str = option("SSH user", default="")
+    ssh_key: Secret = option("SSH key", default=_NONE, note="Private key, without a passphrase.")
+    ssh_known_hosts: str = option("Host key", default="", note="The line of known_hosts for the login host.")
+    account: str = option("Account", default="")
+    qos: str = option("QOS", default="")
+    partition: str = option("Partition", default="", note="For pools that name none.")
+    reservation: str = option("Reservation", default="")
+    constraint: str = option("Constraint", default="", note="Features that every node of a job must have.")
+
+
+class SlurmBackend:
+    """See Backend for the contract."""
+
+    name: ClassVar[str] = "slurm"
+    title: ClassVar[str] = "Slurm"
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(
+        {Capability.EXEC, Capability.GANG, Capability.SRUN, Capability.DRAIN, Capability.CONFIRM})
+
+    def __init__(self, config: Config):
+        self.config, self.site = config, site_of(config)
+        self._memory = Memory()
+
+    @classmethod
+    def configured(cls, options: Mapping[str, Any]) -> SlurmBackend:
+        """From a cluster's stored options."""
+        return cls(Config(**{name: options[name] for name in Config.__dataclass_fields__ if options.get(name) not in (None, "")}))
+
+    @cached_property
+    def _door(self) -> Any:
+        return open_door(self.config)
+
+    @cached_property
+    def _files(self) -> Any:
+        return open_files(self.config)
+
+    def probe(self) -> Probe:
+        try:
+            version, nodes = self._door.version(), self.inventory()
+        except (Rejected, Unavailable) as error:
+            return Probe(False, str(error))
+        gpus = sum(len(node.gpus) for node in nodes)
+        return Probe(True, f"Slurm {version}: {len(nodes)} nodes, {gpus} GPUs.", version)
+
+    def inventory(self) -> Sequence[NodeFacts]:
+        return self._door.nodes()  # type: ignore[no-any-return]
+
+    def render(self, launch: Launch) -> str:
+        self._checked(launch.key)
+        request = build_request(launch, self.site)
+        script.batch_script(launch, self._folder(launch.key))
+        return rendered(launch, request)
+
+    def submit(self, launch: Launch) -> Handle:
+        """Of several with one key, submitted side by side, the first stays and the others are taken back: they cannot have run,
+        since a later one waits for the earlier (`singleton`) and finds the key's folder taken."""
+        if (known := self._row(launch.key)) is not None:
+            return Handle(launch.key, str(known.id))
+        made = self._door.submit(build_request(launch, self.site), script.batch_script(launch, self._folder(launch.key)))
+        same = [row.id for row in self._door.jobs([launch.key]) if row.key == launch.key]
+        first = min([made, *same])
+        for number in same:
+            if number != first:
+                self._door.cancel(number)
+        return Handle(launch.key, str(first))
+
+    def find(self, key: str) -> Handle | None:
+        row = self._row(self._checked(key))
+        return Handle(key, str(row.id)) if row else None
+
+    def poll(self, keys: Iterable[str]) -> Poll:
+        wanted = [self._checked(key) for key in keys]
+        rows = self._rows(wanted) if wanted else {}
+        seen = [observation for key in wanted if key in rows and (observation := self._observe(rows[key]))]
+        return Poll(seen, [key for key in wanted if key not in rows])
+
+    def cancel(self, key: str, grace: float = 30) -> None:
+        """The grace is the one that it was submitted with; with none at all it is killed at once."""
+        row = self._row(self._checked(key))
+        if row is None or states.is_over(row.state):
+            return
+        if not row.is_asked_to_end:
+            self._door.remark(row.id, f"[cancel {int(time.time())} {max(grace, 0):g}] {row.comment}"[:250])
+        if row.state == "PENDING" or row.state.startswith("REQUEUE"):
+            self._door.cancel(row.id)
+        elif grace <= 0:
+            self._door.kill(row.id)
+        elif not row.is_asked_to_end:
+            self._door.ask_to_end(row.id)
+
+    def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
+        return LogChunk(after, self._files.read(self._checked(key), after, limit), int(time.time() * 1000))
+
+    def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
+        row = self._row(self._checked(key))
+        if row is None or row.state != "RUNNING":
+            raise Rejected("The job is not running.", "argv")
+        return self._door.beside(row.id, self._folder(key), argv, timeout)  # type: ignore[no-any-return]
+
+    def forget(self, key: str) -> None:
+        row = self._row(self._checked(key))
+        if row is not None and states.is_over(row.state):
+            self._files.remove(key)
+            self._memory.forget(key)
+
+    def drain(self, node: str, why: str) -> None:
+        self._door.drain(_node(node), " ".join(why.split())[:200] or "Muster")
+
+    def resume(self, node: str) -> None:
+        self._door.resume(_node(node))
+
+    def _checked(self, key: str) -> str:
+        if not _KEY.fullmatch(key):
+            raise Rejected("That is not a key of a job.")
+        return key
+
+    def _folder(self, key: str) -> str:
+        return f"{self.site.spool}/{self._checked(key)}"
+
+    def _row(self, key: str) -> Row | None:
+        return self._rows([self._checked(key)]).get(key)
+
+    def _rows(self, keys: Sequence[str]) -> dict[str, Row]:
+        """Three sources, each for what the one before does not know: the controller, the job's own record, accounting."""
+        asked = [key for key in keys if not self._memory.is_forgotten(key)]
+        if not asked:
+            return {}
+        wanted = set(asked)
+        rows = {key: row for key, row in oldest(self._door.jobs(asked)).items() if key in wanted}
+        for key in wanted - rows.keys():
+            record = self._files.record(key)
+            if record.code is not None and record.id.isdigit():
+                rows[key] = Row(int(record.id), "COMPLETED" if record.code == 0 else "FAILED", key, exit=f"{record.code}:0")
+        if lost := sorted(wanted - rows.keys()):
+            rows.update(oldest(self._door.past(lost)))
+        return {key: row for key, row in rows.items() if key in wanted}
+
+    def _observe(self, row: Row) -> Observation | None:
+        if not states.is_over(row.state):
+            return states.live(row, self._files.record(row.key) if row.state != "PENDING" else states.Record())
+        if (known := self._memory.end_of(row.key)) is not None:
+            return known
+        seen = self._ended(row)
+        self._memory.keep(seen)
+        return seen
+
+    def _ended(self, row: Row) -> Observation:
+        record = self._files.record(row.key)
+        if record.code is None and row.state != "COMPLETED" and not row.exit:
+            row = Row(**{**row.__dict__, "exit": self._door.exit_of(row.id)})
+        return states.ended(row, record, states.Evidence(*self._files.tails(row.key)))
+
+
+def _node(name: str) -> str:
+    if not _NODE.fullmatch(name):
+        raise Rejected("That is not the name of a node.", "node")
+    return name

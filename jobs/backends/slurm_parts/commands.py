@@ -1,0 +1,112 @@
+"""Slurm by its commands."""
+
+from __future__ import annotations
+
+import pwd
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jobs.backends.base import NodeFacts, Rejected, Unavailable
+from jobs.backends.slurm_parts import nodes
+from jobs.backends.slurm_parts.errors import failure, is_unknown_job
+from jobs.backends.slurm_parts.request import Request
+from jobs.backends.slurm_parts.rows import SACCT, SQUEUE, Row, sacct_rows, squeue_rows
+from jobs.backends.slurm_parts.running import Here, There
+
+_BY_NAME = 50                    # more keys than that are looked for among all jobs of the user
+_NO_ACCOUNTING = ("accounting storage is disabled", "slurm_persist_conn_open", "not running slurmdbd")
+
+
+@dataclass(frozen=True)
+class Commands:
+    """The door of sbatch, squeue, sacct, scancel, scontrol. `user`: whose jobs they are; `is_for_other`: we are root, not that user."""
+
+    runner: Here | There
+    user: str
+    is_for_other: bool = False
+
+    def submit(self, request: Request, script: str) -> int:
+        out = self.runner.run(sbatch(request, self.user if self.is_for_other else ""), script.encode())
+        return int(out.decode().strip().partition(";")[0])
+
+    def jobs(self, keys: Sequence[str]) -> list[Row]:
+        """What slurmctld knows, over or not (for MinJobAge after the end), by one call."""
+        whose = [f"--user={self.user}"] if self.user else ["--me"]
+        names = [f"--name={','.join(keys)}"] if len(keys) <= _BY_NAME else []
+        return squeue_rows(self.runner.run(["squeue", "--noheader", "--states=all", *whose, *names, f"--format={SQUEUE}"]).decode(errors="replace"))
+
+    def past(self, keys: Sequence[str], days: int = 31) -> list[Row]:
+        """What accounting knows of these; nothing where there is none."""
+        rows = []
+        for at in range(0, len(keys), _BY_NAME):
+            argv = ["sacct", "--noheader", "--parsable2", f"--starttime=now-{days}days", f"--name={','.join(keys[at:at + _BY_NAME])}",
+                    *([f"--user={self.user}"] if self.user else []), f"--format={SACCT}"]
+            code, out, err = self.runner.run_all(argv)
+            if code and any(words in err.decode(errors="replace").lower() for words in _NO_ACCOUNTING):
+                return []
+            if code:
+                raise failure(err.decode(errors="replace"))
+            rows += sacct_rows(out.decode(errors="replace"))
+        return rows
+
+    def exit_of(self, number: int) -> str:
+        """Slurm's "code:signal" of a job that it still knows; empty when it does not."""
+        code, out, _ = self.runner.run_all(["scontrol", "show", "job", "--oneliner", str(number)])
+        return next((word[9:] for word in out.decode(errors="replace").split() if word.startswith("ExitCode=")), "") if not code else ""
+
+    def remark(self, number: int, comment: str) -> None:
+        self._change(["scontrol", "update", f"jobid={number}", f"comment={comment}"])
+
+    def ask_to_end(self, number: int) -> None:
+        """SIGTERM to the batch script, which sees to the rest."""
+        self._change(["scancel", "--batch", "--signal=TERM", str(number)])
+
+    def kill(self, number: int) -> None:
+        self._change(["scancel", "--full", "--signal=KILL", str(number)])
+
+    def cancel(self, number: int) -> None:
+        self._change(["scancel", str(number)])
+
+    def nodes(self) -> list[NodeFacts]:
+        return nodes.from_scontrol(self.runner.run(["scontrol", "show", "node", "--oneliner", "--details"]).decode(errors="replace"))
+
+    def drain(self, node: str, why: str) -> None:
+        self.runner.run(["scontrol", "update", f"nodename={node}", "state=drain", f"reason={why}"])
+
+    def resume(self, node: str) -> None:
+        self.runner.run(["scontrol", "update", f"nodename={node}", "state=resume"])
+
+    def version(self) -> str:
+        """Of the controller, which has to answer for it."""
+        out = self.runner.run(["scontrol", "show", "config"]).decode(errors="replace")
+        return next((line.partition("=")[2].strip() for line in out.splitlines() if line.startswith("SLURM_VERSION")), "")
+
+    def beside(self, number: int, folder: str, argv: Sequence[str], timeout: float) -> tuple[int, bytes]:
+        """Run argv in the job's own allocation, with its folder and variables."""
+        shell = '. "$1/variables"; cd "$1/work" || exit 125; shift; exec "$@"'
+        command = ["srun", "--quiet", "--overlap", f"--jobid={number}", "--nodes=1", "--ntasks=1", "--input=none", "bash", "-c", shell, "sh", folder, *argv]
+        code, out, err = self.runner.run_all(command, timeout=timeout, user=self.user if self.is_for_other else None)
+        if code and not out and b"Unable to contact slurm controller" in err:
+            raise failure(err.decode(errors="replace"))
+        return code, out + err
+
+    def _change(self, argv: list[str]) -> None:
+        """What is over, or unknown, needs no change."""
+        try:
+            self.runner.run(argv)
+        except (Rejected, Unavailable) as error:
+            if not is_unknown_job(str(error)):
+                raise
+
+
+def sbatch(request: Request, user: str = "") -> list[str]:
+    """The command that takes the batch script from its input. `singleton`: of two jobs with one key the later waits for the first,
+    so that they can never run side by side."""
+    options = {
+        "job-name": request.key, "comment": request.comment, "output": request.output, "error": request.output, "input": "/dev/null",
+        "open-mode": "append", "chdir": request.spool, "nodes": request.nodes, "ntasks-per-node": 1, "cpus-per-task": request.cpus,
+        "mem": f"{request.memory}M" if request.memory else "", "gres": request.gres, "time": request.minutes or "", "account": request.account,
+        "qos": request.qos, "partition": request.partition, "reservation": request.reservation, "constraint": request.constraint,
+        "dependency": "singleton", "export": "ALL", "uid": user, "gid": pwd.getpwnam(user).pw_gid if user else "",
+    }
+    return ["sbatch", "--parsable", "--no-requeue", *(f"--{name}={value}" for name, value in options.items() if value != "")]

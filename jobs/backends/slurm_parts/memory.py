@@ -1,0 +1,40 @@
+"""What a backend object remembers: ends, which are told alike each time, and keys that were forgotten while slurmctld still has them."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+from jobs.backends.base import Observation
+
+_MOST = 20_000                   # of each; slurmctld keeps an ended job for MinJobAge, 300 s
+
+
+class Memory:
+    """Nothing here is needed for the truth: a new object finds all of it again, but for what was forgotten minutes ago."""
+
+    def __init__(self) -> None:
+        self._ends: OrderedDict[str, Observation] = OrderedDict()
+        self._forgotten: OrderedDict[str, None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def keep(self, end: Observation) -> None:
+        with self._lock:
+            self._ends[end.key] = end
+            while len(self._ends) > _MOST:
+                self._ends.popitem(last=False)
+
+    def end_of(self, key: str) -> Observation | None:
+        with self._lock:
+            return self._ends.get(key)
+
+    def forget(self, key: str) -> None:
+        with self._lock:
+            self._ends.pop(key, None)
+            self._forgotten[key] = None
+            while len(self._forgotten) > _MOST:
+                self._forgotten.popitem(last=False)
+
+    def is_forgotten(self, key: str) -> bool:
+        with self._lock:
+            return key in self._forgotten

@@ -1,0 +1,116 @@
+"""One job as Slurm tells it: by squeue, by sacct, or by slurmrestd. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+# The comment comes last: it may hold a "|".
+SQUEUE = "%A|%T|%r|%S|%e|%N|%j|%P|%a|%q|%u|%k"
+SACCT = "JobIDRaw,State,ExitCode,Start,End,NodeList,MaxRSS,JobName"
+CANCEL = re.compile(r"\[cancel (\d+) ([\d.]+)\] ")
+
+
+@dataclass(frozen=True)
+class Row:
+    """Times in Unix seconds, 0 for unknown; `exit` as Slurm writes it, "code:signal"; `peak` in bytes."""
+
+    id: int
+    state: str
+    key: str
+    reason: str = ""
+    started: float = 0
+    ended: float = 0
+    nodes: str = ""
+    partition: str = ""
+    account: str = ""
+    qos: str = ""
+    user: str = ""
+    comment: str = ""
+    exit: str = ""
+    peak: int = 0
+
+    @property
+    def is_asked_to_end(self) -> bool:
+        return bool(CANCEL.match(self.comment))
+
+
+def squeue_rows(text: str) -> list[Row]:
+    """Lines of `squeue -o SQUEUE` with SLURM_TIME_FORMAT=%s; a line that is none of these is left out."""
+    rows = []
+    for line in text.splitlines():
+        words = line.split("|", 11)
+        if len(words) == 12 and words[0].isdigit():
+            rows.append(Row(int(words[0]), words[1], words[6], words[2], _seconds(words[3]), _seconds(words[4]), words[5], words[7],
+                            words[8], words[9], words[10], words[11]))
+    return rows
+
+
+def sacct_rows(text: str) -> list[Row]:
+    """Lines of `sacct -n -P -o SACCT`; the largest MaxRSS of its steps is the job's."""
+    jobs: dict[int, Row] = {}
+    for line in text.splitlines():
+        words = line.split("|", 7)
+        number, _, step = words[0].partition(".")
+        if len(words) < 8 or not number.isdigit():
+            continue
+        peak = _bytes(words[6])
+        if step:
+            if (job := jobs.get(int(number))) and peak > job.peak:
+                jobs[job.id] = Row(**{**job.__dict__, "peak": peak})
+        else:
+            state = words[1].split()[0] if words[1] else ""            # "CANCELLED by 0"
+            jobs[int(number)] = Row(int(number), state, words[7], started=_seconds(words[3]), ended=_seconds(words[4]),
+                                    nodes=words[5] if words[5] != "None assigned" else "", exit=words[2], peak=peak)
+    return list(jobs.values())
+
+
+def rest_row(job: Mapping[str, Any]) -> Row:
+    """One of `jobs` in an answer, of any version: numbers may be objects, states lists, the exit code a status word."""
+    return Row(
+        int(job["job_id"]), _state(job["job_state"]), str(job.get("name") or ""), str(job.get("state_reason") or ""),
+        number_of(job.get("start_time")), number_of(job.get("end_time")), str(job.get("nodes") or ""), str(job.get("partition") or ""),
+        str(job.get("account") or ""), str(job.get("qos") or ""), str(job.get("user_name") or ""), str(job.get("comment") or ""),
+        _exit(job.get("exit_code")))
+
+
+def oldest(rows: Iterable[Row]) -> dict[str, Row]:
+    """By key; of several with one key the first counts, which is the one with the lowest number."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        if row.key not in found or row.id < found[row.key].id:
+            found[row.key] = row
+    return found
+
+
+def number_of(value: Any) -> float:
+    """Plain until v0.0.38, {"set": true, "number": 5} since v0.0.39."""
+    if isinstance(value, Mapping):
+        return float(value.get("number") or 0) if value.get("set", True) else 0
+    return float(value or 0)
+
+
+def _state(value: Any) -> str:
+    """A word until v0.0.39, a list since: ["RUNNING", "COMPLETING"]; the flags behind the state say more."""
+    words = [str(word) for word in value] if isinstance(value, (list, tuple)) else [str(value)]
+    return words[-1] if words else ""
+
+
+def _exit(value: Any) -> str:
+    if isinstance(value, Mapping):
+        signal = value.get("signal") or {}
+        return f"{int(number_of(value.get('return_code')))}:{int(number_of(signal.get('id', signal.get('signal_id'))))}"
+    status = int(value or 0)
+    return f"{status >> 8}:{status & 127}"
+
+
+def _seconds(text: str) -> float:
+    return float(text) if re.fullmatch(r"\d+(\.\d+)?", text) else 0
+
+
+def _bytes(text: str) -> int:
+    """"204800K", "1.5M": what sacct writes."""
+    match = re.fullmatch(r"([\d.]+)([KMGT]?)", text)
+    return int(float(match[1]) * 1024 ** " KMGT".index(match[2] or " ")) if match else 0

@@ -1,0 +1,136 @@
+"""The batch script: a constant program, with the user's script and variables in it as base64, which no shell reads.
+
+    SPOOL/KEY.slurm      what Slurm itself and this program say        SPOOL/KEY/output.log  the job's output, and nothing else
+    SPOOL/KEY/id         the job that has the key: whoever makes the folder, runs; another job with this key ends at once
+    SPOOL/KEY/start, end "SECONDS NODE MEMORY LIMIT" and "EXIT-CODE ASKED START END", written by this program
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import shlex
+from collections.abc import Mapping
+
+from jobs.backends.base import Launch, Rejected
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# What changes the programs around the job, or would contradict Slurm about it.
+_DROPPED = re.compile(r"LD_PRELOAD|LD_AUDIT|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|BASH_XTRACEFD|PS4|PROMPT_COMMAND|IFS"
+                      r"|(SLURM|SBATCH|SRUN|PMI|PMIX)_.*|MASTER_ADDR|NODE_RANK|RANK|PET_NODE_RANK|PET_MASTER_ADDR")
+_WIDTH = 76
+_LARGEST = 3 << 20               # bytes; slurmctld takes no more than 4 MiB
+
+_HEAD = r"""#!/bin/bash
+# A job of Muster. Its script and its variables are below, in base64.
+export LC_ALL=C
+folder={folder} limit={limit} grace={grace} nodes={nodes} memory={memory}
+before=$(umask); umask 027
+if mkdir "$folder" 2>/dev/null; then
+    echo "$SLURM_JOB_ID" > "$folder/id.new" && mv "$folder/id.new" "$folder/id"
+elif [ ! -d "$folder" ]; then
+    echo "muster: $folder cannot be made: is the spool there on this node, and may $(id -un) write to it?"; exit 125
+elif [ "$(cat "$folder/id" 2>/dev/null)" != "$SLURM_JOB_ID" ]; then
+    echo "muster: another job has this key"; exit 0
+fi
+mkdir -p "$folder/work" "$folder/out" && : >> "$folder/output.log" && cd "$folder" || exit 125
+now() {{ echo "${{EPOCHREALTIME:-$(date +%s)}}"; }}
+started=$(now)
+echo "$started ${{SLURMD_NODENAME:-$(hostname)}} $memory ${{limit:-0}}" > start.new && mv start.new start
+umask 077
+base64 -d > variables <<'DATA'
+{variables}
+DATA
+base64 -d > script <<'DATA'
+{script}
+DATA
+base64 -d > rank <<'DATA'
+{rank}
+DATA
+chmod 700 script; umask "$before"
+"""
+
+_TAIL = r"""
+asked= heard= hurry= clock=
+end_it() {
+    heard=1
+    [ -n "$asked" ] && return
+    asked=$1
+    kill -TERM -- "-$child" 2>/dev/null
+    { sleep "$grace"; kill -KILL -- "-$child"; } 2>/dev/null & hurry=$!; disown "$hurry"
+}
+trap 'end_it cancel' TERM INT
+trap 'end_it time' USR1
+if [ "$nodes" -gt 1 ]; then                                             # a node's name need not be one that resolves
+    first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+    getent hosts "$first" > /dev/null || first=$(scontrol show node -o "$first" | sed -n 's/.* NodeAddr=\([^ ]*\) .*/\1/p')
+    export MUSTER_FIRST_NODE="$first"
+fi
+set -m
+if [ "$nodes" -gt 1 ]; then
+    srun --quiet --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 --kill-on-bad-exit=1 --export=ALL \
+        bash "$folder/rank" "$folder" >> output.log 2>&1 < /dev/null &
+else
+    bash "$folder/rank" "$folder" >> output.log 2>&1 < /dev/null &
+fi
+child=$!
+[ -n "$limit" ] && { { sleep "$limit"; kill -USR1 $$; } 2>/dev/null & clock=$!; disown "$clock"; }
+while :; do
+    heard=
+    wait "$child"; code=$?
+    [ -n "$heard" ] || break
+done 2>/dev/null
+[ -n "$clock" ] && kill -KILL -- "-$clock" 2>/dev/null
+[ -n "$hurry" ] && kill -KILL -- "-$hurry" 2>/dev/null
+[ -n "$asked" ] && kill -KILL -- "-$child" 2>/dev/null
+umask 027
+echo "$code ${asked:--} $started $(now)" > end.new && mv end.new end
+exit "$code"
+"""
+
+# On every node. The variables are read here, so that they change nothing of what stands around the job.
+_RANK = r"""
+export HOME="${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}" USER="${USER:-$(id -un)}"
+unset LC_ALL
+. "$1/variables"
+export NODE_RANK="${SLURM_NODEID:-0}"
+export RANK="$((NODE_RANK * ${LOCAL_WORLD_SIZE:-1}))"
+export MASTER_ADDR="${MUSTER_FIRST_NODE:-127.0.0.1}"
+export PET_NODE_RANK="$NODE_RANK" PET_MASTER_ADDR="$MASTER_ADDR"
+export MUSTER_OUTPUT_DIR="$1/out"
+unset MUSTER_FIRST_NODE
+cd "$1/work" || exit 125
+if [ "$(head -c 2 "$1/script")" = "#!" ]; then exec "$1/script"; fi
+exec bash "$1/script"
+"""
+
+
+def batch_script(launch: Launch, folder: str) -> str:
+    """Raises Rejected for what no shell can hold."""
+    nodes = 1 if launch.is_on_first_node_only else launch.num_nodes
+    head = _HEAD.format(
+        folder=shlex.quote(folder), limit=f"{launch.time_limit:g}" if launch.time_limit else "", grace=f"{max(launch.grace, 0):g}",
+        nodes=nodes, memory=launch.memory, variables=_base64(exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"})),
+        script=_base64(launch.script), rank=_base64(_RANK))
+    text = head + _TAIL
+    if len(text) > _LARGEST:
+        raise Rejected(f"Script and variables take {len(text) >> 10:,} KiB together; Slurm takes at most {_LARGEST >> 10:,} KiB.", "run")
+    return text
+
+
+def exports(env: Mapping[str, str]) -> str:
+    """Variables as bash reads them, each quoted. Raises Rejected for a name or a value that cannot be one."""
+    lines = []
+    for name, value in env.items():
+        if not _NAME.fullmatch(name):
+            raise Rejected(f"{name[:80]!r} is no name of a variable.", "env")
+        if "\0" in value:
+            raise Rejected(f"The value of {name} holds a NUL, which no variable can.", "env")
+        if not _DROPPED.fullmatch(name):
+            lines.append(f"export {name}={shlex.quote(value)}\n")
+    return "".join(lines)
+
+
+def _base64(text: str) -> str:
+    data = base64.b64encode(text.encode(errors="surrogateescape")).decode()
+    return "\n".join(data[at:at + _WIDTH] for at in range(0, len(data), _WIDTH))

@@ -1,0 +1,137 @@
+"""From what Slurm and the job's own records say to what the portal is told. Pure; one table, native state -> ours."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from jobs.backends.base import Observation
+from jobs.backends.classify import Ending, Verdict, classify
+from jobs.backends.slurm_parts import reasons
+from jobs.backends.slurm_parts.rows import Row
+from jobs.states import Reason, State
+
+log = logging.getLogger(__name__)
+
+_LIVE = {
+    "PENDING": State.SUBMITTED, "REQUEUED": State.SUBMITTED, "REQUEUE_FED": State.SUBMITTED, "REQUEUE_HOLD": State.SUBMITTED,
+    "SPECIAL_EXIT": State.SUBMITTED, "RESV_DEL_HOLD": State.SUBMITTED, "CONFIGURING": State.STARTING, "POWER_UP_NODE": State.STARTING,
+    "RUNNING": State.RUNNING, "RESIZING": State.RUNNING, "SUSPENDED": State.RUNNING, "STOPPED": State.RUNNING, "SIGNALING": State.RUNNING,
+    "STAGE_OUT": State.STOPPING, "COMPLETING": State.STOPPING,
+}
+_ENDS = {
+    "PREEMPTED": (Reason.PREEMPTED, "Slurm took its nodes for a job of higher priority."),
+    "NODE_FAIL": (Reason.NODE_FAILED, "A node of it stopped answering to Slurm."),
+    "BOOT_FAIL": (Reason.NODE_FAILED, "A node did not start for it."),
+    "LAUNCH_FAILED": (Reason.NODE_FAILED, "A node could not launch it."),
+    "RECONFIG_FAIL": (Reason.NODE_FAILED, "A node could not be set up for it."),
+    "TIMEOUT": (Reason.TIME_LIMIT, "It ran for its whole time limit."),
+    "DEADLINE": (Reason.TIME_LIMIT, "It could not end before its deadline."),
+    "REVOKED": (Reason.CANCELED, "A sibling of it started on another cluster."),
+    "CANCELLED": (Reason.CANCELED, ""),
+}
+_BY_EXIT = ("COMPLETED", "FAILED", "OUT_OF_MEMORY")
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the batch script wrote on its own: times in Unix seconds, `code` None while there is no end; the limits that the job
+    was given (memory in bytes, time in seconds, 0 for none)."""
+
+    id: str = ""
+    started: float = 0
+    node: str = ""
+    code: int | None = None
+    asked: str = ""
+    ended: float = 0
+    memory: int = 0
+    limit: float = 0
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The ends of the job's output, and of what Slurm said."""
+
+    tail: str = ""
+    said: str = ""
+
+
+def is_over(native: str) -> bool:
+    """Nothing of it will run again."""
+    return native in _ENDS or native in _BY_EXIT
+
+
+def live(row: Row, record: Record) -> Observation | None:
+    """Of a job that is not over; None for a state that is not in the table, which is never guessed."""
+    state = _LIVE.get(row.state)
+    if state is None:
+        log.warning("Slurm job %s is in a state that is not known: %r", row.id, row.state[:40])
+        return None
+    if row.is_asked_to_end and state > State.SUBMITTED:
+        state = State.STOPPING
+    if state == State.SUBMITTED:
+        return Observation(row.key, state, row.state, str(row.id), waiting=reasons.waiting(row))
+    return Observation(row.key, state, row.state, str(row.id), started_at=_time(record.started or row.started),
+                       node=record.node or _first(row.nodes))
+
+
+def ended(row: Row, record: Record, evidence: Evidence) -> Observation:
+    """Of a job that is over: by its own record where it left one, else by what Slurm says."""
+    peak = row.peak or None
+    code, number = _exit(row, record)
+    verdict = _verdict(row, record, evidence, code, number)
+    if verdict.reason == Reason.CANCELED and not record.started:
+        code = number = None
+    return Observation(
+        row.key, verdict.reason.final_state, row.state, str(row.id), reason=verdict.reason, exit_code=code, signal=number,
+        evidence=verdict.evidence, started_at=_time(record.started or _started(row)), finished_at=_time(record.ended or row.ended),
+        node=record.node or _first(row.nodes), peak_memory=peak)
+
+
+def _verdict(row: Row, record: Record, evidence: Evidence, code: int | None, number: int | None) -> Verdict:
+    if row.state == "OUT_OF_MEMORY":
+        return _over_memory(row, record, evidence)
+    if row.state in _ENDS and not record.asked:
+        reason, words = _ENDS[row.state]
+        return Verdict(Reason.CANCELED if row.is_asked_to_end else reason, "" if row.is_asked_to_end else words)
+    asked = record.asked or ("cancel" if row.is_asked_to_end and record.code is None else "")
+    return classify(Ending(code, number, evidence.tail or evidence.said, asked, time_limit=record.limit or None))
+
+
+def _over_memory(row: Row, record: Record, evidence: Evidence) -> Verdict:
+    if row.peak and record.memory:
+        return classify(Ending(None, 9, peak=row.peak, limit=record.memory, is_over_memory=True))
+    limit = f" of {record.memory >> 20} MiB" if record.memory else ""
+    said = next((line.strip() for line in reversed(evidence.said.splitlines()) if "oom" in line.lower() or "memory" in line.lower()), "")
+    return Verdict(Reason.OUT_OF_MEMORY, f"It went over its memory{limit} and was stopped. {said}".strip()[:500])
+
+
+def _exit(row: Row, record: Record) -> tuple[int | None, int | None]:
+    """Exit code and signal. A shell tells a signal as 128 and its number."""
+    if record.code is not None:
+        return record.code, record.code - 128 if 128 < record.code < 193 else None
+    if row.state == "COMPLETED":
+        return 0, None
+    code, _, number = row.exit.partition(":")
+    if not code.isdigit():
+        return None, None
+    signal = int(number) if number.isdigit() and int(number) else None
+    return (None if signal else int(code)), signal or (int(code) - 128 if 128 < int(code) < 193 else None)
+
+
+def _started(row: Row) -> float:
+    """Slurm gives one that was canceled before it started its end as its start."""
+    return 0 if row.state == "CANCELLED" and not row.nodes else row.started
+
+
+def _time(seconds: float) -> datetime | None:
+    return datetime.fromtimestamp(seconds, UTC) if seconds else None
+
+
+def _first(nodes: str) -> str:
+    """The first of "n[1-3,7]" or "n1,n2"."""
+    head, bracket, rest = nodes.partition("[")
+    if not bracket or "," in head:
+        return nodes.partition(",")[0]
+    return head + rest.replace("-", ",").replace("]", ",").partition(",")[0]
