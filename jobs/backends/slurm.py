@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -202,7 +202,7 @@ class SlurmBackend:
     def _ended(self, row: Row) -> Observation:
         record = self._files.record(row.key)
         if record.code is None and row.state != "COMPLETED" and not row.exit:
-            row = Row(**{**row.__dict__, "exit": self._door.exit_of(row.id)})
+            row = replace(row, exit=self._door.exit_of(row.id))
         return states.ended(row, record, states.Evidence(*self._files.tails(row.key)))
 
 

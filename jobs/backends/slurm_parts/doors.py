@@ -41,6 +41,8 @@ class Door(Protocol):
 def open_door(config: Any) -> Door:
     """REST where an address is given, else the commands here or on the login host. Raises Rejected with the option that is wrong."""
     if config.rest_url:
+        if not config.user:
+            raise Rejected("By REST it has to be said as which user jobs run.", "user")
         return Rest(config.rest_url.rstrip("/"), config.user, config.rest_token, config.rest_key, config.rest_user)
     env = surroundings(config.bin, config.conf)
     if config.ssh_host:

@@ -46,7 +46,7 @@ class Rest:
 
     def __init__(self, url: str, user: str, token: str, key: str, rest_user: str = ""):
         self.url, self.user, self._token, self._key = url, user, token, key
-        self.rest_user = rest_user or user
+        self._whose = rest_user or user
         self._made: tuple[str, float] = ("", 0)
         self._numbers: dict[str, int] = {}
         self._listed: tuple[float, float, list[Row]] = (float("-inf"), 0, [])
@@ -175,7 +175,7 @@ class Rest:
         return answer
 
     def _send(self, method: str, path: str, body: Json | None = None, params: Mapping[str, str] | None = None) -> Json:
-        headers = {"X-SLURM-USER-NAME": self.rest_user, "X-SLURM-USER-TOKEN": self._current_token()}
+        headers = {"X-SLURM-USER-NAME": self.user, "X-SLURM-USER-TOKEN": self._current_token()}
         try:
             answer = self._http.request(method, self.url + path, json=body, params=params, headers=headers)
         except httpx.TimeoutException as error:
@@ -193,7 +193,7 @@ class Rest:
         token, until = self._made
         if time.time() > until - _EARLY:
             now = int(time.time())
-            token, until = signed(self._key.encode(), self.rest_user, now), now + _LIFE
+            token, until = signed(self._key.encode(), self._whose, now), now + _LIFE
             self._made = (token, until)
         return token
 

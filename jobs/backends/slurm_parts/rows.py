@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 # The comment comes last: it may hold a "|".
@@ -59,7 +59,7 @@ def sacct_rows(text: str) -> list[Row]:
         peak = _bytes(words[6])
         if step:
             if (job := jobs.get(int(number))) and peak > job.peak:
-                jobs[job.id] = Row(**{**job.__dict__, "peak": peak})
+                jobs[job.id] = replace(job, peak=peak)
         else:
             state = words[1].split()[0] if words[1] else ""            # "CANCELLED by 0"
             jobs[int(number)] = Row(int(number), state, words[7], started=_seconds(words[3]), ended=_seconds(words[4]),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from signal import SIGKILL
 
 from jobs.backends.base import Observation
 from jobs.backends.classify import Ending, Verdict, classify
@@ -31,6 +33,8 @@ _ENDS = {
     "REVOKED": (Reason.CANCELED, "A sibling of it started on another cluster."),
     "CANCELLED": (Reason.CANCELED, ""),
 }
+_OVER_MEMORY = re.compile(r"exceeded memory limit \((\d+) > (\d+)\), being killed")
+_NO_FILES = 53
 _BY_EXIT = ("COMPLETED", "FAILED", "OUT_OF_MEMORY")
 
 
@@ -78,15 +82,23 @@ def live(row: Row, record: Record) -> Observation | None:
 
 def ended(row: Row, record: Record, evidence: Evidence) -> Observation:
     """Of a job that is over: by its own record where it left one, else by what Slurm says."""
-    peak = row.peak or None
     code, number = _exit(row, record)
+    row = _with_memory(row, number, evidence)
     verdict = _verdict(row, record, evidence, code, number)
     if verdict.reason == Reason.CANCELED and not record.started:
         code = number = None
     return Observation(
         row.key, verdict.reason.final_state, row.state, str(row.id), reason=verdict.reason, exit_code=code, signal=number,
         evidence=verdict.evidence, started_at=_time(record.started or _started(row)), finished_at=_time(record.ended or row.ended),
-        node=record.node or _first(row.nodes), peak_memory=peak)
+        node=record.node or _first(row.nodes), peak_memory=row.peak or None)
+
+
+def _with_memory(row: Row, number: int | None, evidence: Evidence) -> Row:
+    """Where Slurm counts memory by itself, without control groups, it kills the job and says so only in words."""
+    said = _OVER_MEMORY.findall(evidence.said + evidence.tail) if number == SIGKILL else []
+    if not said:
+        return row
+    return replace(row, state="OUT_OF_MEMORY", peak=max(row.peak, *(int(peak) for peak, _ in said)))
 
 
 def _verdict(row: Row, record: Record, evidence: Evidence, code: int | None, number: int | None) -> Verdict:
@@ -95,8 +107,16 @@ def _verdict(row: Row, record: Record, evidence: Evidence, code: int | None, num
     if row.state in _ENDS and not record.asked:
         reason, words = _ENDS[row.state]
         return Verdict(Reason.CANCELED if row.is_asked_to_end else reason, "" if row.is_asked_to_end else words)
+    if not record.started and row.state == "FAILED" and not row.is_asked_to_end:
+        return Verdict(Reason.PLATFORM_ERROR, _unstarted(number, evidence))
     asked = record.asked or ("cancel" if row.is_asked_to_end and record.code is None else "")
     return classify(Ending(code, number, evidence.tail or evidence.said, asked, time_limit=record.limit or None))
+
+
+def _unstarted(number: int | None, evidence: Evidence) -> str:
+    """Slurm's 53 means that a node could not open the job's files."""
+    why = "A node could not write to the spool." if number == _NO_FILES else "A node did not start its script."
+    return f"{why} {(evidence.said.strip().splitlines() or [''])[-1]}".strip()[:500]
 
 
 def _over_memory(row: Row, record: Record, evidence: Evidence) -> Verdict:

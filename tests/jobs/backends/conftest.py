@@ -16,15 +16,11 @@ from jobs.backends.base import Handle, Launch, Observation
 
 
 def _slurm(path: Path, request: pytest.FixtureRequest, by_rest: bool) -> dict[str, Any]:
-    """The rig's Slurm, whose jobs run as a plain user: the test's folder is opened to them."""
+    """The rig's Slurm, whose jobs run as a plain user."""
     slurm, spool = request.getfixturevalue("slurm"), path / "spool"
-    for folder in (path, *path.parents):
-        if folder.stat().st_mode & 0o011 != 0o011:
-            folder.chmod(folder.stat().st_mode | 0o011)
     spool.mkdir()
-    for folder in (path, spool):
-        folder.chmod(0o1777)
-    way = {"rest_url": slurm.rest_url, "rest_key": slurm.jwt_key.read_text(), "rest_user": "root"} if by_rest else {"conf": str(slurm.conf)}
+    spool.chmod(0o1777)
+    way = {"rest_url": slurm.rest_url, "rest_key": slurm.jwt_key.read_text()} if by_rest else {"conf": str(slurm.conf)}
     return {"spool": str(spool), "user": slurm.user, **way}
 
 
@@ -84,9 +80,20 @@ class Stage:
         self.wait_for(lambda: text in self.log(key), seconds)
 
 
+@pytest.fixture
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A folder for one test: the jobs of a Slurm, which run as somebody else, may write there too."""
+    if "slurm" not in request.node.name:
+        return tmp_path
+    folder = Path(request.getfixturevalue("slurm").work) / uuid.uuid4().hex
+    folder.mkdir()
+    folder.chmod(0o1777)
+    return folder
+
+
 @pytest.fixture(params=sorted(MAKERS))
-def stage(request: pytest.FixtureRequest, tmp_path: Path, wait_for: Any) -> Iterator[Stage]:
-    made = Stage(backends()[backend_of(request.param)], MAKERS[request.param](tmp_path, request), tmp_path, wait_for)
+def stage(request: pytest.FixtureRequest, place: Path, wait_for: Any) -> Iterator[Stage]:
+    made = Stage(backends()[backend_of(request.param)], MAKERS[request.param](place, request), place, wait_for)
     yield made
     for key in made.keys:
         made.backend.cancel(key, 0)
