@@ -6,6 +6,7 @@ an end is exact even where there is no accounting. See docs/design/slurm.md.
 
 from __future__ import annotations
 
+import logging
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,8 +33,9 @@ from jobs.backends.slurm_parts.doors import open_door, open_files, site_of
 from jobs.backends.slurm_parts.memory import Memory
 from jobs.backends.slurm_parts.rendering import rendered
 from jobs.backends.slurm_parts.request import build_request
-from jobs.backends.slurm_parts.rows import CANCEL, Row, oldest
+from jobs.backends.slurm_parts.rows import Row, oldest
 
+log = logging.getLogger(__name__)
 _NONE = Secret("")
 _KEY = re.compile(r"[A-Za-z0-9-]{1,100}")
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
@@ -47,15 +49,15 @@ class Config:
     user: str = option("User", default="", note="As whom jobs run; empty with commands: the portal's own user.")
     mount: str = option("Spool, seen from here", default="", note="Where the portal sees the spool; empty: at the same path.")
     rest_url: str = option("slurmrestd", default="", note="http://10.0.0.1:6820. Empty: Slurm's commands are used.")
-    rest_token: Secret = option("REST token", default=_NONE, note="Of `scontrol token`. It expires; a key does not.")
-    rest_key: Secret = option("REST key", default=_NONE, note="The text of jwt_hs256.key: Muster makes its own tokens.")
+    rest_token: Secret = option("REST token", default=_NONE, note="Of `scontrol token`. It expires; a key does not.")  # noqa: RUF009  a Secret is a str
+    rest_key: Secret = option("REST key", default=_NONE, note="The text of jwt_hs256.key: Muster makes its own tokens.")  # noqa: RUF009  a Secret is a str
     rest_user: str = option("REST user", default="", note="Whose token it is, where that is not the jobs' user.")
     conf: str = option("slurm.conf", default="", note="Path, where it is not the standard one.")
     bin: str = option("Commands", default="", note="Directory of sbatch and squeue, where they are not on the path.")
     ssh_host: str = option("Login host", default="", note="Slurm's commands are run there over SSH.")
     ssh_port: int = option("SSH port", default=22)
     ssh_user: str = option("SSH user", default="")
-    ssh_key: Secret = option("SSH key", default=_NONE, note="Private key, without a passphrase.")
+    ssh_key: Secret = option("SSH key", default=_NONE, note="Private key, without a passphrase.")  # noqa: RUF009  a Secret is a str
     ssh_known_hosts: str = option("Host key", default="", note="The line of known_hosts for the login host.")
     account: str = option("Account", default="")
     qos: str = option("QOS", default="")
@@ -125,9 +127,15 @@ class SlurmBackend:
 
     def poll(self, keys: Iterable[str]) -> Poll:
         wanted = [self._checked(key) for key in keys]
-        rows = self._rows(wanted) if wanted else {}
+        rows = self._known(wanted) if wanted else {}
+        lost = [key for key in wanted if key not in rows]
+        try:
+            rows.update(self._past(lost))
+        except Unavailable as error:
+            log.warning("%d jobs of Slurm are not known to be gone: accounting does not answer. %s", len(lost), error)
+            lost = []
         seen = [observation for key in wanted if key in rows and (observation := self._observe(rows[key]))]
-        return Poll(seen, [key for key in wanted if key not in rows])
+        return Poll(seen, [key for key in lost if key not in rows])
 
     def cancel(self, key: str, grace: float = 30) -> None:
         """The grace is the one that it was submitted with; with none at all it is killed at once."""
@@ -173,10 +181,12 @@ class SlurmBackend:
         return f"{self.site.spool}/{self._checked(key)}"
 
     def _row(self, key: str) -> Row | None:
-        return self._rows([self._checked(key)]).get(key)
+        """By three sources, each for what the one before does not know: the controller, the job's own record, accounting."""
+        keys = [self._checked(key)]
+        return self._known(keys).get(key) or self._past(keys).get(key)
 
-    def _rows(self, keys: Sequence[str]) -> dict[str, Row]:
-        """Three sources, each for what the one before does not know: the controller, the job's own record, accounting."""
+    def _known(self, keys: Sequence[str]) -> dict[str, Row]:
+        """What the controller knows, or left a record of its end."""
         asked = [key for key in keys if not self._memory.is_forgotten(key)]
         if not asked:
             return {}
@@ -186,9 +196,12 @@ class SlurmBackend:
             record = self._files.record(key)
             if record.code is not None and record.id.isdigit():
                 rows[key] = Row(int(record.id), "COMPLETED" if record.code == 0 else "FAILED", key, exit=f"{record.code}:0")
-        if lost := sorted(wanted - rows.keys()):
-            rows.update(oldest(self._door.past(lost)))
-        return {key: row for key, row in rows.items() if key in wanted}
+        return rows
+
+    def _past(self, keys: Sequence[str]) -> dict[str, Row]:
+        """What accounting knows."""
+        lost = [key for key in keys if not self._memory.is_forgotten(key)]
+        return {key: row for key, row in oldest(self._door.past(lost)).items() if key in lost} if lost else {}
 
     def _observe(self, row: Row) -> Observation | None:
         if not states.is_over(row.state):

@@ -84,7 +84,8 @@ class Commands:
     def beside(self, number: int, folder: str, argv: Sequence[str], timeout: float) -> tuple[int, bytes]:
         """Run argv in the job's own allocation, with its folder and variables."""
         shell = '. "$1/variables"; cd "$1/work" || exit 125; shift; exec "$@"'
-        command = ["srun", "--quiet", "--overlap", f"--jobid={number}", "--nodes=1", "--ntasks=1", "--input=none", "bash", "-c", shell, "sh", folder, *argv]
+        where = ["--overlap", f"--jobid={number}", "--nodes=1", "--ntasks=1", "--input=none"]
+        command = ["srun", "--quiet", *where, "bash", "-c", shell, "sh", folder, *argv]
         code, out, err = self.runner.run_all(command, timeout=timeout, user=self.user if self.is_for_other else None)
         if code and not out and b"Unable to contact slurm controller" in err:
             raise failure(err.decode(errors="replace"))

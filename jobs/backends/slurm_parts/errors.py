@@ -51,4 +51,5 @@ def failure(said: str) -> Rejected | Unavailable:
 
 def is_unknown_job(said: str) -> bool:
     """Slurm has no such job, or it is over: nothing is left to be asked of it."""
-    return bool(re.search(r"invalid job id|already completing|already completed|not running|is finished|already finished|job/step", said, re.IGNORECASE))
+    over = r"invalid job id|already complet(ing|ed)|not running|(is|already) finished|job/step"
+    return bool(re.search(over, said, re.IGNORECASE))

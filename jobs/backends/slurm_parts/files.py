@@ -88,7 +88,7 @@ class Remote:
 
     def record(self, key: str) -> Record:
         parts = self._run("record", key).decode(errors="replace").split("--\n")
-        return parse_record(*(parts + ["", "", ""])[:3])
+        return parse_record(*[*parts, "", "", ""][:3])
 
     def read(self, key: str, after: int, limit: int) -> bytes:
         return self._run("read", key, str(after + 1), str(limit))

@@ -12,7 +12,8 @@ from jobs.backends.slurm_parts.rows import number_of
 MIB = 1 << 20
 _PAIR = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z_:/]*)=")
 _GRES = re.compile(r"gpu(?::([\w.+-]+))?:(\d+)(?=,|$)")
-_DEAD = {"DOWN", "FAIL", "FAILING", "ERROR", "NOT_RESPONDING", "NO_RESPOND", "FUTURE", "UNKNOWN", "POWERING_DOWN", "REBOOT", "REBOOT_ISSUED", "INVAL", "INVALID_REG"}
+_DEAD = {"DOWN", "FAIL", "FAILING", "ERROR", "NOT_RESPONDING", "NO_RESPOND", "FUTURE", "UNKNOWN", "POWERING_DOWN", "REBOOT",
+         "REBOOT_ISSUED", "INVAL", "INVALID_REG"}
 _DRAINED = {"DRAIN", "DRAINED", "DRAINING"}
 _MARKS = {"*": "NOT_RESPONDING", "$": "MAINTENANCE", "@": "REBOOT", "%": "POWERING_DOWN"}
 

@@ -15,7 +15,8 @@ _LIMIT = re.compile(r"(Assoc|QOS)(Grp|Max)(.*?)(Limit|PerUser|PerAccount|PerUser
 # (pattern, why, sentence, advice); {account}, {qos}, {partition} and {what} are filled in.
 _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
     (r"None|", Wait.EVALUATING, "Slurm has not looked at it yet.", ""),
-    (r"Priority", Wait.BEHIND, "Jobs of higher priority stand before it in partition {partition}.", "It starts when they have; nothing is wrong with it."),
+    (r"Priority", Wait.BEHIND, "Jobs of higher priority stand before it in partition {partition}.",
+     "It starts when they have; nothing is wrong with it."),
     (r"Resources", Wait.CAPACITY, "It is next in partition {partition}, and what it asks for is not free yet.",
      "It starts when running jobs end; asking for less may start it sooner."),
     (r"Dependency", Wait.DEPENDENCY, "It waits for another job of Slurm's.", ""),

@@ -70,7 +70,10 @@ class Rest:
         body: Json = {"job": job_body(request, self._minor), "script": script}
         number = int(self._asked("POST", f"{self._slurm}/job/submit", body)["job_id"])
         with self._lock:
-            self._listed = (float("-inf"), 0, [])
+            if self._listed[1]:                      # listing is expensive here: this job is asked for by its number
+                self._numbers[request.key] = min(number, self._numbers.get(request.key, number))
+            else:
+                self._listed = (float("-inf"), 0, [])
         return number
 
     def jobs(self, keys: Sequence[str]) -> list[Row]:
@@ -85,7 +88,7 @@ class Rest:
 
     def past(self, keys: Sequence[str]) -> list[Row]:
         """What accounting knows, if slurmrestd has its door; nothing otherwise."""
-        rows = []
+        rows: list[Row] = []
         for key in keys:
             try:
                 answer = self._asked("GET", f"/slurmdb/v0.0.{self._minor}/jobs", params={"job_name": key, "users": self.user})

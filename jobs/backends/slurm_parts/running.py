@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -38,7 +39,7 @@ class Here:
         """Exit code, output and errors. Raises Unavailable when it could not be started or did not end."""
         try:
             done = subprocess.run(argv, input=given, env=dict(self.env), capture_output=True, timeout=timeout or self.timeout, check=False,
-                                  cwd="/", user=user, extra_groups=[] if user else None)
+                                  cwd="/", user=user, group=pwd.getpwnam(user).pw_gid if user else None, extra_groups=[] if user else None)
         except subprocess.TimeoutExpired as error:
             raise Unavailable(f"{argv[0]} did not answer within {timeout or self.timeout:g} s.") from error
         except FileNotFoundError as error:
@@ -77,12 +78,12 @@ class There:
 
     def run_all(self, argv: Sequence[str], given: bytes = b"", timeout: float = 0, user: str | None = None) -> tuple[int, bytes, bytes]:
         clean = ["env", "-i", *(f"{name}={value}" for name, value in self.env.items()), *argv]
-        files = [_in_memory(text) for text in (self.login.key, self.login.known_hosts)]
+        key, known = _in_memory(self.login.key), _in_memory(self.login.known_hosts)
         try:
-            return Here({"PATH": PATH}, self.timeout).run_all(self._ssh(*files, shlex.join(clean)), given, timeout)
+            return Here({"PATH": PATH}, self.timeout).run_all(self._ssh(key, known, shlex.join(clean)), given, timeout)
         finally:
-            for file in files:
-                os.close(file)
+            os.close(key)
+            os.close(known)
 
     def _ssh(self, key: int, known: int, command: str) -> list[str]:
         options = ["BatchMode=yes", "IdentitiesOnly=yes", "StrictHostKeyChecking=yes", "ClearAllForwardings=yes", "ForwardAgent=no",

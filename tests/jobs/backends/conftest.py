@@ -14,7 +14,6 @@ from jobs.backends import backends
 from jobs.backends.base import Handle, Launch, Observation
 
 
-
 def _slurm(path: Path, request: pytest.FixtureRequest, by_rest: bool) -> dict[str, Any]:
     """The rig's Slurm, whose jobs run as a plain user."""
     slurm, spool = request.getfixturevalue("slurm"), path / "spool"

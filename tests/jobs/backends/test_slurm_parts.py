@@ -1,0 +1,199 @@
+"""The pure halves of the Slurm backend: what is written for Slurm, and what is read from it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.backends.base import Launch, Rejected, Unavailable
+from jobs.backends.slurm_parts import nodes, states
+from jobs.backends.slurm_parts.commands import sbatch
+from jobs.backends.slurm_parts.errors import failure
+from jobs.backends.slurm_parts.files import parse_record
+from jobs.backends.slurm_parts.reasons import waiting
+from jobs.backends.slurm_parts.request import Site, build_request, comment_of
+from jobs.backends.slurm_parts.rest import job_body, signed
+from jobs.backends.slurm_parts.rows import Row, oldest, rest_row, sacct_rows, squeue_rows
+from jobs.backends.slurm_parts.script import batch_script, exports
+from jobs.states import Reason, State, Wait
+
+SITE = Site("/shared/spool", "ada", account="atlas")
+TEXT = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=60)
+
+
+def launch(**more):
+    return Launch(**{"key": "t-1", "name": "a test", "script": "true", **more})
+
+
+def read_by_bash(text: str) -> dict[bytes, bytes]:
+    done = subprocess.run(["bash", "-c", "eval \"$(cat)\"; env -0"], input=text.encode(), capture_output=True, check=True, env={"PATH": "/usr/bin:/bin"})
+    return dict(pair.split(b"=", 1) for pair in done.stdout.split(b"\0") if pair)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(st.from_regex(r"\AX_[A-Za-z0-9_]{0,10}\Z"), TEXT, max_size=5))
+def test_any_value_of_a_variable_reaches_bash_as_it_was(env):
+    seen = read_by_bash(exports(env))
+    assert {name: seen[name.encode()].decode() for name in env} == env
+
+
+@pytest.mark.parametrize("name", ["A B", "A;id", "1A", "", "A=B", "Ä", "A\nB", "$(id)"])
+def test_a_name_that_is_no_variable_is_refused(name):
+    with pytest.raises(Rejected):
+        exports({name: "x"})
+
+
+def test_what_would_change_the_programs_around_the_job_is_dropped():
+    assert exports({"LD_PRELOAD": "/x.so", "BASH_ENV": "/x", "SLURM_CONF": "/x", "SBATCH_UID": "0", "BASH_FUNC_ls": "x", "KEPT": "1"}) == "export KEPT=1\n"
+
+
+@settings(max_examples=60, deadline=None)
+@given(TEXT, st.dictionaries(st.just("VALUE"), TEXT))
+def test_nothing_of_a_person_stands_in_the_batch_script_but_as_base64(text, env):
+    plain = batch_script(launch(script=""), "/shared/spool/t-1").splitlines()
+    made = batch_script(launch(script=text, env=env), "/shared/spool/t-1").splitlines()
+    assert set("".join(line for line in made if line not in plain)) <= set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
+    assert base64.b64encode(text.encode()).decode() in "".join(made)
+
+
+def test_the_batch_script_is_bash():
+    text = batch_script(launch(script="#SBATCH --uid=0\n'\"`$(id)"), "/shared/spool/t-1")
+    assert subprocess.run(["bash", "-n"], input=text.encode(), capture_output=True, check=True).stderr == b""
+    assert "#SBATCH" not in text
+
+
+@given(st.text(max_size=300))
+def test_a_comment_is_one_line_of_printable_text(name):
+    comment = comment_of(name)
+    assert len(comment.splitlines()) <= 1 and comment.isprintable() and len(comment) <= 200
+
+
+@pytest.mark.parametrize(("more", "field"), [
+    ({"partition": "a,b"}, "partition"), ({"partition": "--uid=0"}, "partition"), ({"partition": "a b"}, "partition"),
+    ({"gpus": 1, "gpu_type": "h100,gpu:x"}, "gpu_type"), ({"node_labels": {"x": "a|b"}}, "node_labels"),
+    ({"node_labels": {"x": "a&b"}}, "node_labels"), ({"image": "busybox"}, "image")])
+def test_a_word_that_slurm_could_take_apart_is_refused(more, field):
+    with pytest.raises(Rejected) as caught:
+        build_request(launch(**more), SITE)
+    assert caught.value.field == field
+
+
+def test_a_request_becomes_options_of_sbatch():
+    ask = launch(cpus=1.5, memory=(3 << 30) + 1, gpus=2, gpu_type="H100", num_nodes=2, time_limit=90, grace=30, partition="big", node_labels={"nvlink": ""})
+    argv = sbatch(build_request(ask, SITE))
+    assert {"--nodes=2", "--ntasks-per-node=1", "--cpus-per-task=2", "--mem=3073M", "--gres=gpu:h100:2", "--time=3", "--account=atlas",
+            "--partition=big", "--constraint=nvlink", "--job-name=t-1", "--dependency=singleton"} <= set(argv)
+    assert not any(word.startswith("--qos") for word in argv)
+
+
+@pytest.mark.parametrize(("minor", "gres", "memory"), [(38, ("gres", "gpu:2"), 1024), (40, ("tres_per_node", "gres/gpu:2"), {"set": True, "number": 1024})])
+def test_a_request_becomes_a_body_of_its_version(minor, gres, memory):
+    body = job_body(build_request(launch(gpus=2, memory=1 << 30), SITE), minor)
+    assert body[gres[0]] == gres[1] and body["memory_per_node"] == memory
+    assert isinstance(body["environment"], dict if minor == 38 else list)
+    assert json.dumps(body)
+
+
+def test_a_token_says_who_and_until_when():
+    head, claims, mark = signed(b"key", "ada", 1000, 60).split(".")
+    assert json.loads(base64.urlsafe_b64decode(claims + "==")) == {"exp": 1060, "iat": 1000, "sun": "ada"}
+    assert json.loads(base64.urlsafe_b64decode(head + "=="))["alg"] == "HS256" and len(mark) == 43
+
+
+def test_squeue_is_read_whatever_a_comment_holds():
+    row = squeue_rows("7|RUNNING|None|1000|2000|n[1-2]|t-1|batch|atlas|normal|ada|a|b|c\nrubbish\n")
+    assert row == [Row(7, "RUNNING", "t-1", "None", 1000, 2000, "n[1-2]", "batch", "atlas", "normal", "ada", "a|b|c")]
+
+
+def test_sacct_is_read_with_the_largest_memory_of_its_steps():
+    text = "7|CANCELLED by 0|0:15|1000|1010|n1||t-1\n7.batch|CANCELLED|0:15|1000|1010|n1|2048K|batch\n7.0|FAILED|1:0|1000|1010|n1|3M|bash\n"
+    assert sacct_rows(text) == [Row(7, "CANCELLED", "t-1", started=1000, ended=1010, nodes="n1", exit="0:15", peak=3 << 20)]
+
+
+@pytest.mark.parametrize("job", [
+    {"job_state": "FAILED", "exit_code": 256, "start_time": 1000},
+    {"job_state": ["FAILED"], "exit_code": {"return_code": {"set": True, "number": 1}}, "start_time": {"set": True, "number": 1000}}])
+def test_a_job_of_any_version_is_read_alike(job):
+    row = rest_row({"job_id": 7, "name": "t-1", **job})
+    assert (row.state, row.exit, row.started) == ("FAILED", "1:0", 1000)
+
+
+def test_of_two_jobs_with_one_key_the_first_counts():
+    assert oldest([Row(9, "PENDING", "t-1"), Row(7, "RUNNING", "t-1"), Row(8, "PENDING", "t-2")])["t-1"].id == 7
+
+
+@pytest.mark.parametrize(("native", "state"), [
+    ("PENDING", State.SUBMITTED), ("CONFIGURING", State.STARTING), ("RUNNING", State.RUNNING), ("SUSPENDED", State.RUNNING),
+    ("COMPLETING", State.STOPPING), ("REQUEUED", State.SUBMITTED)])
+def test_a_state_is_told_in_our_words(native, state):
+    assert states.live(Row(7, native, "t-1"), states.Record()).state == state
+
+
+def test_a_state_that_nobody_knows_is_left_out_and_logged(caplog):
+    assert states.live(Row(7, "QUANTUM", "t-1"), states.Record()) is None
+    assert "QUANTUM" in caplog.text
+
+
+@pytest.mark.parametrize(("native", "reason"), [
+    ("PREEMPTED", Reason.PREEMPTED), ("NODE_FAIL", Reason.NODE_FAILED), ("BOOT_FAIL", Reason.NODE_FAILED), ("TIMEOUT", Reason.TIME_LIMIT),
+    ("DEADLINE", Reason.TIME_LIMIT), ("OUT_OF_MEMORY", Reason.OUT_OF_MEMORY), ("CANCELLED", Reason.CANCELED)])
+def test_an_end_by_slurm_has_its_reason(native, reason):
+    seen = states.ended(Row(7, native, "t-1", started=1000, ended=1010, nodes="n[3-4]"), states.Record(started=1000.5), states.Evidence())
+    assert (seen.reason, seen.state, seen.node) == (reason, reason.final_state, "n3")
+
+
+def test_a_job_that_no_node_could_start_is_not_its_owners_fault():
+    seen = states.ended(Row(7, "FAILED", "t-1", exit="0:53"), states.Record(), states.Evidence())
+    assert seen.reason == Reason.PLATFORM_ERROR and "spool" in seen.evidence
+
+
+@pytest.mark.parametrize(("said", "wait", "words"), [
+    ("Priority", Wait.BEHIND, "higher priority"), ("Resources", Wait.CAPACITY, "not free"), ("JobHeldAdmin", Wait.CLUSTER_HELD, "administrator"),
+    ("AssocGrpGRES", Wait.CLUSTER_LIMIT, "Account atlas is at its limit of GPUs"), ("QOSMaxJobsPerUserLimit", Wait.CLUSTER_LIMIT, "QOS high is at its limit of jobs"),
+    ("AssocGrpCpuLimit", Wait.CLUSTER_LIMIT, "cores"), ("QOSMaxNodePerJobLimit", Wait.IMPOSSIBLE, "fewer nodes"),
+    ("ReqNodeNotAvail, UnavailableNodes:n1", Wait.NODES_DOWN, "down"), ("PartitionDown", Wait.NODES_DOWN, "Partition big is closed"),
+    ("Reservation", Wait.RESERVED, "reservation"), ("Licenses", Wait.CAPACITY, "licenses"), ("Dependency", Wait.DEPENDENCY, "another job"),
+    ("SomethingNew", Wait.CLUSTER_LIMIT, "Slurm says SomethingNew")])
+def test_why_slurm_waits_is_told_in_a_sentence(said, wait, words):
+    seen = waiting(Row(7, "PENDING", "t-1", said, partition="big", account="atlas", qos="high"))
+    assert seen.wait == wait and words in seen.text
+
+
+@pytest.mark.parametrize(("said", "kind", "field"), [
+    ("sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified", Rejected, "account"),
+    ("sbatch: error: invalid partition specified: nope", Rejected, "partition"),
+    ("Invalid qos specification", Rejected, "qos"),
+    ("Invalid generic resource (gres) specification", Rejected, "resources.gpus"),
+    ("squeue: error: Unable to contact slurm controller (connect failure)", Unavailable, None),
+    ("Socket timed out on send/recv operation", Unavailable, None),
+    ("Protocol authentication error", Unavailable, None),
+    ("something that nobody has seen", Unavailable, None)])
+def test_a_failure_is_the_specs_or_nobodys(said, kind, field):
+    found = failure(said)
+    assert isinstance(found, kind) and (field is None or found.field == field)
+
+
+def test_a_node_is_read_with_its_gpus_and_why_it_is_drained():
+    line = ("NodeName=n1 Arch=x86_64 CPUAlloc=4 CPUTot=8 ActiveFeatures=nvlink,rack1 Gres=gpu:h100:2(S:0-1),gpu:1g.10gb:1 GresUsed=gpu:h100:1(IDX:0),gpu:1g.10gb:0(IDX:N/A) "
+            "OS=Linux 6.1 #1 SMP RealMemory=16000 AllocMem=64 State=IDLE+DRAIN Partitions=batch,debug  Reason=fan is loud [root@2026-11-21T03:00:00]")
+    [node] = nodes.from_scontrol(line)
+    assert [(gpu.uuid, gpu.type) for gpu in node.gpus] == [("n1/gpu0", "h100"), ("n1/gpu1", "h100"), ("n1/gpu2", "mig-1g.10gb")]
+    assert (node.is_ready, node.is_drained, node.note) == (True, True, "drain idle: fan is loud")
+    assert (node.cpus, node.memory, node.used_cpus, node.used_memory, node.used_gpus) == (8, 16000 << 20, 4, 64 << 20, 1)
+    assert node.partitions == ("batch", "debug") and set(node.labels) == {"nvlink", "rack1"}
+
+
+def test_a_node_that_does_not_answer_is_not_ready():
+    [node] = nodes.from_scontrol("NodeName=n1 CPUTot=8 RealMemory=100 Gres=(null) State=DOWN*")
+    assert not node.is_ready and not node.is_drained and "not_responding" in node.note.lower()
+
+
+def test_a_record_that_is_not_whole_counts_as_none():
+    assert parse_record("7", "1000.5 n1 64 2.5", "0 - 1000").code is None
+    assert parse_record("7\n", "1000.5 n1 64 2.5", "143 time 1000.5 1003.25") == states.Record("7", 1000.5, "n1", 143, "time", 1003.25, 64, 2.5)
