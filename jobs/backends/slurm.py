@@ -205,7 +205,11 @@ class SlurmBackend:
 
     def _observe(self, row: Row) -> Observation | None:
         if not states.is_over(row.state):
-            return states.live(row, self._files.record(row.key) if row.state != "PENDING" else states.Record())
+            may_have_run = row.state != "PENDING" or row.reason == "BeginTime"
+            record = self._files.record(row.key) if may_have_run else states.Record()
+            if not states.is_put_back(row, record):
+                return states.live(row, record)
+            self._door.cancel(row.id)
         if (known := self._memory.end_of(row.key)) is not None:
             return known
         seen = self._ended(row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pwd
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from jobs.backends.slurm_parts.rows import SACCT, SQUEUE, Row, sacct_rows, squeu
 from jobs.backends.slurm_parts.running import Here, There
 
 _BY_NAME = 50                    # more keys than that are looked for among all jobs of the user
+_SRUN_ENDS = re.compile(rb"srun: error: .*Exited with exit code \d+$")
 _NO_ACCOUNTING = ("accounting storage is disabled", "slurm_persist_conn_open", "not running slurmdbd")
 
 
@@ -89,7 +91,7 @@ class Commands:
         code, out, err = self.runner.run_all(command, timeout=timeout, user=self.user if self.is_for_other else None)
         if code and not out and b"Unable to contact slurm controller" in err:
             raise failure(err.decode(errors="replace"))
-        return code, out + err
+        return code, out + b"".join(line for line in err.splitlines(True) if not _SRUN_ENDS.match(line))
 
     def _change(self, argv: list[str]) -> None:
         """What is over, or unknown, needs no change."""

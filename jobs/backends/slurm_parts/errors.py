@@ -21,6 +21,8 @@ _REJECTED: tuple[tuple[str, str, str], ...] = (
     (r"reservation", "reservation", "The reservation may not be used."),
     (r"job violates accounting|qos policy|limit.*policy|exceeds", "resources", "A limit of its account or QOS forbids it."),
     (r"user.*(not|in)valid|invalid user|uid", "", "Slurm does not know the user that jobs run as."),
+    (r"invalid node name", "node", "Slurm has no such node."),
+    (r"invalid node state", "node", "That node is in no state in which this can be done."),
     (r"pathname.*too long|script.*(too large|exceeds)", "run", "The script is too large for Slurm."),
 )
 _UNAVAILABLE: tuple[tuple[str, str], ...] = (

@@ -3,6 +3,7 @@
     SPOOL/KEY.slurm      what Slurm itself and this program say        SPOOL/KEY/output.log  the job's output, and nothing else
     SPOOL/KEY/id         the job that has the key: whoever makes the folder, runs; another job with this key ends at once
     SPOOL/KEY/start, end "SECONDS NODE MEMORY LIMIT" and "EXIT-CODE ASKED START END", written by this program
+    SPOOL/KEY/again      Slurm put it back into its queue and started it once more, which this program refused
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ elif [ ! -d "$folder" ]; then
     echo "muster: $folder cannot be made: is the spool there on this node, and may $(id -un) write to it?"; exit 125
 elif [ "$(cat "$folder/id" 2>/dev/null)" != "$SLURM_JOB_ID" ]; then
     echo "muster: another job has this key"; exit 0
+fi
+if [ -e "$folder/start" ]; then                                          # put back into the queue by Slurm: an attempt runs once
+    : > "$folder/again"; echo "muster: it ran before and is not run again"; exit 0
 fi
 mkdir -p "$folder/work" "$folder/out" && : >> "$folder/output.log" && cd "$folder" || exit 125
 now() {{ echo "${{EPOCHREALTIME:-$(date +%s)}}"; }}

@@ -51,6 +51,7 @@ class Record:
     ended: float = 0
     memory: int = 0
     limit: float = 0
+    is_again: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,11 @@ class Evidence:
 
     tail: str = ""
     said: str = ""
+
+
+def is_put_back(row: Row, record: Record) -> bool:
+    """Slurm took its nodes away and put it into its queue again (slurmrestd v0.0.38 cannot forbid that): the attempt has ended."""
+    return record.is_again or bool(record.started and _LIVE.get(row.state) == State.SUBMITTED)
 
 
 def is_over(native: str) -> bool:
@@ -102,9 +108,11 @@ def _with_memory(row: Row, number: int | None, evidence: Evidence) -> Row:
 
 
 def _verdict(row: Row, record: Record, evidence: Evidence, code: int | None, number: int | None) -> Verdict:
+    if is_put_back(row, record) and not row.is_asked_to_end:
+        return Verdict(Reason.NODE_FAILED, "Slurm put it back into its queue: a node of it failed, or was needed for a job of higher priority.")
     if row.state == "OUT_OF_MEMORY":
         return _over_memory(row, record, evidence)
-    if row.state in _ENDS and not record.asked:
+    if row.state in _ENDS and record.asked != "time":   # Slurm, too, sends SIGTERM first: that alone tells nothing
         reason, words = _ENDS[row.state]
         return Verdict(Reason.CANCELED if row.is_asked_to_end else reason, "" if row.is_asked_to_end else words)
     if not record.started and row.state == "FAILED" and not row.is_asked_to_end:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jobs.backends import backends
-from jobs.backends.base import Launch, Rejected, Unavailable
+from jobs.backends.base import Launch, NodeFacts, Rejected, Unavailable
 from jobs.backends.slurm_parts.request import build_request
 from jobs.backends.slurm_parts.rest import signed
 from jobs.backends.slurm_parts.script import batch_script
@@ -89,7 +89,8 @@ def test_a_twin_made_behind_our_back_never_runs(stage):
 
 @SLURM
 @pytest.mark.parametrize(("more", "field"), [
-    ({"partition": "nowhere"}, "partition"), ({"gpus": 99}, "resources"), ({"memory": 1 << 50}, "resources"), ({"node_labels": {"a": "none"}}, "node_labels")])
+    ({"partition": "nowhere"}, "partition"), ({"gpus": 99}, "resources"), ({"memory": 1 << 50}, "resources"),
+    ({"node_labels": {"a": "none"}}, "node_labels")])
 def test_what_slurm_will_never_run_is_rejected_with_the_field(stage, more, field):
     with pytest.raises(Rejected) as caught:
         stage.submit("true", **more)
@@ -115,7 +116,8 @@ def test_a_limit_of_the_account_is_told_with_its_name(stage, slurm):
         stage.options["account"] = "borealis"
         backend = stage.again()
         keys = [backend.submit(stage.launch("sleep 60", gpus=1)).key for _ in "ab"]
-        seen = stage.wait_for(lambda: next((o.waiting for o in backend.poll(keys).observations if o.waiting and o.waiting.said == "AssocGrpGRES"), None))
+        waits = lambda: [o.waiting for o in backend.poll(keys).observations if o.waiting and o.waiting.said == "AssocGrpGRES"]  # noqa: E731
+        [seen] = stage.wait_for(waits)
         assert seen.wait == Wait.CLUSTER_LIMIT and "Account borealis is at its limit of GPUs" in seen.text
     finally:
         slurm.run("sacctmgr", "-i", "modify", "account", "borealis", "set", "GrpTRES=gres/gpu=-1")
@@ -138,10 +140,8 @@ def test_a_node_that_goes_down_is_the_reason(stage, slurm):
     slurm.run("scontrol", "update", "nodename=n1", "state=down", "reason=test")
     try:
         assert stage.ended(key).reason == Reason.NODE_FAILED
-        node = next(node for node in stage.backend.inventory() if node.name == "n1")
-        assert not node.is_ready and "test" in node.note
-    finally:
-        slurm.run("scontrol", "update", "nodename=n1", "state=resume")
+    finally:                                                             # it comes back by itself (ReturnToService)
+        stage.wait_for(lambda: _node(stage, "n1").is_ready, 30)
 
 
 @SLURM
@@ -188,6 +188,10 @@ def test_nothing_is_guessed_while_the_controller_is_down(stage, slurm):
     assert stage.wait_for(lambda: _state(stage, key) == State.RUNNING, 20)
 
 
+def _node(stage: Stage, name: str) -> NodeFacts:
+    return next(node for node in stage.backend.inventory() if node.name == name)
+
+
 def _state(stage: Stage, key: str) -> State | None:
     try:
         return stage.look(key).state
@@ -197,11 +201,11 @@ def _state(stage: Stage, key: str) -> State | None:
 
 @COMMANDS
 def test_a_node_is_drained_with_a_reason_and_taken_back(stage):
+    stage.wait_for(lambda: _node(stage, "n4").is_ready, 30)
     stage.backend.drain("n4", "fan is\nloud")
-    node = next(node for node in stage.backend.inventory() if node.name == "n4")
-    assert node.is_drained and "fan is loud" in node.note
+    assert _node(stage, "n4").is_drained and "fan is loud" in _node(stage, "n4").note
     stage.backend.resume("n4")
-    assert not next(node for node in stage.backend.inventory() if node.name == "n4").is_drained
+    assert not _node(stage, "n4").is_drained
     for name in ("n99", "n4 state=down", "--help"):
         with pytest.raises(Rejected):
             stage.backend.drain(name, "x")
