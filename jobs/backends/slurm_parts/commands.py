@@ -14,6 +14,7 @@ from jobs.backends.slurm_parts.request import Request
 from jobs.backends.slurm_parts.rows import SACCT, SQUEUE, Row, sacct_rows, squeue_rows
 from jobs.backends.slurm_parts.running import Here, There
 
+_PATIENCE = 20                   # seconds for sbatch, which a busy controller lets wait; whether it took the job is asked by the key
 _BY_NAME = 50                    # more keys than that are looked for among all jobs of the user
 _SRUN_ENDS = re.compile(rb"srun: error: .*Exited with exit code \d+$")
 _NO_ACCOUNTING = ("accounting storage is disabled", "slurm_persist_conn_open", "not running slurmdbd")
@@ -28,7 +29,7 @@ class Commands:
     is_for_other: bool = False
 
     def submit(self, request: Request, script: str) -> int:
-        out = self.runner.run(sbatch(request, self.user if self.is_for_other else ""), script.encode())
+        out = self.runner.run(sbatch(request, self.user if self.is_for_other else ""), script.encode(), timeout=_PATIENCE)
         return int(out.decode().strip().partition(";")[0])
 
     def jobs(self, keys: Sequence[str]) -> list[Row]:

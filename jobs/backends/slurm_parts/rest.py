@@ -51,7 +51,7 @@ class Rest:
         self._numbers: dict[str, int] = {}
         self._listed: tuple[float, float, list[Row]] = (float("-inf"), 0, [])
         self._lock = threading.Lock()
-        self._http = httpx.Client(timeout=20, limits=httpx.Limits(max_connections=8, keepalive_expiry=30), trust_env=False)
+        self._http = httpx.Client(timeout=10, limits=httpx.Limits(max_connections=8, keepalive_expiry=30), trust_env=False)
 
     @cached_property
     def _minor(self) -> int:

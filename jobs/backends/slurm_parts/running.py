@@ -26,7 +26,7 @@ class Here:
     """Commands of this machine."""
 
     env: Mapping[str, str]
-    timeout: float = 20
+    timeout: float = 8
 
     def run(self, argv: Sequence[str], given: bytes = b"", timeout: float = 0) -> bytes:
         """What it printed. Raises Rejected or Unavailable with its words."""
@@ -66,7 +66,7 @@ class There:
 
     login: Login
     env: Mapping[str, str]
-    timeout: float = 30
+    timeout: float = 12
 
     def run(self, argv: Sequence[str], given: bytes = b"", timeout: float = 0) -> bytes:
         code, out, err = self.run_all(argv, given, timeout)
