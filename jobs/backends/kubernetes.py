@@ -45,10 +45,10 @@ PRODUCTS_FOR = 60.0             # seconds for which the types of GPUs are rememb
 class Config:
     """How to reach the cluster, and what holds for every job there."""
 
-    kubeconfig: Secret = option("Kubeconfig", default=_NONE, note="With certificates and token inside (kubectl config view --raw --flatten).")
+    kubeconfig: Secret = option("Kubeconfig", default=_NONE, note="With everything inside: kubectl config view --raw --flatten.")  # noqa: RUF009
     server: str = option("Server", default="", note="Without a kubeconfig: https://10.0.0.1:6443.")
-    token: Secret = option("Token", default=_NONE, note="Of a service account.")
-    authority: Secret = option("Certificate authority", default=_NONE, note="PEM.")
+    token: Secret = option("Token", default=_NONE, note="Of a service account.")  # noqa: RUF009  a Secret is a str: immutable
+    authority: Secret = option("Certificate authority", default=_NONE, note="PEM.")  # noqa: RUF009
     namespace_prefix: str = option("Namespace prefix", default="muster", note="One for each portal that uses this cluster.")
     image: str = option("Image", default="", note="For jobs that name none; it needs bash.")
     pull_policy: str = option("Image pull policy", default="IfNotPresent", choices=("IfNotPresent", "Always", "Never"))
@@ -78,8 +78,9 @@ class KubernetesBackend:
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> KubernetesBackend:
         """From a cluster's stored options."""
-        known: dict[str, Any] = {name: options[name] for name in Config.__dataclass_fields__ if options.get(name) not in (None, "")}
-        return cls(Config(**{name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}))
+        known = {name: options[name] for name in Config.__dataclass_fields__ if options.get(name) not in (None, "")}
+        given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
+        return cls(Config(**given))
 
     def probe(self) -> Probe:
         try:

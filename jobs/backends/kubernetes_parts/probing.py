@@ -31,7 +31,7 @@ def probe(wire: Wire) -> Probe:
     except (KeyError, TypeError):
         return Probe(False, "The answer is not that of a Kubernetes API server.")
     if missing:
-        return Probe(False, f"Kubernetes {version} answers, but Muster may not {', '.join(missing)}: bind the README's role to this account.", version)
+        return Probe(False, f"Kubernetes {version} answers, but Muster may not {', '.join(missing)}: bind its role to this account.", version)
     more = "" if len(nodes) < 500 else " and more"
     return Probe(True, f"Kubernetes {version} with {len(nodes)}{more} nodes.", version)
 
