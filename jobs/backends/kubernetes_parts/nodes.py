@@ -14,7 +14,7 @@ Object = Mapping[str, Any]
 PRODUCT, GPU_MEMORY = "nvidia.com/gpu.product", "nvidia.com/gpu.memory"
 _UNITS = {"": 1, "m": 1e-3, "u": 1e-6, "n": 1e-9, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
           "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
-_QUANTITY = re.compile(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([numkMGTPE]i?|)")
+_QUANTITY = re.compile(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([numk]|[KMGTPE]i?|)")
 _OVER = frozenset({"Succeeded", "Failed"})
 _HIDING = frozenset({"NoSchedule", "NoExecute"})
 _CORDON = "node.kubernetes.io/unschedulable"

@@ -45,8 +45,8 @@ def observe(key: str, job: Object, pods: Sequence[Object], tail: Tail, limits: L
         reason, evidence, pod = end
         return _ended(key, native, job, pods, pod, reason, evidence)
     is_stopping = names.CANCELED in job["metadata"].get("annotations", {}) or "deletionTimestamp" in job["metadata"]
-    running = [started for pod in pods if (started := _state(pod).get("running", {}).get("startedAt"))]
-    is_all_up = len(running) + sum(phase(pod) in _OVER for pod in pods) >= int(job["spec"].get("parallelism") or 1) and running
+    running = [started for pod in pods for kind in ("running", "terminated") if (started := _state(pod).get(kind, {}).get("startedAt"))]
+    is_all_up = len(running) >= len_of(job)
     state = State.RUNNING if is_all_up else State.STARTING if any(p["spec"].get("nodeName") for p in pods) else State.SUBMITTED
     waiting = None if is_all_up else next(filter(None, map(waits.of_pod, pods)), None) or (waits.of_refusal(refusal) if refusal else None)
     return Observation(key, State.STOPPING if is_stopping else state, _native_state(job, pods), native, waiting=waiting,

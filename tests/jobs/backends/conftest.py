@@ -12,9 +12,15 @@ import pytest
 
 from jobs.backends import backends
 from jobs.backends.base import Handle, Launch, Observation
+from tests.rig.kube import folder_of, options_of
 
 # How each backend is made for a test. A backend without a line here fails the suite.
-MAKERS: dict[str, Callable[[Path], dict[str, Any]]] = {"local": lambda path: {"root": str(path / "jobs")}}
+MAKERS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "kubernetes": lambda path: options_of(),
+    "local": lambda path: {"root": str(path / "jobs")},
+}
+# Where a test and its jobs see the same files, if that is not the test's own folder.
+FOLDERS: dict[str, Callable[[Path], Path]] = {"kubernetes": folder_of}
 
 
 @dataclass
@@ -62,7 +68,8 @@ class Stage:
 
 @pytest.fixture(params=sorted(backends()))
 def stage(request: pytest.FixtureRequest, tmp_path: Path, wait_for: Any) -> Iterator[Stage]:
-    made = Stage(backends()[request.param], MAKERS[request.param](tmp_path), tmp_path, wait_for)
+    path = FOLDERS.get(request.param, lambda own: own)(tmp_path)
+    made = Stage(backends()[request.param], MAKERS[request.param](tmp_path), path, wait_for)
     yield made
     for key in made.keys:
         made.backend.cancel(key, 0)
