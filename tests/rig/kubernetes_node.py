@@ -167,12 +167,17 @@ class Container:
             (self.folder / part).mkdir(parents=True)
         for name, data in files.items():
             text = base64.b64decode(data)
-            (self.folder / "given" / name).write_bytes(text if name == "script" else text.replace(b"/muster/", f"{self.folder}/".encode()))
+            (self.folder / "given" / name).write_bytes(text if name == "script" else self._in_place(text))
         own = {name: base64.b64decode(value).decode() for name, value in env.items()}
         index = self.pod["metadata"]["labels"].get("batch.kubernetes.io/job-completion-index")
         self._env = {"PATH": os.environ["PATH"], **own, "MUSTER_OUTPUT_DIR": str(self.folder / "out"), "HOSTNAME": self.pod["metadata"]["name"],
                      **({"JOB_COMPLETION_INDEX": index} if index is not None else {})}
         return True
+
+    def _in_place(self, text: bytes) -> bytes:
+        """Paths of a container, where they are here."""
+        here = f"{self.folder}/".encode()
+        return text.replace(b"/muster/", here).replace(b"/dev/termination-log", here + b"last-word")
 
     def run(self) -> None:
         started, since = now(), time.monotonic()
@@ -187,6 +192,8 @@ class Container:
         reader.join(10)
         ended = {"exitCode": code if code >= 0 else 128 - code, "startedAt": started, "finishedAt": now(),
                  "reason": "OOMKilled" if reason == "OOMKilled" else "Completed" if code == 0 else "Error"}
+        with contextlib.suppress(FileNotFoundError):
+            ended["message"] = (self.folder / "last-word").read_text()
         over = {"reason": reason, "message": "Pod was active on the node longer than the specified deadline"} if killed_at else {}
         self.node.told(self.pod, {"terminated": ended}, "Succeeded" if code == 0 and not over else "Failed", **over)
 

@@ -11,6 +11,7 @@ MANAGED = "app.kubernetes.io/managed-by"
 MUSTER = "muster"
 KEY, PORTAL, ORG, TEAM = "muster/key", "muster/portal", "muster/org", "muster/team"
 CANCELED = "muster/canceled"           # annotation: we asked it to end
+LIMIT = "muster/time-limit"            # annotation: seconds
 DRAINED = "muster/drained-because"     # annotation of a node
 CONTAINER = "main"
 _KEY = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,98}[A-Za-z0-9])?")

@@ -17,6 +17,7 @@ from jobs.backends.kubernetes_parts.start import START
 Object = dict[str, Any]
 GIVEN = "-given"                       # ends the name of the Secret with the files
 MOUNT = "/muster/given"
+START_ROOM = 1800                      # seconds for pulling the image and starting, before Kubernetes' own deadline strikes
 SECRET_ROOM = 1 << 20                  # bytes that a Secret holds, values alone
 _ENV_NAME = re.compile(r"[-._A-Za-z][-._A-Za-z0-9]*")
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,510}")
@@ -53,7 +54,7 @@ def build(launch: Launch, site: Site, products: Sequence[str] = ()) -> Objects:
     name = names.object_name(launch.key)
     namespace = names.namespace_name(site.prefix, launch.org, launch.team)
     _check(launch)
-    meta = {"name": name, "namespace": namespace, "labels": names.labels(site.prefix, name), "annotations": {names.KEY: launch.key}}
+    meta = {"name": name, "namespace": namespace, "labels": names.labels(site.prefix, name), "annotations": _notes(launch)}
     service = {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": {
         "clusterIP": "None", "publishNotReadyAddresses": True, "selector": {names.KEY: name}}}
     owned = _secrets(launch, name, meta) + ([service] if launch.num_nodes > 1 else [])
@@ -69,9 +70,15 @@ def owned_by(made: Object, job: Object) -> Object:
 def environment(launch: Launch, name: str) -> dict[str, str]:
     """The variables as its containers see them; those of the rank are set by the start program."""
     own = {"MUSTER_JOB_KEY": launch.key, "MUSTER_OUTPUT_DIR": "/muster/out", "PYTHONUNBUFFERED": "1"}
+    if launch.time_limit:
+        own |= {"MUSTER_TIME_LIMIT": f"{launch.time_limit:g}", "MUSTER_GRACE": f"{launch.grace:g}"}
     if launch.num_nodes > 1:
         own["MASTER_ADDR"] = own["PET_MASTER_ADDR"] = f"{name}-0.{name}"
     return {**launch.env, **own}
+
+
+def _notes(launch: Launch) -> dict[str, str]:
+    return {names.KEY: launch.key, **({names.LIMIT: f"{launch.time_limit:g}"} if launch.time_limit else {})}
 
 
 def _check(launch: Launch) -> None:
@@ -116,7 +123,7 @@ def _job(launch: Launch, site: Site, name: str, meta: Object, products: Sequence
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": {
         "completions": launch.num_nodes, "parallelism": launch.num_nodes, "backoffLimit": 0, **many,
         "podFailurePolicy": _FAILURES,
-        "template": {"metadata": {"labels": names.labels(site.prefix, name), "annotations": {names.KEY: launch.key}},
+        "template": {"metadata": {"labels": names.labels(site.prefix, name), "annotations": _notes(launch)},
                      "spec": _pod(launch, site, name, products)}}}
 
 
@@ -136,7 +143,7 @@ def _pod(launch: Launch, site: Site, name: str, products: Sequence[str]) -> Obje
     if launch.num_nodes > 1:
         spec["subdomain"] = name
     if launch.time_limit:
-        spec["activeDeadlineSeconds"] = math.ceil(launch.time_limit) + 1        # it counts from before the container is made
+        spec["activeDeadlineSeconds"] = math.ceil(launch.time_limit + launch.grace) + START_ROOM
     if site.selector:
         spec["nodeSelector"] = dict(site.selector)
     if site.tolerations:

@@ -11,6 +11,7 @@ from typing import Any
 from jobs.backends.base import Observation
 from jobs.backends.classify import Ending, classify
 from jobs.backends.kubernetes_parts import names, waits
+from jobs.backends.kubernetes_parts.start import TIMED_OUT
 from jobs.states import Reason, State
 
 log = logging.getLogger(__name__)
@@ -117,12 +118,12 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
     if code is None and said != "DeadlineExceeded" and not is_asked:
         log.warning("A pod ended in a way that is not known: %r %r", said, message[:200])
         return Reason.PLATFORM_ERROR, f"The pod failed without an exit code: {said} {message}".strip()[:500]
-    limit = waited(pod)
-    asked = "cancel" if is_asked else "time" if said == "DeadlineExceeded" else ""
+    is_timed_out = said == "DeadlineExceeded" or ended.get("message") == TIMED_OUT
+    asked = "cancel" if is_asked else "time" if is_timed_out else ""
     verdict = classify(Ending(
         exit_code=code, signal=ended.get("signal") or None, tail=tail(pod), asked=asked,
         peak=_memory_limit(pod), limit=_memory_limit(pod), is_over_memory=ended.get("reason") == "OOMKilled",
-        time_limit=limit - 1 if limit else None))
+        time_limit=_limit(pod)))
     rank = "" if len_of(job) == 1 else f"Rank {rank_of(pod)}: "
     return verdict.reason, f"{rank}{verdict.evidence}" if verdict.evidence else ""
 
@@ -195,10 +196,10 @@ def len_of(job: Object) -> int:
     return int(job["spec"].get("completions") or 1)
 
 
-def waited(pod: Object) -> float | None:
-    """Its deadline in seconds, if it has one."""
-    found = pod["spec"].get("activeDeadlineSeconds")
-    return None if found is None else float(found)
+def _limit(pod: Object) -> float | None:
+    """Its time limit in seconds, if it has one."""
+    text = pod["metadata"].get("annotations", {}).get(names.LIMIT)
+    return float(text) if text else None
 
 
 def _memory_limit(pod: Object | None) -> int:
