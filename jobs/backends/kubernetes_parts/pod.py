@@ -90,6 +90,8 @@ def _check(launch: Launch) -> None:
     if launch.is_on_first_node_only and launch.num_nodes > 1:
         raise Rejected("A launcher that starts the other nodes itself needs a way to reach them; here each node is started by itself: use torchrun.",
                        "launcher")
+    if not 0 <= launch.grace < 1e6 or not 0 < (1 if launch.time_limit is None else launch.time_limit) < 1e9:
+        raise Rejected("Times must be more than nothing and less than for ever.", "policy")
     if launch.num_nodes < 1 or launch.gpus < 0 or launch.memory < 0 or launch.shm_size < 0 or not 0 < launch.cpus < 1e6:
         raise Rejected("Nodes and cores must be more than none, and nothing may be negative.", "resources")
 
