@@ -98,11 +98,11 @@ class Double:
             with self.store.changed:
                 self.store.changed.wait(0.2)
                 fresh = [change for change in self.store.changes if change[0] > at]
-                is_old, at, before = at < self.store.oldest, max([at, *(c[0] for c in fresh)]), at
+                is_old, at = at < self.store.oldest, self.store.version
             if self.cuts != cuts:
                 yield b'{"type":"MODIFIED","obj'
                 return
-            if is_old and before < self.store.oldest:
+            if is_old:
                 yield _line("ERROR", Answer(410, "Expired", "The resourceVersion for the provided watch is too old.").body)
                 return
             for _, kind, of, thing in fresh:

@@ -70,12 +70,13 @@ def time_of(text: str | None) -> datetime | None:
 
 
 _OVER = frozenset({"Succeeded", "Failed"})
+_NEVER_STARTED = frozenset({"StartError", "ContainerCannotRun"})
 End = tuple[Reason, str, Object | None]
 
 
 def _end(job: Object, pods: Sequence[Object], tail: Tail, limits: Limits, now: datetime) -> End | None:
     """(reason, evidence, the pod that tells), or None while it goes on."""
-    failed = next((pod for pod in sorted(pods, key=_finished) if phase(pod) == "Failed" or _lost(pod, now)), None)
+    failed = next((pod for pod in sorted(pods, key=_blame) if phase(pod) == "Failed" or _lost(pod, now)), None)
     done = _conditions(job)
     is_over = "Complete" in done or "Failed" in done or (len(pods) == int(job["spec"].get("completions") or 1)
                                                          and all(phase(pod) in _OVER for pod in pods))
@@ -118,6 +119,9 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
     if code is None and said != "DeadlineExceeded" and not is_asked:
         log.warning("A pod ended in a way that is not known: %r %r", said, message[:200])
         return Reason.PLATFORM_ERROR, f"The pod failed without an exit code: {said} {message}".strip()[:500]
+    if ended.get("reason") in _NEVER_STARTED:
+        words = " ".join(str(ended.get("message") or "").split())[:400]
+        return Reason.COMMAND_NOT_FOUND if "not found" in words else Reason.NOT_EXECUTABLE, f"The image cannot start bash: {words}"
     is_timed_out = said == "DeadlineExceeded" or ended.get("message") == TIMED_OUT
     asked = "cancel" if is_asked else "time" if is_timed_out else ""
     verdict = classify(Ending(
@@ -125,7 +129,8 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
         peak=_memory_limit(pod), limit=_memory_limit(pod), is_over_memory=ended.get("reason") == "OOMKilled",
         time_limit=_limit(pod)))
     rank = "" if len_of(job) == 1 else f"Rank {rank_of(pod)}: "
-    return verdict.reason, f"{rank}{verdict.evidence}" if verdict.evidence else ""
+    deleted = " Its pod was deleted, and not by Muster." if "deletionTimestamp" in pod["metadata"] and not is_asked and code else ""
+    return verdict.reason, f"{rank}{verdict.evidence}{deleted}" if verdict.evidence else ""
 
 
 def _of_job(job: Object, condition: Object) -> tuple[Reason, str]:
@@ -145,7 +150,7 @@ def _of_job(job: Object, condition: Object) -> tuple[Reason, str]:
 def _ended(key: str, native: str, job: Object, pods: Sequence[Object], pod: Object | None, reason: Reason, evidence: str) -> Observation:
     ends = [_state(p).get("terminated", {}) for p in pods]
     told = _state(pod).get("terminated", {}) if pod else {}
-    code = told.get("exitCode")
+    code = None if told.get("reason") in _NEVER_STARTED else told.get("exitCode")
     finished = [e["finishedAt"] for e in ends if e.get("finishedAt")]
     started = [e["startedAt"] for e in ends if e.get("startedAt")]
     at = max(finished, default=None) or next((c.get("lastTransitionTime") for c in job.get("status", {}).get("conditions", ())), None)
@@ -187,8 +192,9 @@ def rank_of(pod: Object) -> int:
     return int(text) if text.isdigit() else 0
 
 
-def _finished(pod: Object) -> str:
-    return str(_state(pod).get("terminated", {}).get("finishedAt") or "~")
+def _blame(pod: Object) -> tuple[bool, str]:
+    """What failed by itself comes before what was ended because of it: times have whole seconds only."""
+    return "deletionTimestamp" in pod["metadata"], str(_state(pod).get("terminated", {}).get("finishedAt") or "~")
 
 
 def len_of(job: Object) -> int:

@@ -64,12 +64,12 @@ class Wire:
             return answer.read().decode(errors="replace")
 
     @contextmanager
-    def stream(self, path: str, silence: float = READ, **query: Any) -> Iterator[BaseHTTPResponse]:
-        """A body read bit by bit; `silence`: seconds without a byte that end it."""
+    def stream(self, path: str, silence: float = 0, **query: Any) -> Iterator[BaseHTTPResponse]:
+        """A body read bit by bit; `silence`: seconds without a byte that end it, if not the usual."""
         import urllib3
 
         with self._translated():
-            answer = self._send("GET", path, query, None, "", urllib3.Timeout(connect=CONNECT, read=silence), is_whole=False)
+            answer = self._send("GET", path, query, None, "", urllib3.Timeout(connect=CONNECT, read=silence or READ), is_whole=False)
             try:
                 if answer.status >= 400:
                     self._refuse(answer.status, answer.headers, answer.read())
