@@ -120,14 +120,16 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
         log.warning("A pod ended in a way that is not known: %r %r", said, message[:200])
         return Reason.PLATFORM_ERROR, f"The pod failed without an exit code: {said} {message}".strip()[:500]
     if ended.get("reason") in _NEVER_STARTED:
-        words = " ".join(str(ended.get("message") or "").split())[:400]
+        words = " ".join(str(ended.get("message") or "").split())
+        words = words[max(0, words.rfind("exec: ")):][:400]           # the runtime's own layers come before
         return Reason.COMMAND_NOT_FOUND if "not found" in words else Reason.NOT_EXECUTABLE, f"The image cannot start bash: {words}"
-    is_timed_out = said == "DeadlineExceeded" or ended.get("message") == TIMED_OUT
+    limit = _limit(pod)                      # without one, nothing that a script leaves as its last word counts
+    is_timed_out = limit is not None and (said == "DeadlineExceeded" or ended.get("message") == TIMED_OUT)
     asked = "cancel" if is_asked else "time" if is_timed_out else ""
     verdict = classify(Ending(
         exit_code=code, signal=ended.get("signal") or None, tail=tail(pod), asked=asked,
         peak=_memory_limit(pod), limit=_memory_limit(pod), is_over_memory=ended.get("reason") == "OOMKilled",
-        time_limit=_limit(pod)))
+        time_limit=limit))
     rank = "" if len_of(job) == 1 else f"Rank {rank_of(pod)}: "
     deleted = " Its pod was deleted, and not by Muster." if "deletionTimestamp" in pod["metadata"] and not is_asked and code else ""
     return verdict.reason, f"{rank}{verdict.evidence}{deleted}" if verdict.evidence else ""

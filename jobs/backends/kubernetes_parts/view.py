@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import OrderedDict
@@ -14,6 +15,7 @@ from jobs.backends.kubernetes_parts import names, states
 from jobs.backends.kubernetes_parts.mirror import Mirror
 from jobs.backends.kubernetes_parts.wire import Refused, Wire, segment
 
+log = logging.getLogger(__name__)
 Object = dict[str, Any]
 JOBS, PODS = "/apis/batch/v1/jobs", "/api/v1/pods"
 SYNC = 5.0                      # seconds that a first look may wait for the mirrors
@@ -79,8 +81,16 @@ class View:
         unknown = [(key, name) for key, name in keys if not jobs[key]]
         if unknown:
             jobs.update(self._ask(unknown))
-        seen = [self.observe(key, jobs[key][0], self._known_pods(jobs[key][0], name), tail) for key, name in keys if jobs[key]]
-        return Poll(seen, [key for key, _ in keys if not jobs[key]])
+        seen = [self._read(key, name, jobs[key][0], tail) for key, name in keys if jobs[key]]
+        return Poll([one for one in seen if one], [key for key, _ in keys if not jobs[key]])
+
+    def _read(self, key: str, name: str, job: Object, tail: states.Tail) -> Observation | None:
+        """One attempt that cannot be read keeps no other from being looked at."""
+        try:
+            return self.observe(key, job, self._known_pods(job, name), tail)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            log.exception("%s cannot be read", key)
+            return None
 
     def observe(self, key: str, job: Object, pods: Sequence[Object], tail: states.Tail) -> Observation:
         """As states.observe; an end once told is told again as it was."""

@@ -203,6 +203,24 @@ def test_a_reply_lost_after_success_starts_it_once(double, backend, tmp_path, wa
     assert backend.find(wanted.key) == handle and (tmp_path / "starts").read_text() == "started\n"
 
 
+def test_one_pod_that_cannot_be_read_hides_no_other(double, backend, wait_for, caplog):
+    odd, other = backend.submit(launch()).key, backend.submit(launch("sleep 1; exit 3")).key
+    wait_for(lambda: state_of(backend, odd) == State.RUNNING)
+    name = next(pod["metadata"]["name"] for pod in double.store.all("pods", "muster-jobs", f"muster/key={odd}"))
+    double.store.update("pods", "muster-jobs", name, lambda thing: thing["status"].update(containerStatuses=7))
+    wait_for(lambda: state_of(backend, other) == State.FAILED)
+    poll = backend.poll([odd, other])
+    assert [seen.key for seen in poll.observations] == [other] and not poll.missing and odd in caplog.text
+
+
+@pytest.mark.parametrize("text", [
+    "$(HOME) $(MUSTER_JOB_KEY)", "a\nb: {c}\n---", "'\"`$x`\\", "\x1b[31m\x07\t", "ä \u202e 漢字 \U0001f600", "#SBATCH -w x", "%s %n {0}"])
+def test_text_arrives_in_the_process_as_it_was(double, backend, text, wait_for):
+    key = backend.submit(launch('printf %s "$VALUE"', env={"VALUE": text})).key
+    wait_for(lambda: state_of(backend, key) == State.SUCCEEDED)
+    assert backend.read_log(key, 0).data == text.encode()
+
+
 def test_too_many_gpus_wait_in_words_and_are_canceled_before_they_start(double, backend, wait_for):
     key = backend.submit(launch(gpus=9)).key
     seen = wait_for(lambda: next((o for o in backend.poll([key]).observations if o.waiting), None))
