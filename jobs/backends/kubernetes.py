@@ -121,8 +121,9 @@ class KubernetesBackend:
                 return
             placed = [one for one in pods if one["spec"].get("nodeName") and states.phase(one) in {"Pending", "Running"}]
             asked = {names.CANCELED: job["metadata"].get("annotations", {}).get(names.CANCELED) or datetime.now(UTC).isoformat()}
-            self._view.put_anew(self._wire.patch(_path(job), {
-                "metadata": {"annotations": asked, "uid": job["metadata"]["uid"]}, **({} if placed else {"spec": {"suspend": True}})}))
+            self._wire.patch(_path(job), {"metadata": {"annotations": asked, "uid": job["metadata"]["uid"]},
+                                          **({} if placed else {"spec": {"suspend": True}})})
+            self._view.note(job, asked)
             for one in placed:
                 self._stop(one)
 

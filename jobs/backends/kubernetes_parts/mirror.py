@@ -63,6 +63,14 @@ class Mirror:
         with self._lock:
             self._objects.setdefault(_key(thing), {}).setdefault(thing["metadata"]["uid"], thing)
 
+    def note(self, thing: Object, notes: Mapping[str, str]) -> None:
+        """Annotations that we just made, on whatever is known by now: what the watch told meanwhile may be newer than our answer."""
+        with self._lock:
+            known = self._objects.get(_key(thing), {})
+            if (held := known.get(thing["metadata"]["uid"])) is not None:
+                meta = held["metadata"]
+                known[meta["uid"]] = {**held, "metadata": {**meta, "annotations": {**meta.get("annotations", {}), **notes}}}
+
     def drop(self, key: str) -> None:
         with self._lock:
             self._objects.pop(key, None)

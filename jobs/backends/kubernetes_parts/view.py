@@ -47,11 +47,9 @@ class View:
         if self._is_on:
             self._jobs.put(job)
 
-    def put_anew(self, job: Object) -> None:
-        """A change that we just made counts at once."""
-        if self._is_on:
-            self._jobs.drop(_name(job))
-            self._jobs.put(job)
+    def note(self, job: Object, notes: Mapping[str, str]) -> None:
+        """Annotations that we just made count at once."""
+        self._jobs.note(job, notes)
 
     def drop(self, name: str) -> None:
         self._jobs.drop(name)

@@ -203,6 +203,21 @@ def test_a_reply_lost_after_success_starts_it_once(double, backend, tmp_path, wa
     assert backend.find(wanted.key) == handle and (tmp_path / "starts").read_text() == "started\n"
 
 
+def test_news_that_come_before_our_own_answer_are_not_put_back(double, backend, wait_for, monkeypatch):
+    key = backend.submit(launch(gpus=9)).key
+    wait_for(lambda: next((o for o in backend.poll([key]).observations if o.waiting), None))
+    patch = backend._wire.patch
+
+    def late(path: str, body: Any, **query: Any) -> Any:
+        answer = patch(path, body, **query)
+        wait_for(lambda: backend._view._jobs.of(key)[0]["status"].get("conditions"))
+        return answer
+
+    monkeypatch.setattr(backend._wire, "patch", late)
+    backend.cancel(key)
+    assert wait_for(lambda: next((o for o in backend.poll([key]).observations if o.state.is_final), None)).reason == Reason.CANCELED
+
+
 def test_one_pod_that_cannot_be_read_hides_no_other(double, backend, wait_for, caplog):
     odd, other = backend.submit(launch()).key, backend.submit(launch("sleep 1; exit 3")).key
     wait_for(lambda: state_of(backend, odd) == State.RUNNING)
