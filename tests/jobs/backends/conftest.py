@@ -12,6 +12,7 @@ import pytest
 
 from jobs.backends import backends
 from jobs.backends.base import Handle, Launch, Observation
+from tests.rig.kube import folder_of, options_of
 
 
 def _slurm(path: Path, request: pytest.FixtureRequest, by_rest: bool) -> dict[str, Any]:
@@ -25,6 +26,7 @@ def _slurm(path: Path, request: pytest.FixtureRequest, by_rest: bool) -> dict[st
 
 # How each backend is made for a test, by its name, or by its name and a way to reach it. A backend without a line here fails the suite.
 MAKERS: dict[str, Callable[[Path, pytest.FixtureRequest], dict[str, Any]]] = {
+    "kubernetes": lambda *_: options_of(),
     "local": lambda path, _: {"root": str(path / "jobs")},
     "slurm-commands": lambda path, request: _slurm(path, request, by_rest=False),
     "slurm-rest": lambda path, request: _slurm(path, request, by_rest=True),
@@ -81,7 +83,9 @@ class Stage:
 
 @pytest.fixture
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A folder for one test: the jobs of a Slurm, which run as somebody else, may write there too."""
+    """A folder that a test and its jobs both see, whoever those run as."""
+    if "kubernetes" in request.node.name:
+        return folder_of(tmp_path)
     if "slurm" not in request.node.name:
         return tmp_path
     folder = Path(request.getfixturevalue("slurm").work) / uuid.uuid4().hex

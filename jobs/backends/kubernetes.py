@@ -1,0 +1,246 @@
+"""Kubernetes: a Job for each attempt, in a namespace of its team; an Indexed Job with a headless Service when it has several nodes.
+
+Nothing is kept here that the cluster does not hold: the Job remembers its key, whether we asked it to end, and how it ended. See
+docs/design/kubernetes.md for why a cancel is no delete.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, ClassVar
+
+from jobs.backends.base import (
+    Capability,
+    Handle,
+    Launch,
+    LogChunk,
+    NodeFacts,
+    Poll,
+    Probe,
+    Rejected,
+    Secret,
+    Unavailable,
+    option,
+)
+from jobs.backends.kubernetes_parts import access, logs, names, nodes, pod, probing, states
+from jobs.backends.kubernetes_parts.creating import Creator
+from jobs.backends.kubernetes_parts.rendering import rendered
+from jobs.backends.kubernetes_parts.settings import site_of
+from jobs.backends.kubernetes_parts.view import View
+from jobs.backends.kubernetes_parts.wire import Refused, Wire, segment
+
+Object = dict[str, Any]
+TAIL = 64 << 10
+_NONE = Secret("")
+PRODUCTS_FOR = 60.0             # seconds for which the types of GPUs are remembered
+
+
+@dataclass(frozen=True)
+class Config:
+    """How to reach the cluster, and what holds for every job there."""
+
+    kubeconfig: Secret = option("Kubeconfig", default=_NONE, note="With everything inside: kubectl config view --raw --flatten.")  # noqa: RUF009
+    server: str = option("Server", default="", note="Without a kubeconfig: https://10.0.0.1:6443.")
+    token: Secret = option("Token", default=_NONE, note="Of a service account.")  # noqa: RUF009  a Secret is a str: immutable
+    authority: Secret = option("Certificate authority", default=_NONE, note="PEM.")  # noqa: RUF009
+    namespace_prefix: str = option("Namespace prefix", default="muster", note="One for each portal that uses this cluster.")
+    image: str = option("Image", default="", note="For jobs that name none; it needs bash.")
+    pull_policy: str = option("Image pull policy", default="IfNotPresent", choices=("IfNotPresent", "Always", "Never"))
+    pull_secrets: tuple[str, ...] = option("Image pull secrets", default=(), note="Names of Secrets in each team's namespace.")
+    node_selector: tuple[str, ...] = option("Node selector", default=(), note="Labels as name=value.")
+    tolerations: tuple[str, ...] = option("Tolerations", default=(), note="Taints as name=value:NoSchedule, or name:NoSchedule.")
+    gpu_resource: str = option("GPU resource", default="nvidia.com/gpu")
+    priority_class: str = option("Priority class", default="")
+    user_id: int = option("User id", default=1000, note="As whom containers run; never 0.")
+    shared: tuple[str, ...] = option("Shared volumes", default=(), note="claim:/path; the claim exists in each namespace.")
+    blocked_networks: tuple[str, ...] = option("Blocked networks", default=("169.254.0.0/16",), note="What jobs may not reach, as CIDR.")
+    image_patience: int = option("Image patience", default=120, note="Seconds for which an image may fail to come.")
+
+
+class KubernetesBackend:
+    """See Backend for the contract."""
+
+    name: ClassVar[str] = "kubernetes"
+    title: ClassVar[str] = "Kubernetes"
+    capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.IMAGES, Capability.GANG, Capability.DRAIN})
+
+    def __init__(self, config: Config):
+        self.config, self.site = config, site_of(config)
+        self._places = logs.Places()
+        self._products: tuple[float, dict[str, set[str]]] = (0.0, {})
+
+    @classmethod
+    def configured(cls, options: Mapping[str, Any]) -> KubernetesBackend:
+        """From a cluster's stored options."""
+        known = {name: options[name] for name in Config.__dataclass_fields__ if options.get(name) not in (None, "")}
+        given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
+        return cls(Config(**given))
+
+    def probe(self) -> Probe:
+        try:
+            return probing.probe(self._wire)
+        except Unavailable as error:
+            return Probe(False, str(error))
+
+    def inventory(self) -> Sequence[NodeFacts]:
+        with _told():
+            found = self._wire.get("/api/v1/nodes", resourceVersion="0")["items"]
+            busy = self._wire.get("/api/v1/pods", resourceVersion="0", fieldSelector="status.phase!=Succeeded,status.phase!=Failed")["items"]
+        return nodes.inventory(found, busy, self.site.gpu_resource, self.site.tolerations)
+
+    def render(self, launch: Launch) -> str:
+        made = pod.build(launch, self.site, self._products_of(launch))
+        return rendered(launch, made, self._creator.rehearse(made))
+
+    def submit(self, launch: Launch) -> Handle:
+        job = self._creator.create(launch, pod.build(launch, self.site, self._products_of(launch)))
+        self._view.put(job)
+        return Handle(launch.key, states.native_id(job))
+
+    def find(self, key: str) -> Handle | None:
+        job = self._view.ask(key)
+        return Handle(key, states.native_id(job)) if job else None
+
+    def poll(self, keys: Iterable[str]) -> Poll:
+        return self._view.poll([(key, names.object_name(key)) for key in keys], self._tail)
+
+    def cancel(self, key: str, grace: float = 30) -> None:
+        """The grace is the one it was submitted with: Kubernetes keeps it in the pod."""
+        with _told():
+            job = self._view.ask(key)
+            if job is None:
+                return
+            pods = self._view.pods_of(job)
+            if self._view.observe(key, job, pods, self._tail).state.is_final:
+                return
+            placed = [one for one in pods if one["spec"].get("nodeName") and states.phase(one) in {"Pending", "Running"}]
+            asked = {names.CANCELED: job["metadata"].get("annotations", {}).get(names.CANCELED) or datetime.now(UTC).isoformat()}
+            self._wire.patch(_path(job), {"metadata": {"annotations": asked, "uid": job["metadata"]["uid"]},
+                                          **({} if placed else {"spec": {"suspend": True}})})
+            self._view.note(job, asked)
+            for one in placed:
+                self._stop(one)
+
+    def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
+        """Of the first node. Another's: `read_rank`."""
+        return self.read_rank(key, 0, after, limit)
+
+    def read_rank(self, key: str, rank: int, after: int, limit: int = 1 << 20) -> LogChunk:
+        """The output of one of several nodes, by offsets of its own."""
+        one = self._view.pod_of(names.object_name(key), rank)
+        data = b""
+        if one is not None:
+            uid = one["metadata"]["uid"]
+            place = self._places.before(uid, after)
+            with _told(), self._log_of(one, timestamps="true", sinceTime=place.since or None) as chunks:
+                data, place = logs.take(chunks, place, after, limit)
+                self._places.keep(uid, place)
+        return LogChunk(after, data, int(time.time() * 1000))
+
+    def forget(self, key: str) -> None:
+        with _told():
+            job = self._view.ask(key)
+            if job is not None and self._view.observe(key, job, self._view.pods_of(job), self._tail).state.is_final:
+                self._wire.delete(_path(job), {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background",
+                                               "preconditions": {"uid": job["metadata"]["uid"]}})
+                self._view.drop(names.object_name(key))
+
+    def drain(self, node: str, why: str) -> None:
+        self._cordon(node, is_out=True, why=why)
+
+    def resume(self, node: str) -> None:
+        self._cordon(node, is_out=False, why=None)
+
+    @cached_property
+    def _wire(self) -> Wire:
+        try:
+            return Wire(access.from_kubeconfig(self.config.kubeconfig) if self.config.kubeconfig else
+                        access.from_fields(self.config.server, self.config.token, self.config.authority))
+        except access.BadAccess as error:
+            raise Unavailable(str(error)) from error
+
+    @cached_property
+    def _creator(self) -> Creator:
+        return Creator(self._wire, self.site.prefix, self.config.blocked_networks)
+
+    @cached_property
+    def _view(self) -> View:
+        view = View(self._wire, self.site.prefix, states.Limits(image=self.config.image_patience))
+        weakref.finalize(self, view.stop)
+        return view
+
+    def _products_of(self, launch: Launch) -> list[str]:
+        """The product labels that mean this type of GPU. Raises Rejected when no node has one."""
+        if not launch.gpus or not launch.gpu_type or launch.gpu_type.startswith("mig-"):
+            return []
+        if time.monotonic() - self._products[0] > PRODUCTS_FOR:
+            found: dict[str, set[str]] = {}
+            with _told():
+                for node in self._wire.get("/api/v1/nodes", resourceVersion="0")["items"]:
+                    if product := node["metadata"].get("labels", {}).get(nodes.PRODUCT):
+                        found.setdefault(nodes.gpu_type(product), set()).add(product)
+            self._products = (time.monotonic(), found)
+        if launch.gpu_type not in self._products[1]:
+            raise Rejected(f"No node of this cluster has GPUs of type {launch.gpu_type[:40]!r}; there is "
+                           f"{', '.join(sorted(self._products[1])) or 'none'}.", "resources.gpus")
+        return sorted(self._products[1][launch.gpu_type])
+
+    def _stop(self, one: Object) -> None:
+        """A pod whose deadline is over gets SIGTERM and, after its grace, SIGKILL; and unlike one that is deleted it keeps its log and exit code."""
+        try:
+            self._wire.patch(f"{_path(one)}", {"metadata": {"uid": one["metadata"]["uid"]}, "spec": {"activeDeadlineSeconds": 1}})
+        except Refused as error:
+            if error.status not in {404, 409}:              # gone, or its name is another's: nothing to stop
+                raise
+
+    def _tail(self, one: Mapping[str, Any]) -> str:
+        """The last of its output, for the reason of its end; empty when its node cannot tell any more."""
+        kept = bytearray()
+        try:
+            with self._log_of(one, tailLines=200) as chunks:
+                for chunk in chunks:
+                    kept += chunk
+                    del kept[:-TAIL]
+        except (Unavailable, Refused):
+            return ""
+        return kept.decode(errors="replace")
+
+    @contextmanager
+    def _log_of(self, one: Mapping[str, Any], **query: Any) -> Iterator[Iterable[bytes]]:
+        """Its chunks; none while its container has not started, or when it is gone."""
+        try:
+            with self._wire.stream(f"{_path(one)}/log", container=names.CONTAINER, **query) as answer:
+                yield answer.stream(1 << 16)
+        except Refused as error:
+            if error.status not in {400, 404}:
+                raise
+            yield ()
+
+    def _cordon(self, node: str, *, is_out: bool, why: str | None) -> None:
+        try:
+            self._wire.patch(f"/api/v1/nodes/{segment(node)}", {
+                "spec": {"unschedulable": is_out or None}, "metadata": {"annotations": {names.DRAINED: why}}})
+        except Refused as error:
+            raise Rejected(f"No node {node!r} is there." if error.status == 404 else str(error)) from error
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """A request about no job in particular that is refused is the cluster's trouble: a right is missing, or it changed under us."""
+    try:
+        yield
+    except Refused as error:
+        raise Unavailable(str(error)) from error
+
+
+def _path(thing: Mapping[str, Any]) -> str:
+    meta = thing["metadata"]
+    group, kind = ("/apis/batch/v1", "jobs") if "template" in thing["spec"] else ("/api/v1", "pods")
+    return f"{group}/namespaces/{segment(meta['namespace'])}/{kind}/{segment(meta['name'])}"
+

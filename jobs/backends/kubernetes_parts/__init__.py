@@ -1,0 +1,1 @@
+"""The halves of the Kubernetes backend: what is built, what is read, and the wire between."""

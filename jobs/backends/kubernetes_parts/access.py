@@ -1,0 +1,115 @@
+"""How to reach an API server: from a kubeconfig or from single fields. Nothing in it may make this process read a file or run a program."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import ssl
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+_RUNS_PROGRAMS = ("exec", "auth-provider")
+_READS_FILES = ("client-certificate", "client-key", "tokenFile", "certificate-authority")
+
+
+class BadAccess(Exception):
+    """The credentials cannot be used; the text says why, without any of them."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """Where the API server is and who we are there. Certificates and keys are PEM texts."""
+
+    server: str
+    authority: str = ""
+    token: str = field(default="", repr=False)
+    certificate: str = field(default="", repr=False)
+    key: str = field(default="", repr=False)
+    server_name: str = ""
+
+    def tls(self) -> ssl.SSLContext | None:
+        """The context of its connections; None for http. Raises BadAccess."""
+        if urlsplit(self.server).scheme != "https":
+            return None
+        try:
+            context = ssl.create_default_context(cadata=self.authority or None)
+            if self.certificate:
+                self._load_client(context)
+        except (ssl.SSLError, ValueError) as error:
+            raise BadAccess(f"A certificate or key cannot be read: {error}") from error
+        return context
+
+    def _load_client(self, context: ssl.SSLContext) -> None:
+        """OpenSSL takes these from a file only: one that nobody else can open and that is gone at once."""
+        with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
+            file.write(f"{self.certificate}\n{self.key}\n")
+            file.flush()
+            context.load_cert_chain(file.name, password=lambda: "")
+
+
+def from_fields(server: str, token: str, authority: str) -> Access:
+    """From an address, a token and a certificate authority. Raises BadAccess."""
+    return Access(_address(server), authority.strip(), token.strip())
+
+
+def from_kubeconfig(text: str) -> Access:
+    """The current context of a kubeconfig whose certificates are inside it. Raises BadAccess."""
+    import yaml
+
+    try:
+        read = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise BadAccess("The kubeconfig is not YAML.") from error
+    config = _mapping(read, "kubeconfig")
+    context = _named(config, "contexts", "context", str(config.get("current-context") or ""))
+    cluster = _named(config, "clusters", "cluster", str(context.get("cluster") or ""))
+    user = _named(config, "users", "user", str(context.get("user") or ""))
+    _refuse(cluster, user)
+    return Access(
+        server=_address(str(cluster.get("server") or "")), authority=_data(cluster, "certificate-authority-data"),
+        token=str(user.get("token") or ""), certificate=_data(user, "client-certificate-data"), key=_data(user, "client-key-data"),
+        server_name=str(cluster.get("tls-server-name") or ""))
+
+
+def _refuse(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> None:
+    for name in _RUNS_PROGRAMS:
+        if user.get(name):
+            raise BadAccess(f"The kubeconfig's `{name}` would run a program on the portal's host; use a token or a client certificate.")
+    for name in _READS_FILES:
+        if user.get(name) or cluster.get(name):
+            raise BadAccess(f"The kubeconfig's `{name}` names a file; put its content in (`kubectl config view --raw --flatten`).")
+    if cluster.get("insecure-skip-tls-verify"):
+        raise BadAccess("The kubeconfig switches off the check of the server's certificate; give its certificate authority instead.")
+    if user.get("username") or user.get("password"):
+        raise BadAccess("Kubernetes takes no passwords any more; use a token or a client certificate.")
+
+
+def _address(server: str) -> str:
+    parts = urlsplit(server.strip())
+    if parts.scheme not in {"https", "http"} or not parts.hostname or parts.username or parts.query or parts.fragment:
+        raise BadAccess("The server must be an address like https://10.0.0.1:6443.")
+    return server.strip().rstrip("/")
+
+
+def _mapping(value: Any, what: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise BadAccess(f"The {what} is not a mapping of names to values.")
+    return value
+
+
+def _named(config: Mapping[str, Any], group: str, kind: str, name: str) -> Mapping[str, Any]:
+    rows = config.get(group)
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, Mapping) and row.get("name") == name:
+            return _mapping(row.get(kind), kind)
+    raise BadAccess(f"The kubeconfig has no {kind} {name!r}.")
+
+
+def _data(row: Mapping[str, Any], name: str) -> str:
+    try:
+        return base64.b64decode(str(row.get(name) or ""), validate=True).decode("ascii")
+    except (binascii.Error, ValueError) as error:
+        raise BadAccess(f"The kubeconfig's `{name}` is not base64 of a PEM text.") from error

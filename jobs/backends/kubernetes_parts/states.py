@@ -1,0 +1,226 @@
+"""From a Job and its pods to what we call it. Kubernetes' words stand in tables; an unknown one changes nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from jobs.backends.base import Observation
+from jobs.backends.classify import Ending, classify
+from jobs.backends.kubernetes_parts import names, waits
+from jobs.backends.kubernetes_parts.start import TIMED_OUT
+from jobs.states import Reason, State
+
+log = logging.getLogger(__name__)
+Object = Mapping[str, Any]
+Tail = Callable[[Object], str]              # the last of a pod's output
+GONE_AFTER = timedelta(seconds=60)          # past the end of its grace, a pod of an unreachable node counts as gone
+
+# reason of the pod, or of its condition DisruptionTarget → ours
+_POD_ENDS = {
+    "Evicted": Reason.PREEMPTED, "Preempting": Reason.PREEMPTED, "Shutdown": Reason.NODE_FAILED, "Terminated": Reason.NODE_FAILED,
+    "NodeShutdown": Reason.NODE_FAILED, "NodeLost": Reason.NODE_FAILED, "NodeAffinity": Reason.NODE_FAILED,
+    "UnexpectedAdmissionError": Reason.NODE_FAILED, "OutOfcpu": Reason.NODE_FAILED, "OutOfmemory": Reason.NODE_FAILED,
+    "OutOfpods": Reason.NODE_FAILED, "PreemptionByScheduler": Reason.PREEMPTED, "PreemptionByKubeScheduler": Reason.PREEMPTED,
+    "DeletionByTaintManager": Reason.NODE_FAILED, "DeletionByPodGC": Reason.NODE_FAILED, "EvictionByEvictionAPI": Reason.PREEMPTED,
+    "TerminationByKubelet": Reason.PREEMPTED,
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """For how long (seconds) an image or a container's making may fail before that is the end."""
+
+    image: float = 120
+    start: float = 120
+
+
+def observe(key: str, job: Object, pods: Sequence[Object], tail: Tail, limits: Limits, now: datetime, refusal: str = "") -> Observation:
+    """What the attempt is doing. `refusal`: what the Job's controller says when it may not make pods."""
+    pods = sorted(pods, key=rank_of)
+    native = native_id(job)
+    if (end := _end(job, pods, tail, limits, now)) is not None:
+        reason, evidence, pod = end
+        return _ended(key, native, job, pods, pod, reason, evidence)
+    is_stopping = names.CANCELED in job["metadata"].get("annotations", {}) or "deletionTimestamp" in job["metadata"]
+    running = [started for pod in pods for kind in ("running", "terminated") if (started := _state(pod).get(kind, {}).get("startedAt"))]
+    is_all_up = len(running) >= len_of(job)
+    state = State.RUNNING if is_all_up else State.STARTING if any(p["spec"].get("nodeName") for p in pods) else State.SUBMITTED
+    waiting = None if is_all_up else next(filter(None, map(waits.of_pod, pods)), None) or (waits.of_refusal(refusal) if refusal else None)
+    return Observation(key, State.STOPPING if is_stopping else state, _native_state(job, pods), native, waiting=waiting,
+                       started_at=time_of(min(running)) if is_all_up else None, node=_nodes(pods))
+
+
+def native_id(job: Object) -> str:
+    """namespace/name/uid: a name alone may be somebody else's tomorrow."""
+    meta = job["metadata"]
+    return f"{meta['namespace']}/{meta['name']}/{meta['uid']}"
+
+
+def phase(pod: Object) -> str:
+    return str(pod.get("status", {}).get("phase") or "Pending")
+
+
+def time_of(text: str | None) -> datetime | None:
+    """RFC 3339, as the API writes it."""
+    return datetime.fromisoformat(text).astimezone(UTC) if text else None
+
+
+_OVER = frozenset({"Succeeded", "Failed"})
+_NEVER_STARTED = frozenset({"StartError", "ContainerCannotRun"})
+End = tuple[Reason, str, Object | None]
+
+
+def _end(job: Object, pods: Sequence[Object], tail: Tail, limits: Limits, now: datetime) -> End | None:
+    """(reason, evidence, the pod that tells), or None while it goes on."""
+    failed = next((pod for pod in sorted(pods, key=_blame) if phase(pod) == "Failed" or _lost(pod, now)), None)
+    done = _conditions(job)
+    is_over = "Complete" in done or "Failed" in done or (len(pods) == int(job["spec"].get("completions") or 1)
+                                                         and all(phase(pod) in _OVER for pod in pods))
+    if failed is not None and (is_over or all(phase(pod) in _OVER or _lost(pod, now) for pod in pods)):
+        reason, evidence = _of_pod(job, failed, tail)
+        return reason, evidence, failed
+    if is_over and "Failed" not in done:
+        return Reason.COMPLETED, "", pods[0] if pods else None
+    if is_over:
+        return *_of_job(job, done["Failed"]), None
+    if names.CANCELED in job["metadata"].get("annotations", {}) and job["spec"].get("suspend") and not job.get("status", {}).get("active") \
+            and not any(phase(pod) == "Running" for pod in pods):
+        return Reason.CANCELED, "Canceled before it started.", None
+    return _stuck(pods, limits, now)
+
+
+def _stuck(pods: Sequence[Object], limits: Limits, now: datetime) -> End | None:
+    for pod in pods:
+        waiting = waits.of_pod(pod)
+        placed = next((c.get("lastTransitionTime") for c in pod.get("status", {}).get("conditions", ())
+                       if c.get("type") == "PodScheduled" and c.get("status") == "True"), None)
+        since = (now - (time_of(placed) or now)).total_seconds()
+        if waiting is None:
+            continue
+        if waiting.said == "InvalidImageName" or (waiting.said in waits.IMAGE_TROUBLE and since > limits.image):
+            return Reason.IMAGE_UNAVAILABLE, waiting.text, pod
+        if waiting.said in waits.START_TROUBLE and since > limits.start:
+            return Reason.REJECTED, waiting.text, pod
+    return None
+
+
+def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
+    """How one pod ended: what happened to it first, then what its process said."""
+    status, ended = pod.get("status", {}), _state(pod).get("terminated", {})
+    is_asked = names.CANCELED in job["metadata"].get("annotations", {})
+    said, message = _disruption(pod) or str(status.get("reason") or ""), str(status.get("message") or "")
+    if (reason := _POD_ENDS.get(said)) and not is_asked:
+        return reason, " ".join(f"{said}: {message or _disruption_message(pod)}".split())[:500]
+    code = ended.get("exitCode")
+    if code is None and said != "DeadlineExceeded" and not is_asked:
+        log.warning("A pod ended in a way that is not known: %r %r", said, message[:200])
+        return Reason.PLATFORM_ERROR, f"The pod failed without an exit code: {said} {message}".strip()[:500]
+    if ended.get("reason") in _NEVER_STARTED:
+        words = " ".join(str(ended.get("message") or "").split())
+        words = words[max(0, words.rfind("exec: ")):][:400]           # the runtime's own layers come before
+        return Reason.COMMAND_NOT_FOUND if "not found" in words else Reason.NOT_EXECUTABLE, f"The image cannot start bash: {words}"
+    limit = _limit(pod)                      # without one, nothing that a script leaves as its last word counts
+    is_timed_out = limit is not None and (said == "DeadlineExceeded" or ended.get("message") == TIMED_OUT)
+    asked = "cancel" if is_asked else "time" if is_timed_out else ""
+    verdict = classify(Ending(
+        exit_code=code, signal=ended.get("signal") or None, tail=tail(pod), asked=asked,
+        peak=_memory_limit(pod), limit=_memory_limit(pod), is_over_memory=ended.get("reason") == "OOMKilled",
+        time_limit=limit))
+    rank = "" if len_of(job) == 1 else f"Rank {rank_of(pod)}: "
+    deleted = " Its pod was deleted, and not by Muster." if "deletionTimestamp" in pod["metadata"] and not is_asked and code else ""
+    return verdict.reason, f"{rank}{verdict.evidence}{deleted}" if verdict.evidence else ""
+
+
+def _of_job(job: Object, condition: Object) -> tuple[Reason, str]:
+    """The pods are gone: what the Job itself remembers."""
+    said, message = str(condition.get("reason") or ""), str(condition.get("message") or "")
+    if names.CANCELED in job["metadata"].get("annotations", {}):
+        return Reason.CANCELED, ""
+    if "DisruptionTarget" in message:
+        return Reason.NODE_FAILED, message[:500]
+    if said == "DeadlineExceeded":
+        return Reason.TIME_LIMIT, message[:500]
+    if "failed with exit code" in message:
+        return Reason.USER_ERROR, message[:500]
+    return Reason.PLATFORM_ERROR, f"{said}: {message}"[:500]
+
+
+def _ended(key: str, native: str, job: Object, pods: Sequence[Object], pod: Object | None, reason: Reason, evidence: str) -> Observation:
+    ends = [_state(p).get("terminated", {}) for p in pods]
+    told = _state(pod).get("terminated", {}) if pod else {}
+    code = None if told.get("reason") in _NEVER_STARTED else told.get("exitCode")
+    finished = [e["finishedAt"] for e in ends if e.get("finishedAt")]
+    started = [e["startedAt"] for e in ends if e.get("startedAt")]
+    at = max(finished, default=None) or next((c.get("lastTransitionTime") for c in job.get("status", {}).get("conditions", ())), None)
+    if reason == Reason.COMPLETED and code is None:
+        code = 0
+    signal = told.get("signal") or (code - 128 if code and 128 < code < 193 else None)
+    peak = _memory_limit(pod) if pod and reason == Reason.OUT_OF_MEMORY and told.get("reason") == "OOMKilled" else None
+    return Observation(key, reason.final_state, _native_state(job, pods), native, reason, code, signal, evidence, time_of(min(started, default=None)),
+                       time_of(at), _nodes(pods), peak or None)
+
+
+def _lost(pod: Object, now: datetime) -> bool:
+    """Its node does not answer, and the time in which it had to go is long over."""
+    until = time_of(pod["metadata"].get("deletionTimestamp"))
+    return until is not None and phase(pod) not in _OVER and bool(_disruption(pod)) and now - until > GONE_AFTER
+
+
+def _disruption(pod: Object) -> str:
+    return next((str(c.get("reason") or "") for c in pod.get("status", {}).get("conditions", ())
+                 if c.get("type") == "DisruptionTarget" and c.get("status") == "True"), "")
+
+
+def _disruption_message(pod: Object) -> str:
+    return next((str(c.get("message") or "") for c in pod.get("status", {}).get("conditions", ()) if c.get("type") == "DisruptionTarget"), "")
+
+
+def _conditions(job: Object) -> dict[str, Object]:
+    return {c["type"]: c for c in job.get("status", {}).get("conditions", ()) if c.get("status") == "True"}
+
+
+def _state(pod: Object) -> Object:
+    statuses = pod.get("status", {}).get("containerStatuses", ())
+    return next((s.get("state", {}) for s in statuses if s.get("name") == names.CONTAINER), {})
+
+
+def rank_of(pod: Object) -> int:
+    """Which of its nodes."""
+    text = pod["metadata"].get("labels", {}).get("batch.kubernetes.io/job-completion-index", "0")
+    return int(text) if text.isdigit() else 0
+
+
+def _blame(pod: Object) -> tuple[bool, str]:
+    """What failed by itself comes before what was ended because of it: times have whole seconds only."""
+    return "deletionTimestamp" in pod["metadata"], str(_state(pod).get("terminated", {}).get("finishedAt") or "~")
+
+
+def len_of(job: Object) -> int:
+    """How many nodes it asked for."""
+    return int(job["spec"].get("completions") or 1)
+
+
+def _limit(pod: Object) -> float | None:
+    """Its time limit in seconds, if it has one."""
+    text = pod["metadata"].get("annotations", {}).get(names.LIMIT)
+    return float(text) if text else None
+
+
+def _memory_limit(pod: Object | None) -> int:
+    from jobs.backends.kubernetes_parts.nodes import quantity
+
+    limits = pod["spec"]["containers"][0].get("resources", {}).get("limits", {}) if pod else {}
+    return int(quantity(limits["memory"])) if "memory" in limits else 0
+
+
+def _nodes(pods: Sequence[Object]) -> str:
+    return ",".join(dict.fromkeys(pod["spec"]["nodeName"] for pod in pods if pod["spec"].get("nodeName")))
+
+
+def _native_state(job: Object, pods: Sequence[Object]) -> str:
+    done = next((kind for kind in ("Complete", "Failed", "Suspended") if kind in _conditions(job)), "")
+    return done or ",".join(dict.fromkeys(phase(pod) for pod in pods)) or "Pending"

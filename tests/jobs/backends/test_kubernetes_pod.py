@@ -1,0 +1,168 @@
+"""What is made of a launch: nothing of a user's text ever stands where Kubernetes would read it as anything but data."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.backends.base import Launch, Rejected
+from jobs.backends.kubernetes import KubernetesBackend
+from jobs.backends.kubernetes_parts import names, pod
+from jobs.backends.kubernetes_parts.pod import Site
+from jobs.backends.kubernetes_parts.start import START
+from tests.rig import kubernetes_schema
+
+SITE = Site(image="local/bash:1")
+LAUNCH = Launch(key="muster-0123", name="a job", script="true", org="atlas", team="vision", user="ada@atlas.example")
+MARK = "evil"
+YAML = f"x\n      hostPath:\n        path: /{MARK}"
+
+# Each is refused, or leaves every object but the data of the Secrets as it would be without it.
+ESCAPES = {
+    "script with YAML": {"script": f"true\n---\n{YAML}"},
+    "script that closes a string": {"script": f"'\"; {MARK} #"},
+    "script with $(VAR)": {"script": f"echo $({MARK})"},
+    "script with NUL": {"script": f"a\0{MARK}"},
+    "script with half a character": {"script": f"\ud800{MARK}"},
+    "value with $(VAR)": {"env": {"A": f"$({MARK})"}},
+    "value with $$(VAR)": {"env": {"A": f"$$({MARK})"}},
+    "value with YAML": {"env": {"A": YAML}},
+    "value with JSON": {"env": {"A": f'"}}],"hostNetwork":true,"{MARK}":[{{"a":"'}},
+    "value with NUL": {"env": {"A": f"\0{MARK}"}},
+    "value that loads a library": {"env": {"LD_PRELOAD": f"/{MARK}.so"}},
+    "value that bash reads first": {"env": {"BASH_ENV": f"/{MARK}"}},
+    "value that exports a function": {"env": {"BASH_FUNC_kill%%": f"() {{ {MARK}; }}"}},
+    "value that names another API server": {"env": {"KUBERNETES_SERVICE_HOST": MARK}},
+    "value of our own names": {"env": {"MUSTER_JOB_KEY": MARK, "MUSTER_OUTPUT_DIR": MARK}},
+    "variable with =": {"env": {f"A={MARK}": "1"}},
+    "variable with a newline": {"env": {f"A\n{MARK}": "1"}},
+    "variable with a slash": {"env": {f"../{MARK}": "1"}},
+    "variable that is empty": {"env": {"": MARK}},
+    "variable longer than a name": {"env": {MARK * 100: "1"}},
+    "image with an option": {"image": f"--privileged {MARK}"},
+    "image with a newline": {"image": f"busybox\nprivileged: true {MARK}"},
+    "image of a file": {"image": f"file:///etc/{MARK} x"},
+    "image with a tab": {"image": f"busybox\t{MARK}"},
+    "image with $(VAR)": {"image": f"$({MARK})"},
+    "image of 10,000 letters": {"image": MARK * 2500},
+    "GPU type of another resource": {"gpus": 1, "gpu_type": f"mig-1g/../{MARK}"},
+    "GPU type with a newline": {"gpus": 1, "gpu_type": f"mig-\n{MARK}"},
+    "GPU type that is a quantity": {"gpus": 1, "gpu_type": f"MIG-{MARK}: 8"},
+    "key that is a path": {"key": f"../{MARK}"},
+    "key with a newline": {"key": f"a\n{MARK}"},
+    "key that is a selector": {"key": f"a,{MARK}=b"},
+    "key that is empty": {"key": ""},
+    "nodes below one": {"num_nodes": 0},
+    "nodes without number": {"num_nodes": -5},
+    "cores that are no number": {"cpus": math.nan},
+    "cores without end": {"cpus": math.inf},
+    "memory below nothing": {"memory": -1},
+    "shared memory below nothing": {"shm_size": -1},
+    "GPUs below nothing": {"gpus": -8},
+    "time without end": {"time_limit": math.inf},
+    "time before now": {"time_limit": -1.0},
+    "grace that is no number": {"grace": math.nan},
+    "name with YAML": {"name": YAML},
+    "user with YAML": {"user": YAML},
+}
+
+
+def _without_data(made: pod.Objects) -> str:
+    """Everything that the API server reads as more than bytes."""
+    return json.dumps([made.job, *({**thing, "data": None} for thing in made.owned)])
+
+
+@pytest.mark.parametrize("change", ESCAPES.values(), ids=ESCAPES.keys())
+def test_an_escape_is_refused_or_inert(change):
+    try:
+        made = pod.build(replace(LAUNCH, **change), SITE)
+    except Rejected:
+        return
+    assert MARK not in _without_data(made)
+    assert made.job == pod.build(replace(LAUNCH, key=change.get("key", LAUNCH.key)), SITE).job
+
+
+@pytest.mark.parametrize("options", [
+    {"user_id": 0}, {"user_id": -1}, {"shared": ["claim:/proc"]}, {"shared": ["claim:/a/../etc"]}, {"shared": ["claim:/"]},
+    {"shared": ["claim:/muster/given"]}, {"shared": ["claim"]}, {"tolerations": ["a=b:Never"]}, {"tolerations": [":NoSchedule"]},
+    {"node_selector": ["no-value"]}, {"namespace_prefix": "Kube"}, {"namespace_prefix": "a/b"}, {"namespace_prefix": "x" * 30},
+], ids=str)
+def test_an_option_that_would_open_the_pods_is_refused(options):
+    with pytest.raises(Rejected) as told:
+        KubernetesBackend.configured(options)
+    assert told.value.field in options
+
+
+def test_a_pod_is_as_restricted_as_pod_security_asks():
+    spec = pod.build(replace(LAUNCH, gpus=2, shm_size=1 << 30, time_limit=60, num_nodes=2), SITE).job["spec"]["template"]["spec"]
+    container = spec["containers"][0]
+    assert spec["automountServiceAccountToken"] is False and "serviceAccountName" not in spec
+    assert not any(spec[where] for where in ("hostNetwork", "hostPID", "hostIPC"))
+    assert spec["securityContext"]["runAsNonRoot"] and spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert container["securityContext"] == {"allowPrivilegeEscalation": False, "privileged": False, "capabilities": {"drop": ["ALL"]}}
+    assert {next(k for k in volume if k != "name") for volume in spec["volumes"]} == {"secret", "emptyDir"}
+    assert container["command"] == ["bash", "/muster/given/start"] and "args" not in container and "env" not in container
+
+
+def test_every_object_is_one_of_the_published_api():
+    made = pod.build(replace(LAUNCH, gpus=1, gpu_type="h100", shm_size=1, time_limit=1, num_nodes=3),
+                     replace(SITE, selector={"a": "b"}, tolerations=({"key": "a", "operator": "Exists"},), pull_secrets=("p",),
+                             priority_class="high", shared=(("claim", "/data"),)), ["NVIDIA-H100-80GB-HBM3"])
+    for thing in (made.job, *made.owned):
+        kubernetes_schema.check(thing)
+    assert [thing["kind"] for thing in made.owned] == ["Secret", "Secret", "Service"]
+
+
+@given(script=st.text(), value=st.text(), name=st.text(), user=st.text())
+def test_any_text_comes_back_from_the_secrets_as_it_was_and_stands_nowhere_else(script, value, name, user):
+    launch = replace(LAUNCH, script=script, env={"VALUE": value}, name=name, user=user)
+    if any("\0" in text or not _is_text(text) for text in (script, value)):
+        with pytest.raises(Rejected) as told:
+            pod.build(launch, SITE)
+        assert told.value.field in {"run", "env"}
+        return
+    made = pod.build(launch, SITE)
+    variables, files = (thing["data"] for thing in made.owned)
+    assert base64.b64decode(variables["VALUE"]).decode() == value
+    assert base64.b64decode(files["script"]).decode() == script and base64.b64decode(files["start"]).decode() == START
+    assert made.job == pod.build(LAUNCH, SITE).job
+
+
+@given(org=st.text(max_size=60), team=st.text(max_size=60), other=st.tuples(st.text(max_size=60), st.text(max_size=60)))
+@settings(max_examples=300)
+def test_no_two_teams_share_a_namespace_and_each_is_a_name(org, team, other):
+    name = names.namespace_name("muster", org, team)
+    assert len(name) <= 63 and name.startswith("muster-") and name == name.lower() and name.replace("-", "").isalnum() and not name.endswith("-")
+    assert (names.namespace_name("muster", *other) == name) == ((org, team) == other)
+
+
+def test_slugs_with_hyphens_do_not_meet_in_one_namespace():
+    assert names.namespace_name("muster", "atlas", "vision") == "muster-atlas-vision"
+    assert names.namespace_name("muster", "a-b", "c") != names.namespace_name("muster", "a", "b-c")
+
+
+def test_a_script_beyond_what_a_secret_holds_is_refused_with_its_size():
+    with pytest.raises(Rejected, match="1 MiB") as told:
+        pod.build(replace(LAUNCH, script="x" * (1 << 20)), SITE)
+    assert told.value.field == "run"
+
+
+def test_a_mig_slice_asks_for_a_resource_of_its_own_and_whole_gpus_for_their_product():
+    slices = pod.build(replace(LAUNCH, gpus=1, gpu_type="mig-1g.10gb"), SITE).job["spec"]["template"]["spec"]
+    assert slices["containers"][0]["resources"]["limits"]["nvidia.com/mig-1g.10gb"] == "1"
+    whole = pod.build(replace(LAUNCH, gpus=4, gpu_type="h100"), SITE, ["NVIDIA-H100-80GB-HBM3"]).job["spec"]["template"]["spec"]
+    assert whole["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "4" and "NVIDIA-H100-80GB-HBM3" in json.dumps(whole["affinity"])
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,181 @@
+"""What the Kubernetes backend reads: logs in lines with times, the scheduler's messages, nodes, and the ends of pods."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs.backends.kubernetes_parts import logs, nodes, states, waits
+from jobs.backends.kubernetes_parts.access import BadAccess, from_kubeconfig
+from jobs.states import Reason, State, Wait
+
+NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
+JOB = {"metadata": {"name": "j", "namespace": "n", "uid": "u"}, "spec": {"completions": 1, "parallelism": 1}, "status": {}}
+
+
+class Kubelet:
+    """Keeps lines as a kubelet does, and gives them with their times from a second on."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[datetime, bytes]] = []
+
+    def write(self, data: bytes, at: float) -> None:
+        self.lines += [(NOW + timedelta(seconds=at), line + b"\n") for line in data.split(b"\n")[:-1]]
+        if rest := data.rpartition(b"\n")[2]:
+            self.lines.append((NOW + timedelta(seconds=at), rest))
+
+    def answer(self, place: logs.Place, cut: int) -> list[bytes]:
+        since = datetime.fromisoformat(place.since) if place.since else NOW
+        data = b"".join(f"{at.strftime('%Y-%m-%dT%H:%M:%S.%f')}000Z ".encode() + line for at, line in self.lines if at >= since)
+        return [data[i:i + cut] for i in range(0, len(data), cut)]
+
+
+@given(writes=st.lists(st.tuples(st.binary(max_size=60).map(lambda b: b + b"\n"), st.integers(1, 1500)), max_size=12),
+       limit=st.integers(1, 90), cut=st.integers(1, 70))
+def test_a_log_read_bit_by_bit_while_it_grows_is_byte_exact(writes, limit, cut):
+    kubelet, places, got, at = Kubelet(), logs.Places(), b"", 0.0
+    for data, pause in [*writes, (b"", 0)]:
+        kubelet.write(data, at := at + pause / 1000)
+        while True:
+            place = places.before("pod", len(got))
+            read, place = logs.take(kubelet.answer(place, cut), place, len(got), limit)
+            places.keep("pod", place)
+            got += read
+            if not read:
+                break
+    assert got == b"".join(data for data, _ in writes)
+
+
+@given(lines=st.lists(st.binary(max_size=30).map(lambda b: b.replace(b"\n", b"") + b"\n"), min_size=1, max_size=9), after=st.integers(0, 99))
+def test_a_log_is_the_same_from_any_offset_without_memory(lines, after):
+    kubelet = Kubelet()
+    for number, line in enumerate(lines):
+        kubelet.write(line, number * 0.7)
+    assert logs.take(kubelet.answer(logs.Place(), 64), logs.Place(), after, 1 << 20)[0] == b"".join(lines)[after:]
+
+
+def test_a_log_that_was_turned_over_goes_on_after_the_last_line_seen():
+    kubelet, places = Kubelet(), logs.Places()
+    for number in range(10):
+        kubelet.write(f"line {number}\n".encode(), number * 0.2)
+    first, place = logs.take(kubelet.answer(logs.Place(), 64), logs.Place(), 0, 1 << 20)
+    places.keep("pod", place)
+    for number in range(10, 13):
+        kubelet.write(f"line {number}\n".encode(), number * 0.2)
+    del kubelet.lines[:8]
+    place = places.before("pod", len(first))
+    assert logs.take(kubelet.answer(place, 64), place, len(first), 1 << 20)[0] == b"line 10\nline 11\nline 12\n"
+
+
+@pytest.mark.parametrize(("message", "wait", "text"), [
+    ("0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {dedicated: infra}. preemption: none.", Wait.CAPACITY,
+     "0 of 12 nodes fit: 8 lack free nvidia.com/gpu, 4 are tainted dedicated: infra."),
+    ("0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient memory. no new claims to deallocate, preemption: x", Wait.CAPACITY,
+     "0 of 3 nodes fit: 1 have too little cpu free, 2 have too little memory free."),
+    ("0/1 nodes are available: 1 node(s) were unschedulable.", Wait.NODES_DOWN, "0 of 1 nodes fit: 1 are cordoned."),
+    ("0/2 nodes are available: 2 node(s) had untolerated taint(s). ", Wait.IMPOSSIBLE, "0 of 2 nodes fit: 2 had untolerated taint(s)."),
+    ("0/5 nodes are available: 5 node(s) didn't match Pod's node affinity/selector.", Wait.IMPOSSIBLE,
+     "0 of 5 nodes fit: 5 have no GPU of that type or not the labels asked for."),
+    ("no nodes available to schedule pods", Wait.EVALUATING, "no nodes available to schedule pods"),
+])
+def test_the_schedulers_message_becomes_words_and_numbers(message, wait, text):
+    told = waits.of_scheduler("Unschedulable", message)
+    assert (told.wait, told.text) == (wait, text)
+
+
+def test_a_quota_is_told_with_its_numbers():
+    told = waits.of_refusal('pods "x" is forbidden: exceeded quota: q, requested: g=2, used: requests.nvidia.com/gpu=7, limited: 8')
+    assert told.wait == Wait.CLUSTER_LIMIT and "used: requests.nvidia.com/gpu=7" in told.text
+
+
+@given(st.text())
+def test_no_message_of_a_scheduler_breaks_us(message):
+    assert waits.of_scheduler("Unschedulable", f"0/3 nodes are available: {message}").text
+
+
+def pod(phase: str, state: dict | None = None, **status):
+    container = [{"name": "main", "state": state}] if state else []
+    return {"metadata": {"name": "p", "namespace": "n", "uid": "p"}, "spec": {"nodeName": "n1", "containers": [
+        {"resources": {"limits": {"memory": "64Mi"}}}]}, "status": {"phase": phase, "containerStatuses": container, **status}}
+
+
+def disruption(reason: str) -> list[dict]:
+    return [{"type": "DisruptionTarget", "status": "True", "reason": reason, "message": "said so"}]
+
+
+LIMITED = {"annotations": {"muster/time-limit": "60"}}
+
+
+def limited(one: dict) -> dict:
+    return {**one, "metadata": {**one["metadata"], **LIMITED}}
+
+
+def ended(code: int, why: str = "Error", **more) -> dict:
+    return {"terminated": {"exitCode": code, "reason": why, "startedAt": "2026-05-01T11:00:00Z", "finishedAt": "2026-05-01T11:59:00Z", **more}}
+
+
+@pytest.mark.parametrize(("one", "reason"), [
+    (pod("Succeeded", ended(0, "Completed")), Reason.COMPLETED),
+    (pod("Failed", ended(7)), Reason.USER_ERROR),
+    (pod("Failed", ended(137, "OOMKilled")), Reason.OUT_OF_MEMORY),
+    (pod("Failed", ended(139)), Reason.KILLED_BY_SIGNAL),
+    (limited(pod("Failed", ended(143, message="time"))), Reason.TIME_LIMIT),
+    (limited(pod("Failed", ended(143), reason="DeadlineExceeded")), Reason.TIME_LIMIT),
+    (pod("Failed", ended(7, message="time")), Reason.USER_ERROR),
+    (pod("Failed", None, reason="Evicted", message="The node was low on resource: memory."), Reason.PREEMPTED),
+    (pod("Failed", ended(143), conditions=disruption("PreemptionByScheduler")), Reason.PREEMPTED),
+    (pod("Failed", ended(143), conditions=disruption("DeletionByTaintManager")), Reason.NODE_FAILED),
+    (pod("Failed", None, conditions=disruption("DeletionByPodGC")), Reason.NODE_FAILED),
+    (pod("Failed", None, reason="NodeLost"), Reason.NODE_FAILED),
+    (pod("Failed", ended(128, "StartError", message='x: exec: "bash": executable file not found in $PATH')), Reason.COMMAND_NOT_FOUND),
+    (pod("Failed", None, reason="SomethingNew", message="in a later version"), Reason.PLATFORM_ERROR),
+    (pod("Pending", {"waiting": {"reason": "InvalidImageName", "message": "no"}}), Reason.IMAGE_UNAVAILABLE),
+])
+def test_every_end_of_a_pod_has_its_reason(one, reason):
+    seen = states.observe("k", JOB, [one], lambda _: "", states.Limits(), NOW)
+    assert seen.reason == reason and seen.state == reason.final_state
+
+
+def test_an_image_that_does_not_come_waits_and_then_ends():
+    scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-05-01T11:59:30Z"}
+    one = pod("Pending", {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}}, conditions=[scheduled])
+    early = states.observe("k", JOB, [one], lambda _: "", states.Limits(image=60), NOW)
+    late = states.observe("k", JOB, [one], lambda _: "", states.Limits(image=60), NOW + timedelta(seconds=40))
+    assert (early.state, early.waiting.wait) == (State.STARTING, Wait.IMAGE) and late.reason == Reason.IMAGE_UNAVAILABLE
+
+
+def test_a_pod_of_an_unreachable_node_is_given_up_only_after_its_time():
+    one = pod("Running", {"running": {"startedAt": "2026-05-01T11:00:00Z"}}, conditions=disruption("DeletionByTaintManager"))
+    one["metadata"]["deletionTimestamp"] = "2026-05-01T11:59:30Z"
+    assert states.observe("k", JOB, [one], lambda _: "", states.Limits(), NOW).state == State.RUNNING
+    assert states.observe("k", JOB, [one], lambda _: "", states.Limits(), NOW + timedelta(minutes=1)).reason == Reason.NODE_FAILED
+
+
+@pytest.mark.parametrize(("text", "number"), [
+    ("500m", 0.5), ("24632892Ki", 24632892 * 1024), ("2", 2), ("1e3", 1000), ("1.5Gi", 1.5 * 2**30), ("3k", 3000)])
+def test_a_quantity_is_a_number(text, number):
+    assert nodes.quantity(text) == pytest.approx(number)
+
+
+def test_mig_slices_taints_and_what_others_use_are_seen():
+    node = {"metadata": {"name": "n1", "labels": {nodes.PRODUCT: "NVIDIA-H100-80GB-HBM3"}},
+            "spec": {"taints": [{"key": "dedicated", "value": "infra", "effect": "NoSchedule"}]},
+            "status": {"allocatable": {"cpu": "8", "memory": "1Gi", "nvidia.com/gpu": "1", "nvidia.com/mig-1g.10gb": "2"}}}
+    used = {"spec": {"nodeName": "n1", "containers": [{"resources": {"requests": {"cpu": "1500m", "nvidia.com/mig-1g.10gb": "1"}}}]}, "status": {}}
+    seen, = nodes.inventory([node], [used], "nvidia.com/gpu")
+    assert [gpu.type for gpu in seen.gpus] == ["h100", "mig-1g.10gb", "mig-1g.10gb"] and (seen.used_cpus, seen.used_gpus) == (1.5, 1)
+    assert seen.is_drained and "dedicated=infra:NoSchedule" in seen.note
+    tolerated, = nodes.inventory([node], [], "nvidia.com/gpu", [{"key": "dedicated", "operator": "Exists"}])
+    assert not tolerated.is_drained
+
+
+@pytest.mark.parametrize("trap", [
+    "exec: {command: rm}", "auth-provider: {name: gcp}", "client-key: /etc/shadow", "tokenFile: /etc/passwd", "password: x"])
+def test_a_kubeconfig_that_would_run_or_read_something_is_refused(trap):
+    text = ("current-context: c\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: {server: 'https://x'}}]\n"
+            f"users: [{{name: u, user: {{{trap}}}}}]")
+    with pytest.raises(BadAccess):
+        from_kubeconfig(text)

@@ -1,0 +1,80 @@
+"""A Kubernetes for tests: a real one when MUSTER_TEST_KUBECONFIG names its kubeconfig, else our double (kubernetes_double.py).
+
+The real one must be a single node that sees this machine's /tmp, for jobs and tests share files; MUSTER_TEST_K8S_IMAGE has bash and python3.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+import uuid
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jobs.backends.kubernetes_parts import namespace
+from jobs.backends.kubernetes_parts.access import from_kubeconfig
+from jobs.backends.kubernetes_parts.wire import Wire
+
+CLAIM = "muster-test"
+
+
+def is_real() -> bool:
+    """Whether the tests speak to a real cluster."""
+    return bool(os.environ.get("MUSTER_TEST_KUBECONFIG"))
+
+
+def options_of() -> dict[str, Any]:
+    """Options of a backend on it: one namespace prefix for each process of tests."""
+    return _real() if is_real() else _double()
+
+
+def folder_of(own: Path) -> Path:
+    """A folder that jobs see too, under the same path."""
+    if not is_real():
+        return own
+    path = Path(_shared()) / uuid.uuid4().hex[:8]
+    path.mkdir()
+    path.chmod(0o777)
+    return path
+
+
+@cache
+def _double() -> dict[str, Any]:
+    from tests.rig.kubernetes_double import start
+
+    double = start()
+    atexit.register(double.close)
+    return {"server": double.url, "token": double.token, "image": "local/bash:1"}
+
+
+@cache
+def _real() -> dict[str, Any]:
+    text = Path(os.environ["MUSTER_TEST_KUBECONFIG"]).read_text()
+    prefix, folder = f"mt{uuid.uuid4().hex[:8]}", _shared()
+    wire, meta = Wire(from_kubeconfig(text)), {"name": f"{prefix}-share"}
+    wire.post("/api/v1/namespaces", namespace.namespace(f"{prefix}-jobs", prefix, "", ""))
+    wire.post("/api/v1/persistentvolumes", {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": meta, "spec": {
+        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteMany"], "hostPath": {"path": folder}, "storageClassName": "",
+        "claimRef": {"name": CLAIM, "namespace": f"{prefix}-jobs"}}})
+    wire.post(f"/api/v1/namespaces/{prefix}-jobs/persistentvolumeclaims", {
+        "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": CLAIM}, "spec": {
+            "accessModes": ["ReadWriteMany"], "storageClassName": "", "volumeName": meta["name"], "resources": {"requests": {"storage": "1Gi"}}}})
+    atexit.register(_remove, wire, prefix)
+    return {"kubeconfig": text, "namespace_prefix": prefix, "shared": [f"{CLAIM}:{folder}"], "pull_policy": "IfNotPresent",
+            "image": os.environ.get("MUSTER_TEST_K8S_IMAGE", "docker.io/library/python:3.12")}
+
+
+def _remove(wire: Wire, prefix: str) -> None:
+    wire.delete(f"/api/v1/namespaces/{prefix}-jobs")
+    wire.delete(f"/api/v1/persistentvolumes/{prefix}-share")
+
+
+@cache
+def _shared() -> str:
+    folder = tempfile.mkdtemp(prefix="muster-shared-")
+    os.chmod(folder, 0o777)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

@@ -1,0 +1,239 @@
+"""A double of Kubernetes, written by us: no real API server. It is here because a real one cannot be had from packages.
+
+It keeps objects with uids and versions, answers lists, watches (bookmarks; 410 on connecting and in the stream), dry runs, patches and logs,
+and runs each pod's program as a real process. What it takes is checked against the published OpenAPI. Faults are put in by tests.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.rig import kubernetes_schema
+from tests.rig.kubernetes_node import Node
+from tests.rig.kubernetes_store import Answer, Object, Store, merge, selects
+
+BOOKMARK = 1.0                           # seconds of silence after which a watch gets one
+_KINDS = {"namespaces": "Namespace", "pods": "Pod", "secrets": "Secret", "services": "Service", "events": "Event", "nodes": "Node",
+          "jobs": "Job", "networkpolicies": "NetworkPolicy"}
+
+
+class Double:
+    """`answers`: what the next requests get instead of an answer, as (part of the path, Answer or seconds to hang)."""
+
+    def __init__(self) -> None:
+        self.store, self.token = Store(), "double"
+        self.node = Node(self.store)
+        self.answers: list[tuple[str, Answer | float]] = []
+        self.asked: list[str] = []
+        self.denied: set[str] = set()                    # rights as "create jobs" that reviews refuse
+        self.cuts = 0                                    # raised to break all watches off
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.double = self
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+
+    def fail(self, part: str, answer: Answer | float, times: int = 1) -> None:
+        """The next requests whose line holds `part` get this."""
+        self.answers += [(part, answer)] * times
+
+    def cut(self) -> None:
+        """Every watch ends in the middle of a line."""
+        with self.store.changed:
+            self.cuts += 1
+            self.store.changed.notify_all()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self.node.close()
+
+    def answer(self, method: str, parts: list[str], query: dict[str, str], body: Any) -> Object:
+        """A request about objects. Raises Answer."""
+        if parts == ["version"]:
+            return {"gitVersion": "v1.36.0-double"}
+        plural, space, name = _target(parts)
+        if plural == "selfsubjectaccessreviews":
+            wanted = body["spec"]["resourceAttributes"]
+            return {**body, "status": {"allowed": f"{wanted['verb']} {wanted['resource']}" not in self.denied}}
+        if plural not in _KINDS:
+            raise Answer(404, "NotFound", "the server could not find the requested resource")
+        if method == "GET":
+            return self.store.get(plural, space, name) if name else self._list(plural, space, query)
+        if method == "POST":
+            return self._create(plural, space, body, query)
+        if method == "PATCH":
+            return self.store.update(plural, space, name, lambda thing: _patch(thing, body))
+        return self.store.remove(plural, space, name, (body or {}).get("preconditions", {}).get("uid", ""))
+
+    def _create(self, plural: str, space: str, body: Object, query: dict[str, str]) -> Object:
+        if query.get("fieldValidation") == "Strict" or plural in {"namespaces", "networkpolicies"}:
+            kubernetes_schema.check(body)
+        if plural == "secrets" and sum(len(v) for v in body["data"].values()) > 4 << 20:
+            raise Answer(422, "Invalid", "Secret is too long", (("data", "Too long"),))
+        return self.store.create(plural, space, body, is_rehearsal=query.get("dryRun") == "All")
+
+    def _list(self, plural: str, space: str, query: dict[str, str]) -> Object:
+        with self.store.changed:
+            found = self.store.all(plural, space, query.get("labelSelector", ""), query.get("fieldSelector", ""))
+            meta: Object = {"resourceVersion": str(self.store.version)}
+        start, limit = int(query.get("continue") or 0), int(query.get("limit") or 0)
+        if limit and start + limit < len(found):
+            meta["continue"] = str(start + limit)
+        return {"kind": f"{_KINDS[plural]}List", "apiVersion": "v1", "metadata": meta, "items": found[start:start + limit if limit else None]}
+
+    def watch(self, plural: str, space: str, query: dict[str, str]) -> Iterator[bytes]:
+        """Lines of events; ends at its time, at a cut, or with a 410."""
+        at, cuts = int(query["resourceVersion"]), self.cuts
+        if at < self.store.oldest:
+            raise Answer(410, "Expired", f"too old resource version: {at} ({self.store.oldest})")
+        until, heard = time.monotonic() + int(query.get("timeoutSeconds", 60)), time.monotonic()
+        while time.monotonic() < until:
+            with self.store.changed:
+                self.store.changed.wait(0.2)
+                fresh = [change for change in self.store.changes if change[0] > at]
+                is_old, at = at < self.store.oldest, self.store.version
+            if self.cuts != cuts:
+                yield b'{"type":"MODIFIED","obj'
+                return
+            if is_old:
+                yield _line("ERROR", Answer(410, "Expired", "The resourceVersion for the provided watch is too old.").body)
+                return
+            for _, kind, of, thing in fresh:
+                if of == plural and space in {"", thing["metadata"].get("namespace", "")} and selects(thing, query.get("labelSelector", ""), ""):
+                    heard = time.monotonic()
+                    yield _line(kind, thing)
+            if query.get("allowWatchBookmarks") and time.monotonic() - heard > BOOKMARK:
+                heard = time.monotonic()
+                yield _line("BOOKMARK", {"kind": _KINDS[plural], "metadata": {"resourceVersion": str(at)}})
+
+    def log(self, space: str, name: str, query: dict[str, str]) -> bytes:
+        """As a kubelet gives it: a time before each line that begins, all lines from a whole second on."""
+        pod = self.store.get("pods", space, name)
+        if not pod["status"].get("containerStatuses"):
+            raise Answer(400, "BadRequest", f'container "main" in pod "{name}" is waiting to start: ContainerCreating')
+        since = datetime.fromisoformat(query["sinceTime"]) if "sinceTime" in query else datetime.min.replace(tzinfo=UTC)
+        found, is_start = bytearray(), True
+        lines = list(self.node.logs.get(pod["metadata"]["uid"], ()))
+        for at, data in lines[-int(query.get("tailLines", len(lines))):] if lines else ():
+            if at >= since:
+                found += f"{at.isoformat().replace('+00:00', '000Z')} ".encode() if is_start and query.get("timestamps") else b""
+                found += data
+            is_start = data.endswith(b"\n")
+        return bytes(found)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+    double: Double
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def do_GET(self) -> None:
+        self._do("GET")
+
+    def do_POST(self) -> None:
+        self._do("POST")
+
+    def do_PATCH(self) -> None:
+        self._do("PATCH")
+
+    def do_DELETE(self) -> None:
+        self._do("DELETE")
+
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
+
+    def _do(self, method: str) -> None:
+        double, url = self.server.double, urlsplit(self.path)
+        length = int(self.headers.get("Content-Length") or 0)
+        body = json.loads(self.rfile.read(length)) if length else None
+        double.asked.append(f"{method} {self.path}")
+        try:
+            self._fault(f"{method} {self.path}")
+            if self.headers.get("Authorization") != f"Bearer {double.token}":
+                raise Answer(401, "Unauthorized", "Unauthorized")
+            parts, query = [unquote(p) for p in url.path.split("/") if p], {k: v[0] for k, v in parse_qs(url.query).items()}
+            self._answer(method, parts, query, body)
+        except Answer as error:
+            self._send(error.code, json.dumps(error.body).encode(), error.after)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def _answer(self, method: str, parts: list[str], query: dict[str, str], body: Any) -> None:
+        double = self.server.double
+        if parts == ["readyz"]:
+            self._send(200, b"ok")
+        elif parts[-1] == "log" and method == "GET":
+            self._send(200, double.log(parts[3], parts[5], query))
+        elif query.get("watch"):
+            plural, space, _ = _target(parts)
+            self._stream(double.watch(plural, space, query))
+        else:
+            self._send(201 if method == "POST" else 200, json.dumps(double.answer(method, parts, query, body)).encode())
+
+    def _fault(self, line: str) -> None:
+        double = self.server.double
+        for fault in double.answers:
+            if fault[0] in line:
+                double.answers.remove(fault)
+                if isinstance(fault[1], Answer):
+                    raise fault[1]
+                time.sleep(fault[1])
+                return
+
+    def _send(self, code: int, data: bytes, after: int = 0) -> None:
+        self.send_response(code)
+        self.send_header("Content-Length", str(len(data)))
+        if after:
+            self.send_header("Retry-After", str(after))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _stream(self, lines: Iterator[bytes]) -> None:
+        first = next(lines, b"")
+        self.send_response(200)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for line in (first, *()) if first else ():
+            self._chunk(line)
+        for line in lines:
+            self._chunk(line)
+        self._chunk(b"")
+
+    def _chunk(self, data: bytes) -> None:
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        self.wfile.flush()
+
+
+def start() -> Double:
+    return Double()
+
+
+def _target(parts: list[str]) -> tuple[str, str, str]:
+    """(plural, namespace, name) of a path."""
+    rest = parts[2:] if parts[0] == "api" else parts[3:]
+    if rest[:1] == ["namespaces"] and len(rest) > 2:
+        return rest[2], rest[1], rest[3] if len(rest) > 3 else ""
+    return rest[0], "", rest[1] if len(rest) > 1 else ""
+
+
+def _patch(thing: Object, change: Object) -> None:
+    uid = change.get("metadata", {}).get("uid", thing["metadata"]["uid"])
+    if uid != thing["metadata"]["uid"]:
+        raise Answer(409, "Conflict", f"Precondition failed: UID in precondition: {uid}, UID in object meta: {thing['metadata']['uid']}")
+    merge(thing, change)
+
+
+def _line(kind: str, thing: Object) -> bytes:
+    return json.dumps({"type": kind, "object": thing}).encode() + b"\n"
