@@ -57,18 +57,23 @@ $(PY):
 	@$(PYTHON) -m venv $(VENV) \
 	  || { rm -rf $(VENV); echo "python3 -m venv failed: on Debian and Ubuntu, apt install python3-venv"; exit 1; }
 
+# `muster` from a checkout: the same environment, the client's source.
+define WRAPPER
+printf '#!/bin/sh\nPYTHONPATH="%s/client" exec "%s/$(PY)" -m muster "$$@"\n' "$(CURDIR)" "$(CURDIR)" >$(VENV)/bin/muster && chmod 755 $(VENV)/bin/muster
+endef
+
 $(VENV)/.base.stamp: requirements/base.lock | $(PY)
 	@$(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip >/dev/null
 	@echo "Installing what Muster needs (once) …"
 	@$(PIP) install --require-hashes -r requirements/base.lock
-	@printf '#!/bin/sh\nPYTHONPATH="%s/client" exec "%s/$(PY)" -m muster "$$@"\n' "$(CURDIR)" "$(CURDIR)" >$(VENV)/bin/muster
-	@chmod 755 $(VENV)/bin/muster
+	@$(WRAPPER)
 	@touch $@
 
 $(VENV)/.dev.stamp: requirements/dev.lock | $(PY)
 	@$(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip >/dev/null
 	@echo "Installing what the tests need (once) …"
 	@$(PIP) install --require-hashes -r requirements/dev.lock
+	@$(WRAPPER)
 	@touch $@ $(VENV)/.base.stamp
 
 # npm from the machine, else from PyPI in an environment of its own; only to fetch the browser's libraries, which we serve.
