@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
 from django.conf import settings
 
 from clusters.models import Pool
 from jobs.backends.base import Launch, Placement
+from jobs.examples import packed
 from jobs.models import Attempt
 from jobs.spec import JobSpec, Launcher, Task, environment, script
 from jobs.specs import spec_of
@@ -23,8 +25,7 @@ def build_launch(attempt: Attempt) -> Launch:
     job = attempt.job
     token = issue_attempt_token(org_id=job.org_id, team_id=job.team_id, user_id=job.owner_id, attempt_id=attempt.id,
                                 name=f"job #{job.number}")
-    return _launch(spec_of(job), _task(attempt, token), attempt.key, placement_of(attempt), job.owner.email,
-                   job.pool)
+    return _launch(spec_of(job), _task(attempt, token), attempt.key, placement_of(attempt), job.owner.email, job.pool)
 
 
 def environment_for(attempt: Attempt) -> dict[str, str]:
@@ -57,9 +58,12 @@ def placement_of(attempt: Attempt) -> Placement | None:
 
 
 def _launch(spec: JobSpec, task: Task, key: str, placement: Placement | None, user: str, pool: Pool | None) -> Launch:
-    ask = spec.resources
+    """Where the portal places jobs itself they see its files; anywhere else the examples travel with a script that names them."""
+    ask, text = spec.resources, script(spec)
+    is_away = placement is None and "MUSTER_EXAMPLES" in text
     return Launch(
-        key=key, name=spec.name, script=script(spec), env=environment(spec, task), image=spec.image, cpus=ask.cpus,
+        key=key, name=spec.name, script=text, env=environment(spec, replace(task, examples_dir="") if is_away else task),
+        examples=packed(settings.MUSTER_EXAMPLES) if is_away else b"", image=spec.image, cpus=ask.cpus,
         memory=ask.memory, gpus=ask.gpus, gpu_type=ask.gpu_type, num_nodes=spec.num_nodes, shm_size=ask.shm_size,
         time_limit=spec.policy.max_runtime, grace=spec.policy.grace, placement=placement,
         is_on_first_node_only=spec.launcher in {Launcher.MPI, Launcher.SRUN}, org=task.org, team=task.team, user=user,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from alone import Alone
 from data import Digits, Split
 
 
-class Engine:
+class Engine(Alone):
     """64 pixels -> 64 hidden (ReLU) -> 10 classes (softmax), stochastic gradient descent in batches of 128."""
 
     name = f"NumPy {np.__version__}"

@@ -9,12 +9,13 @@ import random
 from operator import mul
 from pathlib import Path
 
+from alone import Alone
 from data import Split
 
 Matrix = list[list[float]]
 
 
-class Engine:
+class Engine(Alone):
     """64 pixels -> 32 hidden (ReLU) -> 10 classes (softmax), plain stochastic gradient descent, one digit at a time."""
 
     name = "plain Python"

@@ -1,27 +1,32 @@
-"""A larger network in PyTorch, on a GPU when the job has one."""
+"""A larger network in PyTorch, on a GPU when the job has one, on all nodes when it has several."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import torch
 from data import Digits, Split
-from torch import nn
+from torch import distributed, nn
+from torch.nn.parallel import DistributedDataParallel
 
 
 class Engine:
     """64 pixels -> 256 -> 256 hidden (ReLU) -> 10 classes, stochastic gradient descent in batches of 128."""
 
-    rate = 0.01
+    learns_together = True
+    rate = 0.1
     batch = 128
 
     def __init__(self, split: Split, seed: int, hidden: int = 256):
-        torch.manual_seed(seed)
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.name = f"PyTorch {torch.__version__} on {self._device_name()}"
+        torch.manual_seed(seed)                          # the same on all ranks: they begin alike, and draw the same order
+        self.rank, self.ranks = _ranks()
+        self.device = _device()
+        self.name = f"PyTorch {torch.__version__} on {self._device_name()}" + (f", {self.ranks} ranks" if self.ranks > 1 else "")
         self.learnt, self.unseen = self._tensors(split.train), self._tensors(split.test)
         layers = (nn.Linear(64, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 10))
         self.model = nn.Sequential(*layers).to(self.device)
+        self.shared = self._joined() if self.ranks > 1 else self.model
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=self.rate)
 
     def train(self, rate: float) -> float:
@@ -29,13 +34,24 @@ class Engine:
         self.optimizer.param_groups[0]["lr"] = rate
         images, labels = self.learnt
         total = torch.zeros((), device=self.device)
-        for rows in torch.randperm(len(labels), device=self.device).split(self.batch):
-            loss = nn.functional.cross_entropy(self.model(images[rows]), labels[rows])
+        for batch in torch.randperm(len(labels), device=self.device).split(self.batch):
+            rows = batch[self.rank::self.ranks]          # of each batch every rank learns its share
+            loss = nn.functional.cross_entropy(self.shared(images[rows]), labels[rows])
             self.optimizer.zero_grad()
-            loss.backward()
+            loss.backward()                              # with several ranks: the mean of all their gradients
             self.optimizer.step()
             total += loss.detach() * len(rows)
+        if self.ranks > 1:
+            distributed.all_reduce(total)
         return float(total) / len(labels)
+
+    def agreed(self, value: float) -> float:
+        """The first rank's `value`."""
+        if self.ranks == 1:
+            return value
+        told = torch.tensor([value], device=self.device)
+        distributed.broadcast(told, src=0)
+        return float(told)
 
     def accuracy(self) -> float:
         """The share of unseen digits that are told right, 0..1."""
@@ -48,9 +64,25 @@ class Engine:
         torch.save(self.model.state_dict(), path)
         return path
 
+    def _joined(self) -> DistributedDataParallel:
+        distributed.init_process_group("nccl" if self.device.type == "cuda" else "gloo", rank=self.rank, world_size=self.ranks)
+        return DistributedDataParallel(self.model)
+
     def _device_name(self) -> str:
         return torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else "the CPU"
 
     def _tensors(self, digits: Digits) -> tuple[torch.Tensor, torch.Tensor]:
         images = torch.tensor(digits.images, dtype=torch.float32, device=self.device)
         return images, torch.tensor(digits.labels, device=self.device)
+
+
+def _ranks() -> tuple[int, int]:
+    """Which rank of how many: one a node, or those that torchrun started. Their first meets them at MASTER_ADDR and MASTER_PORT."""
+    own, all_of_them = ("RANK", "WORLD_SIZE") if "TORCHELASTIC_RUN_ID" in os.environ else ("NODE_RANK", "NNODES")
+    return int(os.environ.get(own, "0")), int(os.environ.get(all_of_them, "1"))
+
+
+def _device() -> torch.device:
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))

@@ -3,6 +3,8 @@
 Uses PyTorch (and a GPU) when it is installed, else NumPy, else nothing but Python 3.9. It trains for DIGITS_SECONDS (25)
 or DIGITS_EPOCHS passes, whichever ends first, and is judged on digits it has never seen. Further knobs: DIGITS_RATE
 (times the engine's own learning rate), DIGITS_SEED, DIGITS_ENGINE (torch, numpy or plain).
+
+On several nodes PyTorch learns on all of them at once; the first one speaks. The other engines learn on the first alone.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import importlib
 import math
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +29,9 @@ def main() -> None:
     epochs = int(os.environ.get("DIGITS_EPOCHS", "1000000"))
     split, metrics = load(), Metrics()
     engine = make_engine(split, int(os.environ.get("DIGITS_SEED", "0")))
+    if engine.rank > 0:
+        follow(engine, seconds, epochs)
+        return
     print(f"{len(split.train.labels)} digits to learn, {len(split.test.labels)} to be judged by; engine: {engine.name}")
     print(metrics.describe(), flush=True)
     learn(engine, metrics, seconds, epochs)
@@ -51,19 +57,33 @@ def make_engine(split: Split, seed: int) -> Any:
 def learn(engine: Any, metrics: Metrics, seconds: float, epochs: int) -> None:
     """Pass after pass, with a learning rate that falls to nothing by half a cosine."""
     rate = engine.rate * float(os.environ.get("DIGITS_RATE", "1"))
-    began = last_line = time.monotonic()
+    last_line = time.monotonic()
     print("epoch      loss  accuracy", flush=True)
-    for epoch in range(1, epochs + 1):
-        done = max((epoch - 1) / epochs, min(1.0, (time.monotonic() - began) / seconds))
-        loss = engine.train(rate * (1 + math.cos(math.pi * done)) / 2)
+    for epoch, loss, is_last in passes(engine, rate, seconds, epochs):
         now = time.monotonic()
-        is_last = epoch == epochs or now - began >= seconds
         if is_last or epoch == 1 or now - last_line >= LINE_EVERY:
             accuracy = engine.accuracy()
             print(f"{epoch:5d}  {loss:8.4f}  {accuracy:8.4f}", flush=True)
             metrics.report(epoch, loss=loss, accuracy=accuracy)
             last_line = now
-        if is_last:
+
+
+def follow(engine: Any, seconds: float, epochs: int) -> None:
+    """What every node but the first does: the same passes, by the first one's clock."""
+    if engine.learns_together:
+        for _ in passes(engine, engine.rate * float(os.environ.get("DIGITS_RATE", "1")), seconds, epochs):
+            pass
+
+
+def passes(engine: Any, rate: float, seconds: float, epochs: int) -> Iterator[tuple[int, float, bool]]:
+    """Number, mean loss, and whether it was the last."""
+    began, done = time.monotonic(), 0.0
+    for epoch in range(1, epochs + 1):
+        loss = engine.train(rate * (1 + math.cos(math.pi * done)) / 2)
+        elapsed = engine.agreed(time.monotonic() - began)
+        done = max(epoch / epochs, min(1.0, elapsed / seconds))
+        yield epoch, loss, done >= 1
+        if done >= 1:
             return
 
 

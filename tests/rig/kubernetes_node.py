@@ -167,7 +167,7 @@ class Container:
             (self.folder / part).mkdir(parents=True)
         for name, data in files.items():
             text = base64.b64decode(data)
-            (self.folder / "given" / name).write_bytes(text if name == "script" else self._in_place(text))
+            (self.folder / "given" / name).write_bytes(self._in_place(text) if name == "start" else text)
         own = {name: base64.b64decode(value).decode() for name, value in env.items()}
         index = self.pod["metadata"]["labels"].get("batch.kubernetes.io/job-completion-index")
         self._env = {"PATH": os.environ["PATH"], **own, "MUSTER_OUTPUT_DIR": str(self.folder / "out"), "HOSTNAME": self.pod["metadata"]["name"],

@@ -108,16 +108,17 @@ def _utf8(text: str, what: str, of: str) -> None:
 def _secrets(launch: Launch, name: str, meta: Object) -> list[Object]:
     """The variables, of which each key becomes one, and the files, which must not become any."""
     variables = environment(launch, name)
-    files = {"script": launch.script, "start": START}
-    for what, field_name, data in (("variables", "env", variables), ("script", "run", files)):
-        if (size := sum(len(n) + len(v.encode()) for n, v in data.items())) > SECRET_ROOM:
+    files = {"script": launch.script.encode(), "start": START.encode()} | ({"examples": launch.examples} if launch.examples else {})
+    encoded = {variable: value.encode() for variable, value in variables.items()}
+    for what, field_name, data in (("variables", "env", encoded), ("script", "run", files)):
+        if (size := sum(len(n) + len(v) for n, v in data.items())) > SECRET_ROOM:
             raise Rejected(f"The {what} are {size:,} bytes; Kubernetes takes 1 MiB.", field_name)
-    return [_secret(meta, name, variables), _secret(meta, f"{name}{GIVEN}", files)]
+    return [_secret(meta, name, encoded), _secret(meta, f"{name}{GIVEN}", files)]
 
 
-def _secret(meta: Object, name: str, data: Mapping[str, str]) -> Object:
+def _secret(meta: Object, name: str, data: Mapping[str, bytes]) -> Object:
     return {"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "immutable": True, "metadata": {**meta, "name": name},
-            "data": {n: base64.b64encode(v.encode()).decode() for n, v in data.items()}}
+            "data": {n: base64.b64encode(v).decode() for n, v in data.items()}}
 
 
 def _job(launch: Launch, site: Site, name: str, meta: Object, products: Sequence[str]) -> Object:

@@ -3,6 +3,7 @@
     SPOOL/KEY.slurm      what Slurm itself and this program say        SPOOL/KEY/output.log  the job's output, and nothing else
     SPOOL/KEY/id         the job that has the key: whoever makes the folder, runs; another job with this key ends at once
     SPOOL/KEY/start, end "SECONDS NODE MEMORY LIMIT" and "EXIT-CODE ASKED START END", written by this program
+    SPOOL/KEY/examples   what came along with the script, if anything did
     SPOOL/KEY/again      Slurm put it back into its queue and started it once more, which this program refused
 """
 
@@ -52,6 +53,11 @@ base64 -d > rank <<'DATA'
 {rank}
 DATA
 chmod 700 script; umask "$before"
+{examples}"""
+
+_EXAMPLES = r"""mkdir examples && base64 -d <<'DATA' | tar -xzf - -C examples --no-same-owner
+{data}
+DATA
 """
 
 _TAIL = r"""
@@ -102,6 +108,7 @@ export RANK="$((NODE_RANK * ${LOCAL_WORLD_SIZE:-1}))"
 export MASTER_ADDR="${MUSTER_FIRST_NODE:-127.0.0.1}"
 export PET_NODE_RANK="$NODE_RANK" PET_MASTER_ADDR="$MASTER_ADDR"
 export MUSTER_OUTPUT_DIR="$1/out"
+[ -d "$1/examples" ] && export MUSTER_EXAMPLES="$1/examples"
 unset MUSTER_FIRST_NODE
 cd "$1/work" || exit 125
 if [ "$(head -c 2 "$1/script")" = "#!" ]; then exec "$1/script"; fi
@@ -115,7 +122,8 @@ def batch_script(launch: Launch, folder: str) -> str:
     head = _HEAD.format(
         folder=shlex.quote(folder), limit=f"{launch.time_limit:g}" if launch.time_limit else "", grace=f"{max(launch.grace, 0):g}",
         nodes=nodes, memory=launch.memory, variables=_base64(exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"})),
-        script=_base64(launch.script), rank=_base64(_RANK))
+        script=_base64(launch.script), rank=_base64(_RANK),
+        examples=_EXAMPLES.format(data=_lines(launch.examples)) if launch.examples else "")
     text = head + _TAIL
     if len(text) > _LARGEST:
         raise Rejected(f"Script and variables take {len(text) >> 10:,} KiB together; Slurm takes at most {_LARGEST >> 10:,} KiB.", "run")
@@ -136,5 +144,9 @@ def exports(env: Mapping[str, str]) -> str:
 
 
 def _base64(text: str) -> str:
-    data = base64.b64encode(text.encode(errors="surrogateescape")).decode()
+    return _lines(text.encode(errors="surrogateescape"))
+
+
+def _lines(content: bytes) -> str:
+    data = base64.b64encode(content).decode()
     return "\n".join(data[at:at + _WIDTH] for at in range(0, len(data), _WIDTH))
