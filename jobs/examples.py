@@ -1,22 +1,14 @@
-"""The examples as one archive, for nodes that do not see the portal's files."""
+"""The examples' files, for nodes that do not see the portal's."""
 
 from __future__ import annotations
 
-import gzip
-import io
-import tarfile
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 
 @cache
-def packed(folder: Path) -> bytes:
-    """All files under `folder` as tar.gz, the same bytes each time; read once, for examples do not change under a running portal."""
-    tarred = io.BytesIO()
-    with tarfile.open(fileobj=tarred, mode="w", format=tarfile.USTAR_FORMAT) as archive:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
-            entry = tarfile.TarInfo(str(path.relative_to(folder)))
-            entry.size = path.stat().st_size
-            with path.open("rb") as file:
-                archive.addfile(entry, file)
-    return gzip.compress(tarred.getvalue(), mtime=0)
+def contents(folder: Path) -> Mapping[str, bytes]:
+    """All files by their path under `folder`; read once, for examples do not change under a running portal."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(paths)}

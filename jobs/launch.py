@@ -9,7 +9,7 @@ from django.conf import settings
 
 from clusters.models import Pool
 from jobs.backends.base import Launch, Placement
-from jobs.examples import packed
+from jobs.examples import contents
 from jobs.models import Attempt
 from jobs.spec import JobSpec, Launcher, Task, environment, script
 from jobs.specs import spec_of
@@ -63,7 +63,7 @@ def _launch(spec: JobSpec, task: Task, key: str, placement: Placement | None, us
     is_away = placement is None and "MUSTER_EXAMPLES" in text
     return Launch(
         key=key, name=spec.name, script=text, env=environment(spec, replace(task, examples_dir="") if is_away else task),
-        examples=packed(settings.MUSTER_EXAMPLES) if is_away else b"", image=spec.image, cpus=ask.cpus,
+        examples=contents(settings.MUSTER_EXAMPLES) if is_away else {}, image=spec.image, cpus=ask.cpus,
         memory=ask.memory, gpus=ask.gpus, gpu_type=ask.gpu_type, num_nodes=spec.num_nodes, shm_size=ask.shm_size,
         time_limit=spec.policy.max_runtime, grace=spec.policy.grace, placement=placement,
         is_on_first_node_only=spec.launcher in {Launcher.MPI, Launcher.SRUN}, org=task.org, team=task.team, user=user,

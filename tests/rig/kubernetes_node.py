@@ -165,9 +165,10 @@ class Container:
             return False
         for part in ("given", "work", "out"):
             (self.folder / part).mkdir(parents=True)
-        for name, data in files.items():
-            text = base64.b64decode(data)
-            (self.folder / "given" / name).write_bytes(self._in_place(text) if name == "start" else text)
+        for item in spec["volumes"][0]["secret"]["items"]:
+            text, path = base64.b64decode(files[item["key"]]), self.folder / "given" / item["path"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(self._in_place(text) if item["key"] == "start" else text)
         own = {name: base64.b64decode(value).decode() for name, value in env.items()}
         index = self.pod["metadata"]["labels"].get("batch.kubernetes.io/job-completion-index")
         self._env = {"PATH": os.environ["PATH"], **own, "MUSTER_OUTPUT_DIR": str(self.folder / "out"), "HOSTNAME": self.pod["metadata"]["name"],

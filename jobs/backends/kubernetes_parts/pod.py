@@ -108,12 +108,18 @@ def _utf8(text: str, what: str, of: str) -> None:
 def _secrets(launch: Launch, name: str, meta: Object) -> list[Object]:
     """The variables, of which each key becomes one, and the files, which must not become any."""
     variables = environment(launch, name)
-    files = {"script": launch.script.encode(), "start": START.encode()} | ({"examples": launch.examples} if launch.examples else {})
+    files = {name: content for name, _, content in given(launch)}
     encoded = {variable: value.encode() for variable, value in variables.items()}
     for what, field_name, data in (("variables", "env", encoded), ("script", "run", files)):
         if (size := sum(len(n) + len(v) for n, v in data.items())) > SECRET_ROOM:
             raise Rejected(f"The {what} are {size:,} bytes; Kubernetes takes 1 MiB.", field_name)
     return [_secret(meta, name, encoded), _secret(meta, f"{name}{GIVEN}", files)]
+
+
+def given(launch: Launch) -> list[tuple[str, str, bytes]]:
+    """The files of its read-only folder: key in the Secret, path, content."""
+    own = [("script", "script", launch.script.encode()), ("start", "start", START.encode())]
+    return own + [(f"example-{i}", f"examples/{path}", content) for i, (path, content) in enumerate(launch.examples.items())]
 
 
 def _secret(meta: Object, name: str, data: Mapping[str, bytes]) -> Object:
@@ -194,7 +200,8 @@ def gpu_resource(gpu_type: str, usual: str) -> str:
 
 
 def _volumes(launch: Launch, site: Site, name: str) -> list[Object]:
-    found: list[Object] = [{"name": "given", "secret": {"secretName": f"{name}{GIVEN}", "defaultMode": 0o444}},
+    found: list[Object] = [{"name": "given", "secret": {"secretName": f"{name}{GIVEN}", "defaultMode": 0o444,
+                                                           "items": [{"key": key, "path": path} for key, path, _ in given(launch)]}},
                            {"name": "room", "emptyDir": {}}]
     if launch.shm_size:
         found.append({"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": str(launch.shm_size)}})

@@ -12,10 +12,7 @@ export NODE_RANK="${JOB_COMPLETION_INDEX:-0}"
 export RANK="$((NODE_RANK * ${LOCAL_WORLD_SIZE:-1}))"
 export PET_NODE_RANK="$NODE_RANK" SLURM_NODEID="$NODE_RANK" SLURM_PROCID="$RANK"
 [ -w "${HOME:-/}" ] || export HOME=/muster/work
-if [ -e /muster/given/examples ]; then
-    export MUSTER_EXAMPLES=/muster/work/.examples
-    mkdir -p "$MUSTER_EXAMPLES" && tar -xzf /muster/given/examples -C "$MUSTER_EXAMPLES" --no-same-owner
-fi
+[ -e /muster/given/examples ] && export MUSTER_EXAMPLES=/muster/given/examples
 exec 3>&1 1>/dev/null 2>&1
 set -m
 bash /muster/given/script </dev/null >&3 2>&3 3>&- &

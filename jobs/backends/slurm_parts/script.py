@@ -10,8 +10,10 @@
 from __future__ import annotations
 
 import base64
+import io
 import re
 import shlex
+import tarfile
 from collections.abc import Mapping
 
 from jobs.backends.base import Launch, Rejected
@@ -123,7 +125,7 @@ def batch_script(launch: Launch, folder: str) -> str:
         folder=shlex.quote(folder), limit=f"{launch.time_limit:g}" if launch.time_limit else "", grace=f"{max(launch.grace, 0):g}",
         nodes=nodes, memory=launch.memory, variables=_base64(exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"})),
         script=_base64(launch.script), rank=_base64(_RANK),
-        examples=_EXAMPLES.format(data=_lines(launch.examples)) if launch.examples else "")
+        examples=_EXAMPLES.format(data=_lines(_packed(launch.examples))) if launch.examples else "")
     text = head + _TAIL
     if len(text) > _LARGEST:
         raise Rejected(f"Script and variables take {len(text) >> 10:,} KiB together; Slurm takes at most {_LARGEST >> 10:,} KiB.", "run")
@@ -145,6 +147,17 @@ def exports(env: Mapping[str, str]) -> str:
 
 def _base64(text: str) -> str:
     return _lines(text.encode(errors="surrogateescape"))
+
+
+def _packed(files: Mapping[str, bytes]) -> bytes:
+    """As tar.gz."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for path, content in files.items():
+            entry = tarfile.TarInfo(path)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return packed.getvalue()
 
 
 def _lines(content: bytes) -> str:
