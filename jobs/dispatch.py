@@ -53,6 +53,7 @@ class Claim:
     lease: UUID
     until: datetime
     attempts: list[Attempt]
+    orphans: frozenset[UUID]             # those that somebody may have handed over before
 
 
 def dispatch_all() -> int:
@@ -77,7 +78,8 @@ def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
         cluster = Cluster.objects.select_for_update(skip_locked=_can_skip()).filter(id=cluster_id).first()
         if cluster is None:
             return None
-        claim = Claim(cluster, uuid4(), clock.after(LEASE), _orphans(cluster)[:limit])
+        orphans = _orphans(cluster)[:limit]
+        claim = Claim(cluster, uuid4(), clock.after(LEASE), orphans, frozenset(attempt.id for attempt in orphans))
         if not cluster.trouble:
             claim.attempts.extend(_admit(cluster, limit - len(claim.attempts)))
         elif due := _window(cluster, 0, WINDOW):
@@ -91,7 +93,7 @@ def hand_over(claim: Claim, workers: int = 8) -> None:
     still = set(Attempt.objects.filter(id__in=[a.id for a in claim.attempts], lease=claim.lease, state=State.DISPATCHING)
                 .values_list("id", flat=True))
     backend = clusters.backend_of(claim.cluster)
-    ready = [(a, build_launch(a)) for a in claim.attempts if a.id in still]
+    ready = [(a, build_launch(a, is_new=a.id not in claim.orphans)) for a in claim.attempts if a.id in still]
     if len(ready) == 1:
         results = [_submit(backend, claim, ready[0][1])]
     else:
@@ -108,7 +110,10 @@ def _submit(backend: Backend, claim: Claim, launch: Launch) -> Handle | Exceptio
     if clock.now() >= claim.until:
         return Unavailable("Its turn did not come before the lease ran out.")
     try:
-        return backend.submit(launch)
+        handle = backend.submit(launch)
+        if clock.now() < claim.until:
+            return handle
+        return backend.submit(replace(launch, is_new=False))     # somebody else may have handed it over meanwhile: one of the two stays
     except Exception as error:
         return error
 

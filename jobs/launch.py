@@ -20,12 +20,13 @@ from workspaces.services import issue_attempt_token
 NIL = UUID(int=0)
 
 
-def build_launch(attempt: Attempt) -> Launch:
-    """What is handed over. Makes the attempt's token, so it is called once per hand-over."""
+def build_launch(attempt: Attempt, is_new: bool = False) -> Launch:
+    """What is handed over; `is_new`: for the first time. Makes the attempt's token, so it is called once per hand-over."""
     job = attempt.job
     token = issue_attempt_token(org_id=job.org_id, team_id=job.team_id, user_id=job.owner_id, attempt_id=attempt.id,
                                 name=f"job #{job.number}")
-    return _launch(spec_of(job), _task(attempt, token), attempt.key, placement_of(attempt), job.owner.email, job.pool)
+    launch = _launch(spec_of(job), _task(attempt, token), attempt.key, placement_of(attempt), job.owner.email, job.pool)
+    return replace(launch, is_new=is_new)
 
 
 def environment_for(attempt: Attempt) -> dict[str, str]:

@@ -66,6 +66,7 @@ class Launch:
     is_on_first_node_only: bool = False       # its own launcher (mpirun) reaches the other nodes
     shm_size: int = 0
     time_limit: float | None = None
+    is_new: bool = False                      # nobody has handed this key over before: no need to look for it first
     examples: Mapping[str, bytes] = field(default_factory=dict)  # by path, for nodes that do not see the portal's: MUSTER_EXAMPLES names their folder
     grace: float = 30                         # between the polite signal and SIGKILL
     placement: Placement | None = None

@@ -111,15 +111,19 @@ class SlurmBackend:
     def submit(self, launch: Launch) -> Handle:
         """Of several with one key, submitted side by side, the first stays and the others are taken back: they cannot have run,
         since a later one waits for the earlier (`singleton`) and finds the key's folder taken."""
-        if (known := self._row(launch.key)) is not None:
-            return Handle(launch.key, str(known.id))
-        made = self._door.submit(build_request(launch, self.site), script.batch_script(launch, self._folder(launch.key)))
+        if launch.is_new:
+            return Handle(launch.key, str(self._submitted(launch)))
+        known = self._row(launch.key)
+        made = known.id if known else self._submitted(launch)
         same = [row.id for row in self._door.jobs([launch.key]) if row.key == launch.key]
         first = min([made, *same])
         for number in same:
             if number != first:
                 self._door.cancel(number)
         return Handle(launch.key, str(first))
+
+    def _submitted(self, launch: Launch) -> int:
+        return self._door.submit(build_request(launch, self.site), script.batch_script(launch, self._folder(launch.key)))  # type: ignore[no-any-return]
 
     def find(self, key: str) -> Handle | None:
         row = self._row(self._checked(key))
