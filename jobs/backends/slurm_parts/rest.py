@@ -68,7 +68,8 @@ class Rest:
 
     def submit(self, request: Request, script: str) -> int:
         body: Json = {"job": job_body(request, self._minor), "script": script}
-        number = int(self._asked("POST", f"{self._slurm}/job/submit", body)["job_id"])
+        answer = self._send("POST", f"{self._slurm}/job/submit", body)
+        number = int(answer.get("job_id") or 0) or int(_without_errors(answer)["job_id"])     # queued with a warning: no node is up now
         with self._lock:
             if self._listed[1]:                      # listing is expensive here: this job is asked for by its number
                 self._numbers[request.key] = min(number, self._numbers.get(request.key, number))
@@ -172,10 +173,7 @@ class Rest:
 
     def _asked(self, method: str, path: str, body: Json | None = None, params: Mapping[str, str] | None = None) -> Json:
         """An answer without errors; an update may be answered by 200 and an error all the same."""
-        answer = self._send(method, path, body, params)
-        if errors := [one for one in answer.get("errors") or [] if one.get("error_number", one.get("errno", 1)) != 0]:
-            raise failure("; ".join(str(one.get("error") or one.get("description") or one) + f" {one.get('description', '')}" for one in errors))
-        return answer
+        return _without_errors(self._send(method, path, body, params))
 
     def _send(self, method: str, path: str, body: Json | None = None, params: Mapping[str, str] | None = None) -> Json:
         headers = {"X-SLURM-USER-NAME": self.user, "X-SLURM-USER-TOKEN": self._current_token()}
@@ -199,6 +197,12 @@ class Rest:
             token, until = signed(self._key.encode(), self._whose, now), now + _LIFE
             self._made = (token, until)
         return token
+
+
+def _without_errors(answer: Json) -> Json:
+    if errors := [one for one in answer.get("errors") or [] if one.get("error_number", one.get("errno", 1)) != 0]:
+        raise failure("; ".join(str(one.get("error") or one.get("description") or one) + f" {one.get('description', '')}" for one in errors))
+    return answer
 
 
 def _json(answer: httpx.Response) -> Json:

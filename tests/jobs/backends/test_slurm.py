@@ -199,6 +199,26 @@ def _state(stage: Stage, key: str) -> State | None:
         return None
 
 
+@SLURM
+def test_a_job_is_taken_while_no_node_is_up_and_says_why_it_waits(stage, slurm):
+    """slurmrestd answers such a submission with an error and a job."""
+    nodes = f"nodename={','.join(slurm.nodes)}"
+    slurm.run("scontrol", "update", nodes, "state=drain", "reason=test")
+    try:
+        key = stage.submit("true", is_new=True).key
+        waiting = stage.wait_for(lambda: stage.look(key).waiting, 20)
+        assert waiting.wait == Wait.NODES_DOWN
+    finally:
+        slurm.run("scontrol", "update", nodes, "state=resume")
+    assert stage.ended(key, 60).reason == Reason.COMPLETED
+
+
+@SLURM
+def test_examples_come_along_with_the_script(stage):
+    end, log = stage.run('cat "$MUSTER_EXAMPLES/a b/x.txt"; cat "$MUSTER_EXAMPLES/y" | od -An -tx1', examples={"a b/x.txt": b"hello\n", "y": b"\0\xff"})
+    assert (end.reason, log) == (Reason.COMPLETED, b"hello\n 00 ff\n")
+
+
 @COMMANDS
 def test_a_node_is_drained_with_a_reason_and_taken_back(stage):
     stage.wait_for(lambda: _node(stage, "n4").is_ready, 30)

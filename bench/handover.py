@@ -1,0 +1,197 @@
+"""Handing attempts over to Slurm, against slurmrestd asked directly by as many connections; and looking at many live jobs, against one `squeue`.
+
+A real Slurm whose nodes are drained, so that jobs stay in its queue and only the hand-over is measured. Ours: claimed from the database,
+made into what is sent, submitted, and recorded. Raw: the very same bodies, sent by bare connections. They take turns, for what slurmctld
+has queued makes it slower.
+
+Latency: one job at a time on a quiet queue, from before the claim until it is recorded, less the median of a bare submission.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from bench.setting import begin
+from bench.table import Row, report
+from tests.rig.processes import Folder
+from tests.rig.slurm import Slurm, start_slurm
+
+CONNECTIONS, BATCH, ROUNDS, SINGLES, LIVE = 8, 200, 3, 100, 1500
+SPEC = {"run": "true", "name": "hand-over", "resources": {"cpus": 1, "memory": "1Gi"}, "policy": {"pool": "hpc", "max_runtime": "10m"}}
+
+
+def main() -> int:
+    folder = Folder()
+    try:
+        slurm = start_slurm(folder, accounting=False)
+        actor = begin(folder)
+        cluster = _connect(actor, slurm)
+        slurm.run("scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=drain", "reason=bench")
+        rounds = [(_raw_rate(slurm, cluster), _rate(actor, cluster)) for _ in range(ROUNDS)]
+        direct = statistics.median(_raw_single(slurm, cluster) for _ in range(SINGLES))
+        added = sorted(_single(actor, cluster) - direct for _ in range(SINGLES))
+        keeping_up = _keeping_up(actor, slurm, cluster)
+    finally:
+        folder.close()
+    raw, ours = (statistics.median(column) for column in zip(*rounds, strict=True))
+    ratio = statistics.median(o / r for r, o in rounds)
+    p50, p99 = added[SINGLES // 2] * 1000, added[SINGLES * 99 // 100] * 1000
+    report([
+        Row(f"hand-over to Slurm, {CONNECTIONS} connections", f"{raw:.0f} jobs/s by slurmrestd asked directly", "–",
+            f"{ours:.0f} jobs/s: {ratio:.2f} of raw", "≥ 0.8 of raw", ratio >= 0.8, "ours with claim, token, record and events"),
+        Row("latency that the hand-over adds, one job", f"{direct * 1000:.0f} ms for a direct submission", "–",
+            f"p50 {p50:.0f} ms, p99 {p99:.0f} ms", "p50 ≤ 50 ms, p99 ≤ 250 ms", p50 <= 50 and p99 <= 250),
+        keeping_up,
+    ])  # fmt: skip
+    return 0
+
+
+def _connect(actor: Any, slurm: Slurm) -> Any:
+    from clusters.models import Cluster
+    from jobs.clusters import backend_of, connecting
+    from jobs.watch.inventory import take_inventory
+
+    spool = slurm.work / "spool"
+    spool.mkdir()
+    spool.chmod(0o1777)
+    options = {"spool": str(spool), "user": slurm.user, "rest_url": slurm.rest_url, "rest_key": slurm.jwt_key.read_text()}
+    cluster = connecting.connect_cluster(actor=replace(actor, is_operator=True), name="hpc", backend="slurm", options=options)
+    take_inventory(cluster, backend_of(cluster))
+    return Cluster.objects.get(id=cluster.id)
+
+
+def _submit(actor: Any, count: int) -> None:
+    from jobs import services
+    from jobs.spec import parse_mapping
+    from workspaces.models import Team
+    from workspaces.tenancy.scope import org_scope
+
+    with org_scope(actor.org_id):
+        team = Team.objects.get()
+        for _ in range(count):
+            services.submit_job(actor=actor, team=team, spec=parse_mapping(SPEC))
+
+
+def _rate(actor: Any, cluster: Any) -> float:
+    _submit(actor, BATCH)
+    return BATCH / _timed(lambda: _dispatch(cluster, BATCH))
+
+
+def _single(actor: Any, cluster: Any) -> float:
+    _submit(actor, 1)
+    return _timed(lambda: _dispatch(cluster, 1))
+
+
+def _dispatch(cluster: Any, count: int) -> None:
+    from jobs.dispatch import dispatch_cluster
+    from workspaces.tenancy.scope import platform_scope
+
+    with platform_scope("bench"):
+        handed = dispatch_cluster(cluster)
+    if handed != count:
+        raise RuntimeError(f"{handed} of {count} were handed over")
+
+
+def _bodies(cluster: Any, count: int) -> list[bytes]:
+    """What the backend would send for `count` jobs like ours."""
+    from uuid import uuid4
+
+    from jobs.backends.base import Launch
+    from jobs.backends.slurm_parts.request import build_request
+    from jobs.backends.slurm_parts.rest import job_body
+    from jobs.backends.slurm_parts.script import batch_script
+    from jobs.clusters import backend_of
+
+    backend: Any = backend_of(cluster)
+    made = []
+    for _ in range(count):
+        launch = Launch(key=f"raw-{uuid4().hex}", name="hand-over", script="true", memory=1 << 30, time_limit=600, env={"PADDING": "x" * 2000})
+        request = build_request(launch, backend.site)
+        made.append(json.dumps({"job": job_body(request, 38), "script": batch_script(launch, f"{backend.site.spool}/{launch.key}")}).encode())
+    return made
+
+
+def _raw_rate(slurm: Slurm, cluster: Any) -> float:
+    bodies = _bodies(cluster, BATCH)
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        return BATCH / _timed(lambda: list(pool.map(lambda n: _post_all(slurm, bodies[n::CONNECTIONS]), range(CONNECTIONS))))
+
+
+def _raw_single(slurm: Slurm, cluster: Any) -> float:
+    body = _bodies(cluster, 1)
+    return _timed(lambda: _post_all(slurm, body))
+
+
+def _post_all(slurm: Slurm, bodies: list[bytes]) -> None:
+    from jobs.backends.slurm_parts.rest import signed
+
+    address = urlsplit(slurm.rest_url)
+    headers = {"X-SLURM-USER-NAME": slurm.user, "X-SLURM-USER-TOKEN": signed(slurm.jwt_key.read_bytes(), slurm.user, int(time.time())),
+               "Content-Type": "application/json"}
+    link = http.client.HTTPConnection(address.hostname or "", address.port)
+    for body in bodies:
+        link.request("POST", "/slurm/v0.0.38/job/submit", body, headers)
+        answer = link.getresponse()
+        told = answer.read()
+        if answer.status != http.client.OK or b'"job_id"' not in told:
+            raise RuntimeError(f"slurmrestd answered {answer.status}: {told[:300]!r}")
+    link.close()
+
+
+def _keeping_up(actor: Any, slurm: Slurm, cluster: Any) -> Row:
+    """One look of the watcher at all live jobs of ours, against one `squeue`; and what it wrote."""
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    from jobs.models import Attempt
+    from jobs.states import State
+    from jobs.watch.watcher import Watcher
+    from workspaces.tenancy.scope import platform_scope
+
+    with platform_scope("bench"):
+        missing = LIVE - Attempt.objects.filter(cluster=cluster, state=State.SUBMITTED).count()
+    if missing > 0:
+        _submit(actor, missing)
+        _dispatch(cluster, missing)
+    watcher = Watcher(cluster.id)
+
+    def look() -> None:
+        watcher.wake.set()
+        watcher.look()
+
+    with platform_scope("bench"):
+        look()                                                  # the first notes why they wait
+        looks = [_timed(look) for _ in range(5)]
+        with CaptureQueriesContext(connection) as queries:
+            look()
+    written = [query["sql"] for query in queries if query["sql"].startswith(("UPDATE", "INSERT", "DELETE")) and "jobs_" in query["sql"]]
+    listed = [_timed(lambda: _squeue(slurm)) for _ in range(5)]
+    look, squeue = statistics.median(looks), statistics.median(listed)
+    return Row(f"keeping up with {LIVE:,} live jobs on Slurm", f"{squeue * 1000:.0f} ms for one squeue of them", "–",
+               f"{look * 1000:.0f} ms a look: {look / squeue:.1f} × squeue; {len(written)} rows written", "≤ 3 × squeue, no row written",
+               look <= 3 * squeue and not written)
+
+
+def _squeue(slurm: Slurm) -> None:
+    subprocess.run(["squeue", "--noheader", "-o", "%A|%T|%r|%j|%N"], env={"SLURM_CONF": str(slurm.conf), "PATH": "/usr/bin:/bin"},
+                   stdout=subprocess.DEVNULL, check=True)
+
+
+def _timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    sys.exit(main())
