@@ -9,26 +9,22 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID, uuid4
 
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
 from clusters.models import Cluster
-from jobs import clusters, derive, waiting
+from jobs import derive, waiting
 from jobs.admission import Ask, Room, Verdict, plan
-from jobs.backends.base import Backend, Handle, Launch, Rejected, Unavailable
+from jobs.handover import Claim, Handover
 from jobs.holdings import meters_of, with_jobs
-from jobs.launch import build_launch
-from jobs.lifecycle import Change, transition
 from jobs.models import Attempt, Job
 from jobs.rooms import room_of
 from jobs.rows import write_rows
-from jobs.states import Reason, State, Wait
+from jobs.states import State, Wait
 from portal.core import clock
 from portal.core.events import Fact, record_all
 from portal.core.hints import hint
@@ -40,20 +36,8 @@ WINDOW = 500          # attempts looked at in one step, once not all of the firs
 HORIZON = 2000        # attempts looked at in one round: what waits deeper than that is not judged yet
 BATCH = 100           # attempts handed over in one go: as many as a machine can start, or a cluster take, well within a lease
 LEASE = 15.0          # seconds a worker has to hand a batch over
-MAX_TRIES = 200       # hand-overs that the cluster could not take, before the platform gives up
 _CLAIMED = ("state", "state_at", "is_held", "placement", "node", "lease", "lease_until", "wait")
 _OF_JOB = tuple(f"job__{field.attname}" for field in Job._meta.concrete_fields if not field.primary_key)    # read once for each job
-
-
-@dataclass(frozen=True)
-class Claim:
-    """Attempts that this worker alone may hand over, until the lease runs out."""
-
-    cluster: Cluster
-    lease: UUID
-    until: datetime
-    attempts: list[Attempt]
-    orphans: frozenset[UUID]             # those that somebody may have handed over before
 
 
 def dispatch_all() -> int:
@@ -63,12 +47,19 @@ def dispatch_all() -> int:
 
 
 def dispatch_cluster(cluster: Cluster) -> int:
-    """The same for one cluster. A cluster that does not answer leaves its attempts queued, with that as their reason."""
-    total = 0
-    while claim := claim_due(cluster.id):
-        hand_over(claim)
-        total += len(claim.attempts)
-    return total
+    """The same for one cluster: the next batch is claimed while the cluster takes the last. A cluster that does not answer leaves
+    its attempts queued, with that as their reason."""
+    total, before = 0, None
+    with Handover() as handover:
+        while True:
+            claim = claim_due(cluster.id)
+            under_way = handover.begin(claim) if claim else None
+            if before:
+                handover.finish(before)
+            if under_way is None:
+                return total
+            total, before = total + len(under_way.attempts), under_way
+            under_way.wait_for_half()
 
 
 def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
@@ -86,64 +77,6 @@ def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
             waiting.note([(a, Verdict(Wait.CLUSTER_DOWN, facts={"said": cluster.trouble})) for a in due])
         _lease(claim)
     return claim if claim.attempts else None
-
-
-def hand_over(claim: Claim, workers: int = 8) -> None:
-    """Submit each to the backend, outside of any transaction, and apply what came of it."""
-    still = set(Attempt.objects.filter(id__in=[a.id for a in claim.attempts], lease=claim.lease, state=State.DISPATCHING)
-                .values_list("id", flat=True))
-    backend = clusters.backend_of(claim.cluster)
-    ready = [(a, build_launch(a, is_new=a.id not in claim.orphans)) for a in claim.attempts if a.id in still]
-    if len(ready) == 1:
-        results = [_submit(backend, claim, ready[0][1])]
-    else:
-        with ThreadPoolExecutor(workers, thread_name_prefix="hand-over") as pool:
-            results = list(pool.map(lambda pair: _submit(backend, claim, pair[1]), ready))
-    _apply(claim, [a for a, _ in ready], results)
-    # What was canceled meanwhile is now either there or never will be: the watcher may believe what it sees, and stop it at once.
-    Attempt.objects.filter(lease=claim.lease, state=State.STOPPING).update(
-        lease=None, lease_until=None, stop_sent_at=None)
-    hint("jobs.watch")
-
-
-def _submit(backend: Backend, claim: Claim, launch: Launch) -> Handle | Exception:
-    if clock.now() >= claim.until:
-        return Unavailable("Its turn did not come before the lease ran out.")
-    try:
-        handle = backend.submit(launch)
-        if clock.now() < claim.until:
-            return handle
-        return backend.submit(replace(launch, is_new=False))     # somebody else may have handed it over meanwhile: one of the two stays
-    except Exception as error:
-        return error
-
-
-def _apply(claim: Claim, attempts: Sequence[Attempt], results: Sequence[Handle | Exception]) -> None:
-    changes: list[Change] = []
-    for attempt, result in zip(attempts, results, strict=True):
-        match result:
-            case Handle():
-                changes.append(Change(attempt.id, State.SUBMITTED, claim.cluster.backend, native_id=result.native_id,
-                                      lease=claim.lease))
-            case Rejected():
-                where = f"{result.field}: " if result.field else ""
-                changes.append(Change(attempt.id, result.reason.final_state, claim.cluster.backend, result.reason,
-                                      f"{where}{result}", lease=claim.lease))
-            case _:
-                changes += _put_off(claim, attempt, result)
-    transition(changes)
-
-
-def _put_off(claim: Claim, attempt: Attempt, error: Exception) -> Iterator[Change]:
-    """The cluster could not take it: nothing is known of the job, so the claim stays and is tried again, later and later."""
-    log.warning("cluster %s did not take %s: %s", claim.cluster.name, attempt.key, error, exc_info=not str(error))
-    if attempt.tries + 1 >= MAX_TRIES:
-        yield Change(attempt.id, State.FAILED, "muster", Reason.PLATFORM_ERROR, f"The cluster refused {MAX_TRIES} times: {error}",
-                     lease=claim.lease)
-        return
-    wait = min(2.0 ** min(attempt.tries, 6), 60)
-    Attempt.objects.filter(id=attempt.id, lease=claim.lease).update(
-        tries=attempt.tries + 1, lease_until=clock.after(wait), evidence=str(error)[:500])
 
 
 def _orphans(cluster: Cluster) -> list[Attempt]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -15,18 +16,21 @@ from jobs.spec import JobSpec, Launcher, Task, environment, script
 from jobs.specs import spec_of
 from workspaces.actors import Actor
 from workspaces.models import Team
-from workspaces.services import issue_attempt_token
+from workspaces.services import Bearer, issue_attempt_tokens
 
 NIL = UUID(int=0)
 
 
-def build_launch(attempt: Attempt, is_new: bool = False) -> Launch:
-    """What is handed over; `is_new`: for the first time. Makes the attempt's token, so it is called once per hand-over."""
+def build_launches(attempts: Sequence[Attempt], known: Collection[UUID]) -> list[Launch]:
+    """What is handed over; `known` are those that somebody may have handed over before. Makes the attempts' tokens."""
+    tokens = issue_attempt_tokens([
+        Bearer(a.job.org_id, a.job.team_id, a.job.owner_id, a.id, f"job #{a.job.number}") for a in attempts])
+    return [replace(_built(attempt, token), is_new=attempt.id not in known) for attempt, token in zip(attempts, tokens, strict=True)]
+
+
+def _built(attempt: Attempt, token: str) -> Launch:
     job = attempt.job
-    token = issue_attempt_token(org_id=job.org_id, team_id=job.team_id, user_id=job.owner_id, attempt_id=attempt.id,
-                                name=f"job #{job.number}")
-    launch = _launch(spec_of(job), _task(attempt, token), attempt.key, placement_of(attempt), job.owner.email, job.pool)
-    return replace(launch, is_new=is_new)
+    return _launch(spec_of(job), _task(attempt, token), attempt.key, placement_of(attempt), job.owner.email, job.pool)
 
 
 def environment_for(attempt: Attempt) -> dict[str, str]:

@@ -10,9 +10,10 @@ import pytest
 from django.db import connections
 
 from clusters.models import Cluster
-from jobs import derive, dispatch, services
+from jobs import derive, dispatch, handover, services
 from jobs.backends.base import Unavailable
-from jobs.dispatch import LEASE, claim_due, dispatch_all, hand_over
+from jobs.dispatch import LEASE, claim_due, dispatch_all
+from jobs.handover import hand_over
 from jobs.models import Attempt, Job
 from jobs.states import Reason, State, Wait
 from jobs.watch import observe
@@ -205,13 +206,13 @@ def test_what_a_dead_worker_had_started_is_adopted_and_keeps_a_token_that_works(
     def die(*args):
         raise Killed
 
-    claim, apply = claim_due(cluster.id), dispatch._apply
+    claim, apply = claim_due(cluster.id), handover.transition
     try:
-        dispatch._apply = die
+        handover.transition = die
         with pytest.raises(Killed):
             hand_over(claim)
     finally:
-        dispatch._apply = apply
+        handover.transition = apply
     [launch] = double.alive.values()
     with clock.frozen(clock.now() + timedelta(seconds=LEASE + 1)):
         dispatch_all()

@@ -10,7 +10,8 @@ from django.db import connection, connections
 
 from jobs import dispatch
 from jobs.backends.base import Capability, Handle, Observation, Poll, Rejected, Unavailable
-from jobs.dispatch import LEASE, claim_due, dispatch_all, hand_over
+from jobs.dispatch import LEASE, claim_due, dispatch_all
+from jobs.handover import hand_over
 from jobs.models import Attempt, Job
 from jobs.states import Reason, State, Wait
 from jobs.watch import observe

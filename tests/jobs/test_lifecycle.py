@@ -19,7 +19,7 @@ from portal.core import clock
 from portal.core.models import Event
 from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.models import AccessToken, Quota
-from workspaces.services import issue_attempt_token
+from workspaces.services import Bearer, issue_attempt_tokens
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 ENDS = {State.SUCCEEDED: Reason.COMPLETED, State.FAILED: Reason.USER_ERROR, State.CANCELED: Reason.CANCELED}
@@ -137,7 +137,7 @@ def test_a_jobs_own_token_ends_with_the_attempt(story):
     cluster = cluster_with()
     job = submit(story)
     attempt = claim_due(cluster.id).attempts[0]
-    issue_attempt_token(org_id=job.org_id, team_id=job.team_id, user_id=job.owner_id, attempt_id=attempt.id, name="job")
+    issue_attempt_tokens([Bearer(job.org_id, job.team_id, job.owner_id, attempt.id, "job")])
     step(attempt, State.SUCCEEDED)
     assert not AccessToken.objects.filter(attempt_id=attempt.id).exists()
 

@@ -7,7 +7,7 @@ import pytest
 from clusters.models import Cluster, Gpu, Node, Pool, PoolGrant
 from jobs import present, services
 from jobs.dispatch import claim_due
-from jobs.launch import build_launch
+from jobs.launch import build_launches
 from jobs.models import Job
 from jobs.spec import parse_mapping
 from portal.core.errors import InvalidInput
@@ -59,7 +59,7 @@ def test_the_scheduler_hears_the_rule_of_the_pool(story, pool):
     with platform_scope("test"):
         claim = claim_due(pool.cluster_id)
         assert claim is not None
-        launch = build_launch(claim.attempts[0])
+        launch = build_launches(claim.attempts[:1], ())[0]
     assert (launch.partition, launch.node_labels) == ("gpu", {"rack": "r1"})
 
 

@@ -17,7 +17,8 @@ from clusters.models import Cluster
 from jobs import services
 from jobs.backends.base import Poll, Rejected, Unavailable
 from jobs.derive import array_state
-from jobs.dispatch import Claim, claim_due, dispatch_all, hand_over
+from jobs.dispatch import claim_due, dispatch_all
+from jobs.handover import Claim, hand_over
 from jobs.models import Attempt, Job
 from jobs.states import Reason, State
 from jobs.watch import observe

@@ -11,7 +11,7 @@ from portal.core import clock
 from portal.core.ids import uuid7
 from workspaces.models import AccessToken
 from workspaces.services import create_token
-from workspaces.services.tokens import issue_attempt_token, revoke_attempt_tokens
+from workspaces.services.tokens import Bearer, issue_attempt_tokens, revoke_attempt_tokens
 from workspaces.tenancy.scope import org_scope, platform_scope
 from workspaces.tokens import authenticate_token, is_well_formed, secret_of_attempt
 
@@ -72,7 +72,7 @@ def test_the_last_use_is_noted_at_most_every_five_minutes(story):
 
 def _attempt_token(story, attempt_id):
     with platform_scope("test"):
-        return issue_attempt_token(org_id=story.atlas.id, team_id=story.vision.id, user_id=story.ben.id, attempt_id=attempt_id, name="job #1")
+        return issue_attempt_tokens([Bearer(story.atlas.id, story.vision.id, story.ben.id, attempt_id, "job #1")])[0]
 
 
 def test_the_token_of_an_attempt_dies_with_it(story):

@@ -70,14 +70,26 @@ def revoke_tokens_of(user_id: UUID, team_id: UUID | None = None) -> None:
     (rows.filter(team_id=team_id) if team_id else rows).update(revoked_at=clock.now())
 
 
-def issue_attempt_token(*, org_id: UUID, team_id: UUID, user_id: UUID, attempt_id: UUID, name: str) -> str:
-    """The token that a job carries: it can do only what its team may, and ends with the attempt. An attempt has one: asked for
+@dataclass(frozen=True)
+class Bearer:
+    """Who carries an attempt's token."""
+
+    org_id: UUID
+    team_id: UUID
+    user_id: UUID
+    attempt_id: UUID
+    name: str
+
+
+def issue_attempt_tokens(bearers: Sequence[Bearer]) -> list[str]:
+    """The tokens that jobs carry: each can do only what its team may, and ends with the attempt. An attempt has one: asked for
     again (its worker died, and what it started may be running) the same one comes back."""
-    secret = secret_of_attempt(attempt_id)
+    secrets, scopes = [secret_of_attempt(bearer.attempt_id) for bearer in bearers], [str(scope) for scope in JOB_SCOPES]
     AccessToken.objects.bulk_create([AccessToken(
-        org_id=org_id, team_id=team_id, user_id=user_id, attempt_id=attempt_id, name=name[:100],
-        digest=digest_of(secret), hint=secret[:8], scopes=[str(s) for s in JOB_SCOPES])], ignore_conflicts=True)
-    return secret
+        org_id=bearer.org_id, team_id=bearer.team_id, user_id=bearer.user_id, attempt_id=bearer.attempt_id, name=bearer.name[:100],
+        digest=digest_of(secret), hint=secret[:8], scopes=scopes) for bearer, secret in zip(bearers, secrets, strict=True)],
+        ignore_conflicts=True)
+    return secrets
 
 
 def revoke_attempt_tokens(attempt_ids: Iterable[UUID]) -> None:

@@ -12,8 +12,9 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlencode
 
-import httpx
+import urllib3
 
 from jobs.backends.base import NodeFacts, Rejected, Unavailable
 from jobs.backends.slurm_parts import nodes
@@ -25,6 +26,7 @@ from jobs.backends.slurm_parts.running import PATH
 Json = dict[str, Any]
 _LIFE = 900                      # seconds for which a token that we make counts
 _EARLY = 60                      # so long before its end a new one is made
+_CONNECTIONS = 8
 _FEW = 40                        # so many jobs are asked for one by one; more by one listing
 _SHARE = 0.1                     # of the time may go into listings: one that took 3 s is used for 30 s
 _VERSION = re.compile(r"/slurm/v0\.0\.(\d+)/")
@@ -51,7 +53,7 @@ class Rest:
         self._numbers: dict[str, int] = {}
         self._listed: tuple[float, float, list[Row]] = (float("-inf"), 0, [])
         self._lock = threading.Lock()
-        self._http = httpx.Client(timeout=10, limits=httpx.Limits(max_connections=8, keepalive_expiry=30), trust_env=False)
+        self._http = urllib3.PoolManager(maxsize=_CONNECTIONS, block=True, timeout=urllib3.Timeout(total=10), retries=False)
 
     @cached_property
     def _minor(self) -> int:
@@ -177,13 +179,16 @@ class Rest:
 
     def _send(self, method: str, path: str, body: Json | None = None, params: Mapping[str, str] | None = None) -> Json:
         headers = {"X-SLURM-USER-NAME": self.user, "X-SLURM-USER-TOKEN": self._current_token()}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        address = f"{self.url}{path}?{urlencode(params)}" if params else self.url + path
         try:
-            answer = self._http.request(method, self.url + path, json=body, params=params, headers=headers)
-        except httpx.TimeoutException as error:
-            raise Unavailable(f"slurmrestd at {self.url} did not answer in time.") from error
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            answer = self._http.request(method, address, body=None if body is None else json.dumps(body), headers=headers)
+        except urllib3.exceptions.HTTPError as error:
+            if isinstance(error, urllib3.exceptions.ReadTimeoutError):
+                raise Unavailable(f"slurmrestd at {self.url} did not answer in time.") from error
             raise Unavailable(f"slurmrestd at {self.url} cannot be reached: {error}") from error
-        if answer.status_code in {401, 403}:
+        if answer.status in {401, 403}:
             raise Unavailable("slurmrestd did not accept the token: it is wrong, expired, or of another cluster.")
         return _json(answer)
 
@@ -205,18 +210,22 @@ def _without_errors(answer: Json) -> Json:
     return answer
 
 
-def _json(answer: httpx.Response) -> Json:
+def _json(answer: urllib3.BaseHTTPResponse) -> Json:
     try:
         found = answer.json()
     except ValueError:
         found = None
-    if isinstance(found, dict) and (answer.status_code < 400 or found.get("errors")):
+    if isinstance(found, dict) and (answer.status < 400 or found.get("errors")):
         return found
-    if answer.status_code == 404:
+    if answer.status == 404:
         raise Unavailable("There is no slurmrestd behind that address: it does not know what was asked.")
-    if answer.status_code == 400:
-        raise Rejected(f"slurmrestd refused the request: {' '.join(answer.text.split())[:400]}")
-    raise Unavailable(f"slurmrestd answered {answer.status_code}: {' '.join(answer.text.split())[:300]}")
+    if answer.status == 400:
+        raise Rejected(f"slurmrestd refused the request: {_text(answer)[:400]}")
+    raise Unavailable(f"slurmrestd answered {answer.status}: {_text(answer)[:300]}")
+
+
+def _text(answer: urllib3.BaseHTTPResponse) -> str:
+    return " ".join(answer.data.decode(errors="replace").split())
 
 
 def job_body(request: Request, minor: int) -> Json:

@@ -215,7 +215,7 @@ def test_a_job_is_taken_while_no_node_is_up_and_says_why_it_waits(stage, slurm):
 
 @SLURM
 def test_examples_come_along_with_the_script(stage):
-    end, log = stage.run('cat "$MUSTER_EXAMPLES/a b/x.txt"; cat "$MUSTER_EXAMPLES/y" | od -An -tx1', examples={"a b/x.txt": b"hello\n", "y": b"\0\xff"})
+    end, log = stage.run('cd "$MUSTER_EXAMPLES"; cat "a b/x.txt"; od -An -tx1 y', examples={"a b/x.txt": b"hello\n", "y": b"\0\xff"})
     assert (end.reason, log) == (Reason.COMPLETED, b"hello\n 00 ff\n")
 
 

@@ -22,11 +22,11 @@ RANK=0 "$@"; RANK=1 "$@"
 """
 
 
-def run(folder: Path, **fields: Any) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, search: str = os.environ["PATH"], **fields: Any) -> subprocess.CompletedProcess[str]:
     path = folder / "script.sh"
     path.write_text(script(parse_mapping(fields)))
-    environment = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "TMPDIR": str(folder)}
-    return subprocess.run(["bash", path], cwd=folder, env=environment, capture_output=True, text=True, timeout=30,
+    environment = {**os.environ, "PATH": f"{folder}:{search}", "TMPDIR": str(folder)}
+    return subprocess.run(["/bin/bash", path], cwd=folder, env=environment, capture_output=True, text=True, timeout=30,
                           stdin=subprocess.DEVNULL, check=False)
 
 
@@ -83,13 +83,13 @@ def test_a_shell_script_with_a_setup_stays_in_the_same_shell(tmp_path: Path, fir
 def test_torchrun_starts_the_whole_run_once_per_gpu(launchers: Path, gpus: int, count: int) -> None:
     done = run(launchers, launcher="torchrun", resources={"accelerators": gpus}, setup="export X=1", run="echo \"$X $RANK '\"\necho end")
     assert done.stdout.splitlines() == [
-        "option --standalone", "option --nnodes=1", f"option --nproc-per-node={count}", "option --no-python",
+        "option --standalone", "option --nnodes=1", f"option --nproc_per_node={count}", "option --no_python",
         "1 0 '", "end", "1 1 '", "end"]
 
 
 def test_torchrun_on_several_nodes_finds_the_others_by_the_environment(launchers: Path) -> None:
     done = run(launchers, launcher="torchrun", num_nodes=2, resources={"accelerators": 8}, run="echo $RANK")
-    assert done.stdout.splitlines()[:2] == ["option --nproc-per-node=8", "option --no-python"]
+    assert done.stdout.splitlines()[:2] == ["option --nproc_per_node=8", "option --no_python"]
 
 
 def test_mpi_starts_as_many_ranks_as_there_are_gpus_in_all(launchers: Path) -> None:
@@ -99,7 +99,7 @@ def test_mpi_starts_as_many_ranks_as_there_are_gpus_in_all(launchers: Path) -> N
 
 
 def test_a_launcher_that_is_not_installed_is_a_command_not_found(tmp_path: Path) -> None:
-    done = run(tmp_path, launcher="torchrun", run="echo hi")
+    done = run(tmp_path, "/nowhere", launcher="torchrun", run="echo hi")
     assert done.returncode == 127
     assert "torchrun" in done.stderr
 
