@@ -84,12 +84,19 @@ class Machine:
         """Of the type asked for; schedulers do not say which GPUs are taken, so the worst is assumed of a node with two types."""
         return max(min(self.has(need), self.has(need) - self.used_gpus), 0)
 
-    def could(self, need: Need) -> bool:
-        return need.cpus <= self.node.cpus and need.memory <= self.node.memory and need.gpus <= self.has(need)
+    def could(self, need: Need) -> int:
+        """How many of the job's nodes it could be, were it empty."""
+        return _times(need, self.node.cpus, self.node.memory, self.has(need))
 
-    def can(self, need: Need) -> bool:
-        return (need.cpus <= self.node.cpus - self.used_cpus and need.memory <= self.node.memory - self.used_memory
-                and need.gpus <= self.free_gpus(need) and self.node.state == "ready")
+    def can(self, need: Need) -> int:
+        """How many it could be now."""
+        free = self.node.cpus - self.used_cpus, self.node.memory - self.used_memory, self.free_gpus(need)
+        return _times(need, *free) if self.node.state == "ready" else 0
+
+
+def _times(need: Need, cpus: int, memory: int, gpus: int) -> int:
+    asked = ((need.cpus, cpus), (need.memory, memory), (need.gpus, gpus))
+    return max(min(has // ask for ask, has in asked if ask), 0)
 
 
 def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
@@ -143,16 +150,17 @@ def _judge(cluster: Cluster, inside: Sequence[Machine], need: Need, spec: JobSpe
         return UNFIT, f"{faults[0].field}: {faults[0].message}"
     if not is_known:
         return UNKNOWN, "its nodes are not known yet"
+    most = need.nodes if Capability.PACKS in capabilities_of(cluster.backend) else 1
     able = [m for m in inside if m.could(need)]
-    if len(able) < need.nodes:
+    if sum(min(m.could(need), most) for m in able) < need.nodes:
         return UNFIT, _lacks(inside, need, len(able))
     if cluster.trouble:
         return TROUBLED, f"it does not answer: {cluster.trouble}"
-    free = sum(m.can(need) for m in able)
-    text = f"{free} of {len(inside)} {'node has' if len(inside) == 1 else 'nodes have'} room for it now"
+    free = [min(count, most) for m in able if (count := m.can(need))]
+    text = f"{len(free)} of {len(inside)} {'node has' if len(inside) == 1 else 'nodes have'} room for it now"
     if need.gpus:
         text += f"; {sum(m.free_gpus(need) for m in inside)} of {sum(m.has(need) for m in inside)} {_kind(need)} are free"
-    return (FREE if free >= need.nodes else BUSY), text
+    return (FREE if sum(free) >= need.nodes else BUSY), text
 
 
 def _lacks(inside: Sequence[Machine], need: Need, able: int) -> str:

@@ -33,6 +33,7 @@ class Capability(StrEnum):
     EXEC = "exec"
     ARRAY = "array"              # native arrays; without it each task is submitted by itself
     GANG = "gang"                # more than one node
+    PACKS = "packs"              # several of a job's nodes may share one of the cluster's
     SRUN = "srun"                # a script that runs on the first node may start the others' part by `srun`
     DRAIN = "drain"              # nodes can be taken out of use and back (`SupportsDrain`)
     CONFIRM = "confirm"          # an acknowledged submission may be forgotten: it counts once it was seen 10 s later

@@ -68,7 +68,7 @@ class KubernetesBackend:
 
     name: ClassVar[str] = "kubernetes"
     title: ClassVar[str] = "Kubernetes"
-    capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.IMAGES, Capability.GANG, Capability.DRAIN})
+    capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.IMAGES, Capability.GANG, Capability.PACKS, Capability.DRAIN})
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)

@@ -8,7 +8,7 @@ from clusters.models import Cluster, Gpu, Node, Pool, PoolGrant
 from jobs.placing import BUSY, FREE, TROUBLED, UNKNOWN, choose
 from jobs.spec import parse_mapping
 from portal.core.errors import InvalidInput, NotPermitted
-from tests.jobs.clusters.conftest import drainable  # noqa: F401  a fixture for every test here
+from tests.jobs.clusters.conftest import drainable, gangs  # noqa: F401  fixtures for every test here
 from tests.jobs.stage import GIB, cluster_with
 from workspaces.tenancy.scope import org_scope
 
@@ -140,3 +140,14 @@ def test_who_may_not_submit_is_not_told_either(story, place):
         place(team=story.speech)
 
 
+
+
+@pytest.mark.parametrize(("backend", "nodes", "rank"), [("apart", 2, None), ("packing", 2, FREE), ("packing", 5, None)])
+def test_only_some_schedulers_put_two_of_a_jobs_nodes_on_one_of_theirs(place, backend, nodes, rank):
+    """One machine of 8 GPUs: four pairs."""
+    Cluster.objects.filter(id=scheduler("one", nodes=1).id).update(backend=backend)
+    if rank is None:
+        with pytest.raises(InvalidInput, match=f"1 of its nodes could hold it, and it asks for {nodes}"):
+            place(num_nodes=nodes, resources={"accelerators": 2})
+    else:
+        assert ranks(place(num_nodes=nodes, resources={"accelerators": 2})) == {"one": rank}

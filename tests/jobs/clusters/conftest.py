@@ -62,3 +62,23 @@ def drainable(monkeypatch) -> type[Drainable]:
     monkeypatch.setitem(backends(), "drainable", Drainable)
     monkeypatch.setattr(Drainable, "told", [])
     return Drainable
+
+
+class Apart(Drainable):
+    """Gives each of a job's nodes one of its own."""
+
+    name: ClassVar[str] = "apart"
+    capabilities = frozenset({Capability.GANG})
+
+
+class Packing(Drainable):
+    """Puts several of a job's nodes on one of its own."""
+
+    name: ClassVar[str] = "packing"
+    capabilities = frozenset({Capability.GANG, Capability.PACKS})
+
+
+@pytest.fixture(autouse=True)
+def gangs(monkeypatch) -> None:
+    for kind in (Apart, Packing):
+        monkeypatch.setitem(backends(), kind.name, kind)
