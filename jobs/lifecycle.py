@@ -175,7 +175,8 @@ def _next_of(attempt: Attempt) -> Attempt:
 
 
 def _backoff(attempt: Attempt) -> float:
-    """Seconds before the next try: the policy's back-off, doubled each time, at most an hour."""
-    return min(float(spec_of(attempt.job).policy.backoff) * 2.0 ** (attempt.ordinal - 1), MAX_BACKOFF)
+    """Seconds before the next try: the policy's back-off, doubled each time, at most an hour. What a scheduler lost is sent again soon."""
+    first = 2.0 if attempt.reason == Reason.FORGOTTEN else float(spec_of(attempt.job).policy.backoff)
+    return min(first * 2.0 ** (attempt.ordinal - 1), MAX_BACKOFF)
 
 

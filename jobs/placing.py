@@ -133,6 +133,12 @@ def _allowed(team: Team) -> list[tuple[Cluster, Pool | None]]:
     return sorted(((c, p) for c, p in places if c.backend in backends()), key=lambda place: place[0].created_at)
 
 
+def names_for(teams: Iterable[Team]) -> list[str]:
+    """What `policy.pool` may name for a job of any of these teams; nothing where there is no choice."""
+    names = dict.fromkeys(pool.name if pool else cluster.name for team in teams for cluster, pool in _allowed(team))
+    return list(names) if len(names) > 1 else []
+
+
 def _considered(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) -> list[Considered]:
     need, clusters = need_of(spec), {cluster.id: cluster for cluster, _ in places}
     machines, queued = _machines(clusters), _queued(clusters)

@@ -36,6 +36,7 @@ from jobs.backends.slurm_parts.request import build_request
 from jobs.backends.slurm_parts.rows import Row, oldest
 
 log = logging.getLogger(__name__)
+_LATE = 10.0                     # seconds after its script's own end that Slurm, down or busy, may still call a job running
 _NONE = Secret("")
 _KEY = re.compile(r"[A-Za-z0-9-]{1,100}")
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
@@ -209,11 +210,12 @@ class SlurmBackend:
 
     def _observe(self, row: Row) -> Observation | None:
         if not states.is_over(row.state):
-            may_have_run = row.state != "PENDING" or row.reason == "BeginTime"
+            may_have_run = row.state != "PENDING" or row.reason == "BeginTime" or states.is_unlaunched(row)
             record = self._files.record(row.key) if may_have_run else states.Record()
-            if not states.is_put_back(row, record):
+            if states.is_put_back(row, record) or states.is_unlaunched(row):
+                self._door.cancel(row.id)
+            elif record.code is None or self._memory.recorded_for(row.key) < _LATE:
                 return states.live(row, record)
-            self._door.cancel(row.id)
         if (known := self._memory.end_of(row.key)) is not None:
             return known
         seen = self._ended(row)

@@ -89,6 +89,7 @@ class Watcher:
 
     def _poll(self, cluster: Cluster, backend: Backend) -> None:
         self._active = observe.active_attempts(cluster)
+        is_asked = bool(self._active) or self._is_due("probe", SEEN_EVERY if cluster.trouble else SEEN_EVERY * 4)
         if self._active:
             by_key = {attempt.key: attempt for attempt in self._active}
             began = clock.monotonic()
@@ -103,10 +104,11 @@ class Watcher:
             self._active = observe.still_active(self._active, moved)
             self._reasons.note({attempt.key: attempt for attempt in self._active}, poll)
             observe.send_stops(backend, self._active)
-        elif self._is_due("probe", SEEN_EVERY * 4):
+        elif is_asked:
             backend.inventory()
         self._seal(cluster, backend)
-        self._seen(cluster)
+        if is_asked:
+            self._seen(cluster)
 
     def _seal(self, cluster: Cluster, backend: Backend) -> None:
         """The next of the logs that are to be closed, round and round: those that cannot be closed yet keep no other waiting."""

@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 
 from jobs import pending, present, selectors, services
 from jobs.models import Job
+from jobs.placing import names_for
 from jobs.services.change import authorize_change
 from jobs.spec import SpecErrors, examples, parse_text
 from jobs.states import State
@@ -20,6 +21,7 @@ from portal.core import clock
 from portal.core.errors import NotPermitted, PortalError
 from portal.core.models import Event
 from workspaces import selectors as people
+from workspaces.models import Team
 from workspaces.permissions import Permission as P
 from workspaces.web.doors import action, page
 
@@ -141,9 +143,10 @@ def new_job(request: Any) -> HttpResponse:
             faults = [{"field": f.field, "message": f.message, "line": f.line} for f in error.errors]
         except PortalError as error:
             faults = error.data.get("errors") or [{"field": "", "message": error.message, "line": None}]
+    teams = [t for t in people.teams_for(request.actor) if request.actor.may(P.JOBS_SUBMIT, t["id"])]
     return render(request, "jobs/new.html", {
         "page_title": "New job", "crumbs": [("Jobs", f"/{request.org.slug}/jobs")], "yaml": text, "errors": faults,
-        "examples": examples(), "teams": [t for t in people.teams_for(request.actor) if request.actor.may(P.JOBS_SUBMIT, t["id"])],
+        "examples": examples(), "teams": teams, "places": names_for(Team.objects.filter(id__in=[t["id"] for t in teams])),
         "team_chosen": request.POST.get("team") or request.GET.get("team", ""), "quotas": people.quotas_for(request.actor),
         "may_submit": _may_submit(request)}, status=400 if faults else 200)
 
@@ -180,8 +183,6 @@ def _starting_text(request: Any) -> str:
 
 
 def _team(request: Any) -> Any:
-    from workspaces.models import Team
-
     slug = request.POST.get("team", "")
     row = Team.objects.filter(slug=slug).first()
     if row is None:

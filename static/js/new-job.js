@@ -62,7 +62,7 @@ if (root) {
   function fill(spec) {
     isFilling = true;
     const resources = spec.resources ?? {}, policy = spec.policy ?? {};
-    const known = { name: spec.name ?? "", image: spec.image ?? "", run: spec.run ?? "", "resources.accelerators": show(resources.accelerators), "resources.cpus": resources.cpus ?? "", "resources.memory": resources.memory ?? "", "policy.max_runtime": policy.max_runtime ?? "", "policy.priority": policy.priority ?? "normal" };
+    const known = { name: spec.name ?? "", image: spec.image ?? "", run: spec.run ?? "", "resources.accelerators": show(resources.accelerators), "resources.cpus": resources.cpus ?? "", "resources.memory": resources.memory ?? "", "policy.max_runtime": policy.max_runtime ?? "", "policy.priority": policy.priority ?? "normal", "policy.pool": policy.pool ?? "", num_nodes: (spec.num_nodes ?? 1) > 1 ? spec.num_nodes : "" };
     for (const field of root.querySelectorAll("[data-field]")) if (document.activeElement !== field && field.dataset.field in known) field.value = known[field.dataset.field];
     isFilling = false;
   }

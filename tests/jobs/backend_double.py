@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from jobs.backends.base import Capability, Handle, Launch, LogChunk, NodeFacts, Observation, Poll, Probe
+from jobs.backends.base import Capability, Handle, Launch, LogChunk, NodeFacts, Observation, Poll, Probe, Unavailable
 from jobs.states import Reason, State
 
 
@@ -23,6 +23,7 @@ class BackendDouble:
         self.ended: dict[str, Observation] = {}
         self.starts: list[str] = []
         self.stops: list[str] = []
+        self.is_away = False
         self.before_submit: Callable[[Launch], None] = lambda launch: None
 
     def submit(self, launch: Launch) -> Handle:
@@ -60,6 +61,8 @@ class BackendDouble:
         return Probe(True, "a double")
 
     def inventory(self) -> list[NodeFacts]:
+        if self.is_away:
+            raise Unavailable("no answer")
         return []
 
     def render(self, launch: Launch) -> str:

@@ -12,6 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from clusters.models import Cluster, Gpu, Node
 from jobs.backends.base import GpuFacts, NodeFacts
 from jobs.watch.inventory import take_inventory
+from jobs.watch.watcher import Watcher
+from tests.jobs.backend_double import BackendDouble
+from workspaces.tenancy.scope import platform_scope
 
 GIB = 1 << 30
 
@@ -119,3 +122,20 @@ def test_two_thousand_nodes_of_eight_gpus_are_few_statements_and_two_seconds(clu
     assert len(statements) <= 4 or mode == "embedded"       # SQLite takes fewer variables a statement
     assert again < 2 and took < 2
     assert Gpu.objects.count() == 16_000
+
+
+def test_trouble_stays_until_the_cluster_has_answered_again(cluster, monkeypatch):
+    """With nothing running there, most looks ask the cluster nothing: they know nothing of it."""
+    backend = BackendDouble()
+    monkeypatch.setattr("jobs.watch.watcher.backend_of", lambda row: backend)
+    watch, words = Watcher(cluster.id), lambda: Cluster.objects.get(id=cluster.id).trouble
+    backend.is_away = True
+    with platform_scope("test"):
+        for _ in range(4):
+            watch.wake.set()
+            watch.look()
+            assert words() == "no answer"
+        backend.is_away = False
+        watch._last.clear()
+        watch.look()
+    assert words() == ""

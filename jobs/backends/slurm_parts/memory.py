@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 
 from jobs.backends.base import Observation
@@ -15,11 +16,18 @@ class Memory:
 
     def __init__(self) -> None:
         self._ends: OrderedDict[str, Observation] = OrderedDict()
+        self._recorded: dict[str, float] = {}
         self._forgotten: OrderedDict[str, None] = OrderedDict()
         self._lock = threading.Lock()
 
+    def recorded_for(self, key: str) -> float:
+        """Seconds since this was asked first: since its script's end was read while Slurm still said that it runs."""
+        with self._lock:
+            return time.monotonic() - self._recorded.setdefault(key, time.monotonic())
+
     def keep(self, end: Observation) -> None:
         with self._lock:
+            self._recorded.pop(end.key, None)
             self._ends[end.key] = end
             while len(self._ends) > _MOST:
                 self._ends.popitem(last=False)
@@ -31,6 +39,7 @@ class Memory:
     def forget(self, key: str) -> None:
         with self._lock:
             self._ends.pop(key, None)
+            self._recorded.pop(key, None)
             self._forgotten[key] = None
             while len(self._forgotten) > _MOST:
                 self._forgotten.popitem(last=False)

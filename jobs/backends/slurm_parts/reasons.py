@@ -22,7 +22,7 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
     (r"Dependency", Wait.DEPENDENCY, "It waits for another job of Slurm's.", ""),
     (r"DependencyNeverSatisfied", Wait.IMPOSSIBLE, "The job it waits for ended in a way that it does not accept.", "Cancel it and submit it again."),
     (r"JobHeldUser", Wait.CLUSTER_HELD, "It is held in Slurm by its owner.", "`scontrol release` lets it go."),
-    (r"JobHeldAdmin|job_?requeued_?in_?held_?state|JobHoldMaxRequeue|launch_failed_requeued_held", Wait.CLUSTER_HELD,
+    (r"JobHeldAdmin|job.?requeued.?in.?held.?state|JobHoldMaxRequeue", Wait.CLUSTER_HELD,
      "It is held in Slurm by an administrator.", "Ask the operator of the cluster."),
     (r"BeginTime", Wait.CLUSTER_HELD, "Slurm starts it at a later time.", ""),
     (r"Licenses", Wait.CAPACITY, "The licenses it asks for are all in use.", ""),

@@ -10,6 +10,7 @@ import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
@@ -37,6 +38,16 @@ def signed(key: bytes, user: str, now: int, life: int = _LIFE) -> str:
     parts = ({"alg": "HS256", "typ": "JWT"}, {"exp": now + life, "iat": now, "sun": user})
     body = b".".join(_base64(json.dumps(part).encode()) for part in parts)
     return (body + b"." + _base64(hmac.new(key, body, hashlib.sha256).digest())).decode()
+
+
+def ended_at(token: str) -> datetime | None:
+    """When a JWT ended, if it has: it says so itself."""
+    try:
+        body = token.split(".")[1]
+        end = datetime.fromtimestamp(json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))["exp"], UTC)
+    except (IndexError, ValueError, KeyError, TypeError, OverflowError):
+        return None
+    return end if end < datetime.now(UTC) else None
 
 
 def _base64(data: bytes) -> bytes:
@@ -187,7 +198,11 @@ class Rest:
         except urllib3.exceptions.HTTPError as error:
             if isinstance(error, urllib3.exceptions.ReadTimeoutError):
                 raise Unavailable(f"slurmrestd at {self.url} did not answer in time.") from error
-            raise Unavailable(f"slurmrestd at {self.url} cannot be reached: {error}") from error
+            why = getattr(error.__cause__, "strerror", None) or error
+            raise Unavailable(f"slurmrestd at {self.url} cannot be reached: {why}") from error
+        if answer.status >= 400 and (ended := ended_at(headers["X-SLURM-USER-TOKEN"])):      # 22.05 says no more than "Unspecified error"
+            raise Unavailable(f"The token for slurmrestd ended at {ended:%Y-%m-%d %H:%M} UTC: give a new one (`scontrol token`), or the key "
+                              "itself, with which Muster makes its own.")
         if answer.status in {401, 403}:
             raise Unavailable("slurmrestd did not accept the token: it is wrong, expired, or of another cluster.")
         return _json(answer)

@@ -67,6 +67,18 @@ def is_put_back(row: Row, record: Record) -> bool:
     return record.is_again or bool(record.started and _LIVE.get(row.state) == State.SUBMITTED)
 
 
+def is_unlaunched(row: Row) -> bool:
+    """A node refused to start its script, and Slurm holds it for ever: so it goes when a controller that was started again counts job
+    numbers anew which its nodes know already."""
+    return "".join(c for c in row.reason.lower() if c.isalpha()).startswith("launchfailed")
+
+
+def is_of_another(row: Row, record: Record) -> bool:
+    """The record was begun, and not ended, by a job that the controller has forgotten since; this one was sent in its place, and its
+    script refuses to run a second time."""
+    return record.code is None and bool(record.started) and record.id.isdigit() and int(record.id) != row.id
+
+
 def is_over(native: str) -> bool:
     """Nothing of it will run again."""
     return native in _ENDS or native in _BY_EXIT
@@ -108,6 +120,10 @@ def _with_memory(row: Row, number: int | None, evidence: Evidence) -> Row:
 
 
 def _verdict(row: Row, record: Record, evidence: Evidence, code: int | None, number: int | None) -> Verdict:
+    if is_of_another(row, record) and not row.is_asked_to_end:
+        return Verdict(Reason.FORGOTTEN, f"Slurm forgot its job {record.id} when its controller was started again, and ended what ran of it.")
+    if is_unlaunched(row) and not record.started and not row.is_asked_to_end:
+        return Verdict(Reason.FORGOTTEN, "A node refused to start it, and Slurm held it back.")
     if is_put_back(row, record) and not row.is_asked_to_end:
         return Verdict(Reason.NODE_FAILED, "Slurm put it back into its queue: a node of it failed, or was needed for a job of higher priority.")
     if row.state == "OUT_OF_MEMORY":

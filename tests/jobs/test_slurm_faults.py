@@ -1,0 +1,268 @@
+"""The portal over a real Slurm while things break between them: every attempt runs once, and nothing is guessed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from clusters.models import Cluster
+from jobs import services
+from jobs.backends.base import Unavailable
+from jobs.backends.slurm_parts.rest import Rest, signed
+from jobs.clusters import backend_of
+from jobs.clusters.connecting import change_cluster, connect_cluster
+from jobs.dispatch import dispatch_all
+from jobs.models import Attempt, Job
+from jobs.states import State
+from jobs.watch.inventory import take_inventory
+from jobs.watch.watcher import Watcher
+from portal.core import clock
+from portal.core.models import Event
+from tests.jobs.stage import only_attempt, submit
+from tests.rig.processes import Folder
+from tests.rig.slurm import Slurm, start_slurm
+from tests.story import Story
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+SEEDS = pytest.mark.parametrize("seed", [1, 2, 3])
+SUBMIT = Rest.submit
+
+
+class Killed(BaseException):
+    """A worker's end: nothing of ours catches it."""
+
+
+@dataclass
+class Site:
+    """A portal's cluster on the rig's Slurm, and a folder in which each job leaves a line for each time it ran."""
+
+    story: Story
+    slurm: Slurm
+    cluster: Cluster
+    folder: Path
+    jobs: list[Job] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.watcher = Watcher(self.cluster.id)
+
+    def submit(self, script: str = "true") -> Job:
+        self.jobs.append(job := submit(self.story, run=f"echo ran >> {self.folder}/{len(self.jobs)}\n{script}"))
+        return job
+
+    def look(self) -> None:
+        self.watcher.wake.set()
+        self.watcher.look()
+
+    def until(self, condition: Callable[[], Any], seconds: float) -> float:
+        """Looks and dispatches until it holds; how many seconds that took."""
+        began = time.monotonic()
+        while not condition():
+            assert time.monotonic() - began < seconds, self.story_so_far()
+            dispatch_all()
+            self.look()
+            time.sleep(0.1)
+        return time.monotonic() - began
+
+    def story_so_far(self) -> str:
+        """Both sides, for the words of a failure."""
+        ours = [(a.key, a.state, a.native_id, a.wait, a.reason, a.evidence) for a in Attempt.objects.order_by("id")]
+        return f"{ours}\n{self.slurm.run('squeue', '--states=all', '-o', '%i %j %T %r')}"
+
+    def states(self) -> list[State]:
+        return [State(job.state) for job in Job.objects.order_by("number")]
+
+    def is_over(self) -> bool:
+        return all(state.is_final for state in self.states())
+
+    def runs(self) -> list[int]:
+        """How often each job ran."""
+        files = [self.folder / str(n) for n in range(len(self.jobs))]
+        return [len(file.read_text().splitlines()) if file.exists() else 0 for file in files]
+
+    def remote(self) -> list[int]:
+        """How many jobs Slurm has, or had a moment ago, for each of ours."""
+        names = self.slurm.run("squeue", "--noheader", "--states=all", "-o", "%j").split()
+        return [names.count(only_attempt(job).key) for job in self.jobs]
+
+    def expire_leases(self) -> None:
+        """As if the claims' time were over."""
+        Attempt.objects.exclude(lease=None).update(lease_until=clock.after(-1))
+
+    def told(self, kind: str) -> int:
+        return Event.objects.filter(kind=kind).count()
+
+
+@pytest.fixture(scope="module")
+def slurm() -> Iterator[Slurm]:
+    """One of these tests' own: a controller that lost its state leaves nodes behind that it must learn to trust again."""
+    rig = Folder()
+    try:
+        yield start_slurm(rig, accounting=False)
+    finally:
+        rig.close()
+
+
+@pytest.fixture
+def site(story: Story, slurm: Slurm, home: Path) -> Iterator[Site]:
+    folder = slurm.work / uuid4().hex
+    for path in (folder, folder / "spool"):
+        path.mkdir()
+        path.chmod(0o1777)
+    options = {"spool": str(folder / "spool"), "user": slurm.user, "rest_url": slurm.rest_url, "rest_token": token(slurm, 3600)}
+    with platform_scope("test"):
+        cluster = connect_cluster(actor=story.actor(story.dot), name="hpc", backend="slurm", options=options)
+        take_inventory(cluster, backend_of(cluster))
+        yield Site(story, slurm, cluster, folder)
+        slurm.run("scancel", "--user", slurm.user)
+
+
+def token(slurm: Slurm, life: int) -> str:
+    """One that counts for so many seconds; less than none for one that is over."""
+    return signed(slurm.jwt_key.read_bytes(), slurm.user, int(time.time()), life)
+
+
+def faulty(seed: int, before: BaseException, after: BaseException) -> Callable[..., int]:
+    """A submission of which some never reach Slurm, and of some the answer never comes back."""
+    random = Random(seed)
+
+    def submit_or_not(self: Rest, request: Any, script: str) -> int:
+        if random.random() < 0.25:
+            raise before
+        number = SUBMIT(self, request, script)
+        if random.random() < 0.5:
+            raise after
+        return number
+
+    return submit_or_not
+
+
+@SEEDS
+@pytest.mark.parametrize("fault", [Killed(), Unavailable("no answer")], ids=["worker killed", "reply lost"])
+def test_each_attempt_is_one_job_whatever_happens_between_submitting_and_recording(site, monkeypatch, seed, fault):
+    for _ in range(4):
+        site.submit()
+    monkeypatch.setattr(Rest, "submit", faulty(seed, fault, fault))
+    for _ in range(2):
+        try:
+            dispatch_all()
+        except Killed:
+            pass
+        site.expire_leases()
+    monkeypatch.undo()
+    site.until(site.is_over, 30)
+    assert (site.remote(), site.runs(), set(site.states())) == ([1] * 4, [1] * 4, {State.SUCCEEDED})
+
+
+@SEEDS
+def test_what_a_killed_controller_forgot_is_found_and_sent_again_once(site, seed):
+    """It saves its state every five seconds at most: what it acknowledged in between is gone with it."""
+    random = Random(seed)
+    site.submit("sleep 1")
+    site.until(site.is_over, 30)                                          # it has just saved, or soon will
+    for _ in range(3):
+        site.submit("sleep 2")
+    dispatch_all()
+    time.sleep(random.uniform(0, 1))
+    site.slurm.kill_controller()
+    site.slurm.start_controller()
+    known = lambda: min(site.remote()[1:]) >= 1 or site.is_over()         # noqa: E731
+    assert site.until(known, 40) < 30
+    site.until(site.is_over, 60)
+    assert max(site.remote()) <= 1
+    assert set(site.states()) == {State.SUCCEEDED}, site.story_so_far()
+    assert all(count >= 1 for count in site.runs())
+
+
+@SEEDS
+def test_a_controller_that_is_down_changes_no_state_and_is_caught_up_with(site, seed):
+    site.submit("sleep 4")
+    site.submit("sleep 600")
+    site.until(lambda: State.RUNNING in site.states() and min(site.states()) == State.RUNNING, 30)
+    time.sleep(5 + seed)                                                  # it has saved them
+    before = site.states()
+    site.slurm.kill_controller()
+    try:
+        late = site.submit()
+        for _ in range(3):
+            site.look()
+            dispatch_all()
+        assert site.states() == [*before, State.QUEUED]
+        trouble = Cluster.objects.get(id=site.cluster.id)
+        assert trouble.trouble and trouble.trouble_since
+        with org_scope(site.story.atlas.id):
+            began = time.monotonic()
+            services.cancel_job(actor=site.story.actor(site.story.ada), job=late)
+            assert time.monotonic() - began < 0.5                         # nobody in the web waits for Slurm
+    finally:
+        site.slurm.start_controller()
+    site.until(lambda: site.states() == [State.SUCCEEDED, State.RUNNING, State.CANCELED], 20)
+    assert Cluster.objects.get(id=site.cluster.id).trouble == ""
+    assert site.runs() == [1, 1, 0]
+
+
+@SEEDS
+def test_an_expired_token_is_told_and_a_new_one_goes_on(site, slurm, seed):
+    site.submit("sleep 1")
+    dispatch_all()
+    operator = site.story.actor(site.story.dot)
+    change_cluster(actor=operator, cluster=site.cluster, options={"rest_token": token(slurm, -100 * seed)} | _plain(site))
+    for _ in range(2):
+        site.look()
+    assert "token" in Cluster.objects.get(id=site.cluster.id).trouble
+    assert site.states() == [State.SUBMITTED]
+    change_cluster(actor=operator, cluster=site.cluster, options={"rest_token": token(slurm, 600)} | _plain(site))
+    site.until(site.is_over, 20)
+    assert (site.states(), site.runs()) == ([State.SUCCEEDED], [1])
+
+
+def _plain(site: Site) -> dict[str, Any]:
+    return dict(Cluster.objects.get(id=site.cluster.id).config)
+
+
+@SEEDS
+def test_a_cancel_at_any_moment_ends_the_job_here_and_there(site, seed):
+    random = Random(seed)
+    waits = [random.uniform(0, 1.5) for _ in range(8)]
+    for _ in waits:
+        site.submit(f"sleep {random.uniform(0, 1.5):.2f}")
+    began = time.monotonic()
+    due = sorted(zip(waits, site.jobs, strict=True), key=lambda pair: pair[0])
+    while due:
+        if random.random() < 0.5:
+            dispatch_all()
+        if random.random() < 0.5:
+            site.look()
+        while due and time.monotonic() - began >= due[0][0]:
+            _cancel(site, due.pop(0)[1])
+    site.until(site.is_over, 60)
+    assert set(site.states()) <= {State.CANCELED, State.SUCCEEDED}
+    assert max(site.runs()) <= 1
+    assert site.slurm.run("squeue", "--noheader", "--user", site.slurm.user).strip() == ""
+
+
+def _cancel(site: Site, job: Job) -> None:
+    fresh = Job.objects.get(id=job.id)
+    if not State(fresh.state).is_final:
+        with org_scope(site.story.atlas.id):
+            services.cancel_job(actor=site.story.actor(site.story.ada), job=fresh)
+
+
+@SEEDS
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_clock_that_is_an_hour_off_changes_nothing(site, monkeypatch, hours, seed):
+    offset = timedelta(hours=hours, seconds=Random(seed).uniform(-60, 60))
+    monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) + offset)
+    for _ in range(2):
+        site.submit("sleep 0.5")
+    site.until(site.is_over, 30)
+    assert (set(site.states()), site.runs(), site.told("attempt.sent_again")) == ({State.SUCCEEDED}, [1, 1], 0)
+    for attempt in Attempt.objects.all():
+        assert timedelta(0) < attempt.finished_at - attempt.started_at < timedelta(seconds=20)
