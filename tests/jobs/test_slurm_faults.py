@@ -183,10 +183,10 @@ def test_what_a_killed_controller_forgot_is_found_and_sent_again_once(site, seed
 
 @SEEDS
 def test_a_controller_that_is_down_changes_no_state_and_is_caught_up_with(site, seed):
-    site.submit("sleep 4")
+    site.submit(f"sleep {3 + seed}")
     site.submit("sleep 600")
     site.until(lambda: State.RUNNING in site.states() and min(site.states()) == State.RUNNING, 30)
-    time.sleep(5 + seed)                                                  # it has saved them
+    site.slurm.save()
     before = site.states()
     site.slurm.kill_controller()
     try:

@@ -6,6 +6,7 @@ import grp
 import pwd
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -106,6 +107,18 @@ class Slurm:
         """A JWT for slurmrestd; `lifespan` in seconds."""
         printed = self.run("scontrol", "token", f"username={user}", f"lifespan={lifespan}")
         return printed.strip().removeprefix("SLURM_JWT=")
+
+    def save(self) -> None:
+        """Returns once slurmctld, which does so at most every 5 s and only after a change, wrote down what it knew at the call."""
+        state, held = self.home / "state" / "job_state", self.run("sbatch", "--parsable", "--hold", "--wrap=true", user=self.user).strip()
+        began = time.time() + 0.2               # one that is under way may miss it
+
+        def is_saved() -> bool:
+            self.run("scontrol", "update", f"jobid={held}", f"comment={time.time()}")
+            return state.exists() and state.stat().st_mtime > began
+
+        wait_until(is_saved, "slurmctld saved its state", every=0.3)
+        self.run("scancel", held)
 
     def kill_controller(self) -> None:
         """SIGKILL, as a crash: what it had not saved (it saves within 5 s) is lost."""

@@ -189,16 +189,15 @@ def test_an_account_the_user_is_not_in_is_refused(slurm):
 def test_a_job_is_warned_before_its_time_is_over(slurm, wait_for):
     script = 'trap "echo warned; exit 0" USR1\necho ready\nwhile :; do sleep 0.1; done'
     key = sbatch(slurm, script, "--time=1", "--signal=B:USR1@58")
-    assert wait_for(is_in(slurm, key, "COMPLETED"), seconds=20)
+    assert wait_for(is_in(slurm, key, "COMPLETED"), seconds=50)  # slurmctld looks at limits every 30 s
     assert output(slurm, key) == "ready\nwarned\n"
 
 
 def test_a_running_job_outlives_the_controller(slurm, wait_for):
     key = sbatch(slurm, f"echo started; {FOREVER}")
     assert wait_for(lambda: output(slurm, key) == "started\n")
-    running, saved = time.time(), slurm.home / "state" / "job_state"
-    held = sbatch(slurm, "true", "--hold")  # something to save; it saves at most every 5 s
-    assert wait_for(lambda: saved.stat().st_mtime > running, seconds=20)
+    held = sbatch(slurm, "true", "--hold")
+    slurm.save()
     slurm.kill_controller()
     with pytest.raises(RigFailure, match="Unable to contact slurm controller"):
         slurm.run("squeue")
