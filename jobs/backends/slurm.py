@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
+from uuid import uuid4
 
 from jobs.backends.base import (
     Capability,
@@ -116,7 +117,7 @@ class SlurmBackend:
             return Handle(launch.key, str(self._submitted(launch)))
         known = self._row(launch.key)
         made = known.id if known else self._submitted(launch)
-        same = [row.id for row in self._door.jobs([launch.key]) if row.key == launch.key]
+        same = [row.id for row in self._door.jobs([launch.key], is_whole=True) if row.key == launch.key]
         first = min([made, *same])
         for number in same:
             if number != first:
@@ -124,7 +125,8 @@ class SlurmBackend:
         return Handle(launch.key, str(first))
 
     def _submitted(self, launch: Launch) -> int:
-        return self._door.submit(build_request(launch, self.site), script.batch_script(launch, self._folder(launch.key)))  # type: ignore[no-any-return]
+        text = script.batch_script(launch, self._folder(launch.key), uuid4().hex)
+        return self._door.submit(build_request(launch, self.site), text)  # type: ignore[no-any-return]
 
     def find(self, key: str) -> Handle | None:
         row = self._row(self._checked(key))
@@ -204,9 +206,10 @@ class SlurmBackend:
         return rows
 
     def _past(self, keys: Sequence[str]) -> dict[str, Row]:
-        """What accounting knows."""
-        lost = [key for key in keys if not self._memory.is_forgotten(key)]
-        return {key: row for key, row in oldest(self._door.past(lost)).items() if key in lost} if lost else {}
+        """What accounting knows to be over: what it calls running, and the controller does not know, runs nowhere."""
+        lost = {key for key in keys if not self._memory.is_forgotten(key)}
+        rows = oldest(row for row in self._door.past(sorted(lost)) if states.is_over(row.state)) if lost else {}
+        return {key: row for key, row in rows.items() if key in lost}
 
     def _observe(self, row: Row) -> Observation | None:
         if not states.is_over(row.state):

@@ -4,100 +4,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
 from clusters.models import Cluster
 from jobs import services
 from jobs.backends.base import Unavailable
-from jobs.backends.slurm_parts.rest import Rest, signed
-from jobs.clusters import backend_of
-from jobs.clusters.connecting import change_cluster, connect_cluster
+from jobs.backends.slurm_parts.rest import Rest
+from jobs.clusters.connecting import change_cluster
 from jobs.dispatch import dispatch_all
 from jobs.models import Attempt, Job
 from jobs.states import State
-from jobs.watch.inventory import take_inventory
-from jobs.watch.watcher import Watcher
 from portal.core import clock
-from portal.core.models import Event
-from tests.jobs.stage import only_attempt, submit
+from tests.jobs.slurm_site import SEEDS, Site, site_on, token
 from tests.rig.processes import Folder
 from tests.rig.slurm import Slurm, start_slurm
 from tests.story import Story
-from workspaces.tenancy.scope import org_scope, platform_scope
+from workspaces.tenancy.scope import org_scope
 
-SEEDS = pytest.mark.parametrize("seed", [1, 2, 3])
 SUBMIT = Rest.submit
 
 
 class Killed(BaseException):
     """A worker's end: nothing of ours catches it."""
-
-
-@dataclass
-class Site:
-    """A portal's cluster on the rig's Slurm, and a folder in which each job leaves a line for each time it ran."""
-
-    story: Story
-    slurm: Slurm
-    cluster: Cluster
-    folder: Path
-    jobs: list[Job] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.watcher = Watcher(self.cluster.id)
-
-    def submit(self, script: str = "true") -> Job:
-        self.jobs.append(job := submit(self.story, run=f"echo ran >> {self.folder}/{len(self.jobs)}\n{script}"))
-        return job
-
-    def look(self) -> None:
-        self.watcher.wake.set()
-        self.watcher.look()
-
-    def until(self, condition: Callable[[], Any], seconds: float) -> float:
-        """Looks and dispatches until it holds; how many seconds that took."""
-        began = time.monotonic()
-        while not condition():
-            assert time.monotonic() - began < seconds, self.story_so_far()
-            dispatch_all()
-            self.look()
-            time.sleep(0.1)
-        return time.monotonic() - began
-
-    def story_so_far(self) -> str:
-        """Both sides, for the words of a failure."""
-        ours = [(a.key, a.state, a.native_id, a.wait, a.reason, a.evidence) for a in Attempt.objects.order_by("id")]
-        return f"{ours}\n{self.slurm.run('squeue', '--states=all', '-o', '%i %j %T %r')}"
-
-    def states(self) -> list[State]:
-        return [State(job.state) for job in Job.objects.order_by("number")]
-
-    def is_over(self) -> bool:
-        return all(state.is_final for state in self.states())
-
-    def runs(self) -> list[int]:
-        """How often each job ran."""
-        files = [self.folder / str(n) for n in range(len(self.jobs))]
-        return [len(file.read_text().splitlines()) if file.exists() else 0 for file in files]
-
-    def remote(self) -> list[int]:
-        """How many jobs Slurm has, or had a moment ago, for each of ours."""
-        names = self.slurm.run("squeue", "--noheader", "--states=all", "-o", "%j").split()
-        return [names.count(only_attempt(job).key) for job in self.jobs]
-
-    def expire_leases(self) -> None:
-        """As if the claims' time were over."""
-        Attempt.objects.exclude(lease=None).update(lease_until=clock.after(-1))
-
-    def told(self, kind: str) -> int:
-        return Event.objects.filter(kind=kind).count()
 
 
 @pytest.fixture(scope="module")
@@ -112,21 +45,8 @@ def slurm() -> Iterator[Slurm]:
 
 @pytest.fixture
 def site(story: Story, slurm: Slurm, home: Path) -> Iterator[Site]:
-    folder = slurm.work / uuid4().hex
-    for path in (folder, folder / "spool"):
-        path.mkdir()
-        path.chmod(0o1777)
-    options = {"spool": str(folder / "spool"), "user": slurm.user, "rest_url": slurm.rest_url, "rest_token": token(slurm, 3600)}
-    with platform_scope("test"):
-        cluster = connect_cluster(actor=story.actor(story.dot), name="hpc", backend="slurm", options=options)
-        take_inventory(cluster, backend_of(cluster))
-        yield Site(story, slurm, cluster, folder)
-        slurm.run("scancel", "--user", slurm.user)
-
-
-def token(slurm: Slurm, life: int) -> str:
-    """One that counts for so many seconds; less than none for one that is over."""
-    return signed(slurm.jwt_key.read_bytes(), slurm.user, int(time.time()), life)
+    with site_on(story, slurm) as site:
+        yield site
 
 
 def faulty(seed: int, before: BaseException, after: BaseException) -> Callable[..., int]:

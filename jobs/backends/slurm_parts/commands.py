@@ -32,7 +32,7 @@ class Commands:
         out = self.runner.run(sbatch(request, self.user if self.is_for_other else ""), script.encode(), timeout=_PATIENCE)
         return int(out.decode().strip().partition(";")[0])
 
-    def jobs(self, keys: Sequence[str]) -> list[Row]:
+    def jobs(self, keys: Sequence[str], *, is_whole: bool = False) -> list[Row]:
         """What slurmctld knows, over or not (for MinJobAge after the end), by one call."""
         whose = [f"--user={self.user}"] if self.user else ["--me"]
         names = [f"--name={','.join(keys)}"] if len(keys) <= _BY_NAME else []

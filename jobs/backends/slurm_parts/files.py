@@ -33,7 +33,7 @@ class Mounted:
     root: Path
 
     def record(self, key: str) -> Record:
-        names = ("id", "start", "end")
+        names = ("id", "start", "end", "refused")
         texts = (self._read(self.root / key / name, 0, 4096).decode(errors="replace") for name in names)
         return parse_record(*texts, is_again=(self.root / key / "again").exists())
 
@@ -73,7 +73,7 @@ class Mounted:
 
 # One program for all, with its data as arguments; an unreadable spool is told by its exit code.
 _REMOTE = {
-    "record": '[ -d "$1" ] || exit 3; for f in id start end; do cat "$1/$2/$f" 2>/dev/null; echo "--"; done;'
+    "record": '[ -d "$1" ] || exit 3; for f in id start end refused; do cat "$1/$2/$f" 2>/dev/null; echo "--"; done;'
               ' if [ -e "$1/$2/again" ]; then echo again; fi',
     "read": '[ -d "$1" ] || exit 3; [ -e "$1/$2/output.log" ] || exit 0; tail -c "+$3" "$1/$2/output.log" | head -c "$4"',
     "tail": '[ -e "$1" ] || exit 0; tail -c 65536 "$1"',
@@ -90,7 +90,7 @@ class Remote:
 
     def record(self, key: str) -> Record:
         parts = self._run("record", key).decode(errors="replace").split("--\n")
-        return parse_record(*[*parts, "", "", ""][:3], is_again=parts[3:] == ["again\n"])
+        return parse_record(*[*parts, "", "", "", ""][:4], is_again=parts[4:] == ["again\n"])
 
     def read(self, key: str, after: int, limit: int) -> bytes:
         return self._run("read", key, str(after + 1), str(limit))
@@ -110,13 +110,13 @@ class Remote:
         return out
 
 
-def parse_record(number: str, start: str, end: str, *, is_again: bool = False) -> Record:
-    """The three files' texts; what is not whole counts as not there."""
+def parse_record(number: str, start: str, end: str, refused: str = "", *, is_again: bool = False) -> Record:
+    """The files' texts; what is not whole counts as not there."""
     begun, ended = start.split(), end.split()
     code, asked, since, until = ended if len(ended) == 4 else ("", "-", "0", "0")
     first, node, memory, limit = begun if len(begun) == 4 else (since, "", "0", "0")
-    return Record(number.strip(), _seconds(first), node, int(code) if code.isdigit() else None, asked.strip("-"), _seconds(until),
-                  int(_seconds(memory)), _seconds(limit), is_again)
+    return Record(number.partition(" ")[0].strip(), _seconds(first), node, int(code) if code.isdigit() else None, asked.strip("-"), _seconds(until),
+                  int(_seconds(memory)), _seconds(limit), is_again, frozenset(map(int, filter(str.isdigit, refused.split()))))
 
 
 def _seconds(text: str) -> float:

@@ -29,7 +29,6 @@ _LIFE = 900                      # seconds for which a token that we make counts
 _EARLY = 60                      # so long before its end a new one is made
 _CONNECTIONS = 8
 _FEW = 40                        # so many jobs are asked for one by one; more by one listing
-_SHARE = 0.1                     # of the time may go into listings: one that took 3 s is used for 30 s
 _VERSION = re.compile(r"/slurm/v0\.0\.(\d+)/")
 
 
@@ -62,8 +61,10 @@ class Rest:
         self._whose = rest_user or user
         self._made: tuple[str, float] = ("", 0)
         self._numbers: dict[str, int] = {}
-        self._listed: tuple[float, float, list[Row]] = (float("-inf"), 0, [])
-        self._lock = threading.Lock()
+        self._made_since: dict[str, int] = {}
+        self._rows: list[Row] = []
+        self._listed_from = float("-inf")
+        self._lock, self._listing = threading.Lock(), threading.Lock()
         self._http = urllib3.PoolManager(maxsize=_CONNECTIONS, block=True, timeout=urllib3.Timeout(total=10), retries=False)
 
     @cached_property
@@ -84,17 +85,15 @@ class Rest:
         answer = self._send("POST", f"{self._slurm}/job/submit", body)
         number = int(answer.get("job_id") or 0) or int(_without_errors(answer)["job_id"])     # queued with a warning: no node is up now
         with self._lock:
-            if self._listed[1]:                      # listing is expensive here: this job is asked for by its number
-                self._numbers[request.key] = min(number, self._numbers.get(request.key, number))
-            else:
-                self._listed = (float("-inf"), 0, [])
+            for numbers in (self._numbers, self._made_since):
+                numbers[request.key] = min(number, numbers.get(request.key, number))
         return number
 
-    def jobs(self, keys: Sequence[str]) -> list[Row]:
+    def jobs(self, keys: Sequence[str], *, is_whole: bool = False) -> list[Row]:
         """Few and known ones each by its number; else all, of which those of our user are ours."""
         with self._lock:
             numbers = [self._numbers.get(key) for key in keys]
-        if len(keys) <= _FEW and all(numbers):
+        if len(keys) <= _FEW and all(numbers) and not is_whole:
             found = [row for number in numbers if number and (row := self._one(number))]
             if len(found) == len(keys):
                 return found
@@ -162,20 +161,19 @@ class Rest:
         return rest_row(found[0]) if found else None
 
     def _all(self) -> list[Row]:
-        """One listing, remembered for as long as it was expensive."""
-        with self._lock:
-            at, cost, rows = self._listed
-            if time.monotonic() - at < cost / _SHARE:
-                return rows
-            before = time.monotonic()
-            answer = self._asked("GET", f"{self._slurm}/jobs")
-            rows = [row for job in answer.get("jobs", []) if (row := rest_row(job)).user in {self.user, ""}]
-            now = time.monotonic()
-            self._listed = (now, now - before if now - before > 0.2 else 0, rows)
-            self._numbers = {}
-            for row in sorted(rows, key=lambda row: -row.id):
-                self._numbers[row.key] = row.id
-            return rows
+        """A listing that began after this call; those who wait for one meanwhile share the next."""
+        asked = time.monotonic()
+        with self._listing:
+            if self._listed_from < asked:
+                began = time.monotonic()
+                with self._lock:
+                    self._made_since = {}
+                answer = self._asked("GET", f"{self._slurm}/jobs")
+                self._rows = [row for job in answer.get("jobs", []) if (row := rest_row(job)).user in {self.user, ""}]
+                with self._lock:
+                    self._numbers = self._made_since | {row.key: row.id for row in sorted(self._rows, key=lambda row: -row.id)}
+                self._listed_from = began
+            return self._rows
 
     def _change(self, method: str, number: int, body: Json | None = None, params: Mapping[str, str] | None = None) -> None:
         try:

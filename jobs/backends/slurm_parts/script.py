@@ -1,7 +1,9 @@
 """The batch script: a constant program, with the user's script and variables in it as base64, which no shell reads.
 
     SPOOL/KEY.slurm      what Slurm itself and this program say        SPOOL/KEY/output.log  the job's output, and nothing else
-    SPOOL/KEY/id         the job that has the key: whoever makes the folder, runs; another job with this key ends at once
+    SPOOL/KEY/id         "NUMBER SENT" of the job that has the key: whoever makes the folder, runs; another job with this key ends at once.
+                         SENT tells two submissions apart that got one number: a controller that lost its state counts anew
+    SPOOL/KEY/refused    the numbers of those that ended so
     SPOOL/KEY/start, end "SECONDS NODE MEMORY LIMIT" and "EXIT-CODE ASKED START END", written by this program
     SPOOL/KEY/examples   what came along with the script, if anything did
     SPOOL/KEY/again      Slurm put it back into its queue and started it once more, which this program refused
@@ -28,14 +30,15 @@ _LARGEST = 3 << 20               # bytes; slurmctld takes no more than 4 MiB
 _HEAD = r"""#!/bin/bash
 # A job of Muster. Its script and its variables are below, in base64.
 export LC_ALL=C
+me="$SLURM_JOB_ID "{sent}
 folder={folder} limit={limit} grace={grace} nodes={nodes} memory={memory}
 before=$(umask); umask 027
 if mkdir "$folder" 2>/dev/null; then
-    echo "$SLURM_JOB_ID" > "$folder/id.new" && mv "$folder/id.new" "$folder/id"
+    echo "$me" > "$folder/id.new" && mv "$folder/id.new" "$folder/id"
 elif [ ! -d "$folder" ]; then
     echo "muster: $folder cannot be made: is the spool there on this node, and may $(id -un) write to it?"; exit 125
-elif [ "$(cat "$folder/id" 2>/dev/null)" != "$SLURM_JOB_ID" ]; then
-    echo "muster: another job has this key"; exit 0
+elif [ "$(cat "$folder/id" 2>/dev/null)" != "$me" ]; then
+    echo "$SLURM_JOB_ID" >> "$folder/refused"; echo "muster: another job has this key"; exit 0
 fi
 if [ -e "$folder/start" ]; then                                          # put back into the queue by Slurm: an attempt runs once
     : > "$folder/again"; echo "muster: it ran before and is not run again"; exit 0
@@ -118,11 +121,12 @@ exec bash "$1/script"
 """
 
 
-def batch_script(launch: Launch, folder: str) -> str:
-    """Raises Rejected for what no shell can hold."""
+def batch_script(launch: Launch, folder: str, sent: str = "") -> str:
+    """`sent` is another for each submission. Raises Rejected for what no shell can hold."""
     nodes = 1 if launch.is_on_first_node_only else launch.num_nodes
     head = _HEAD.format(
-        folder=shlex.quote(folder), limit=f"{launch.time_limit:g}" if launch.time_limit else "", grace=f"{max(launch.grace, 0):g}",
+        sent=shlex.quote(sent), folder=shlex.quote(folder),
+        limit=f"{launch.time_limit:g}" if launch.time_limit else "", grace=f"{max(launch.grace, 0):g}",
         nodes=nodes, memory=launch.memory, variables=_base64(exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"})),
         script=_base64(launch.script), rank=_base64(_RANK),
         examples=_EXAMPLES.format(data=_lines(_packed(launch.examples))) if launch.examples else "")

@@ -41,7 +41,7 @@ _BY_EXIT = ("COMPLETED", "FAILED", "OUT_OF_MEMORY")
 @dataclass(frozen=True)
 class Record:
     """What the batch script wrote on its own: times in Unix seconds, `code` None while there is no end; the limits that the job
-    was given (memory in bytes, time in seconds, 0 for none)."""
+    was given (memory in bytes, time in seconds, 0 for none); the numbers of later jobs with its key, which ended at once."""
 
     id: str = ""
     started: float = 0
@@ -52,6 +52,7 @@ class Record:
     memory: int = 0
     limit: float = 0
     is_again: bool = False
+    refused: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,11 @@ def is_unlaunched(row: Row) -> bool:
 
 
 def is_of_another(row: Row, record: Record) -> bool:
-    """The record was begun, and not ended, by a job that the controller has forgotten since; this one was sent in its place, and its
-    script refuses to run a second time."""
-    return record.code is None and bool(record.started) and record.id.isdigit() and int(record.id) != row.id
+    """The record was begun, and not ended, by a job that the controller has forgotten since; this one was sent in its place, perhaps
+    under the same number, and its script refuses to run a second time."""
+    if record.code is not None or not record.started or not record.id.isdigit():
+        return False
+    return int(record.id) != row.id or (row.id in record.refused and row.state == "COMPLETED")
 
 
 def is_over(native: str) -> bool:

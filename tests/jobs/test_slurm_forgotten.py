@@ -1,0 +1,115 @@
+"""A controller that is killed forgets what it had not saved, and counts its jobs anew, while accounting calls them running for ever."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from jobs.dispatch import dispatch_all
+from jobs.models import Attempt
+from jobs.states import Reason, State
+from jobs.watch import observe, queue
+from tests.jobs.slurm_site import SEEDS, Site, site_on
+from tests.jobs.stage import only_attempt
+from tests.rig.processes import Folder
+from tests.rig.slurm import Slurm, start_slurm
+from tests.story import Story
+
+
+@pytest.fixture(scope="module")
+def slurm() -> Iterator[Slurm]:
+    """One of these tests' own: a controller that lost its state leaves nodes behind that it must learn to trust again."""
+    rig = Folder()
+    try:
+        yield start_slurm(rig)
+    finally:
+        rig.close()
+
+
+@pytest.fixture
+def site(story: Story, slurm: Slurm, home: Path) -> Iterator[Site]:
+    with site_on(story, slurm) as site:
+        yield site
+
+
+@pytest.fixture
+def site_by_commands(story: Story, slurm: Slurm, home: Path) -> Iterator[Site]:
+    """slurmrestd of this Slurm tells nothing of accounting by a job's name."""
+    with site_on(story, slurm, by_rest=False) as site:
+        yield site
+
+
+def lose_all_since(site: Site, act: Callable[[], object]) -> None:
+    """What the controller learns from `act` is gone with it, and the next job gets a number that it has given before."""
+    state = site.slurm.home / "state"
+    site.slurm.save()
+    kept = {name: (state / name).read_bytes() for name in ("job_state", "job_state.old")}
+    act()
+    site.slurm.kill_controller()
+    for name, content in kept.items():
+        (state / name).write_bytes(content)
+    site.slurm.start_controller()
+
+
+@SEEDS
+@pytest.mark.parametrize("is_seen", [True, False], ids=["seen running", "not seen running"])
+def test_jobs_that_were_forgotten_while_they_ran_run_again_under_numbers_given_before(site, seed, is_seen, wait_for):
+    """Those sent in their place find a number in use, or a folder taken: neither may pass for an end of theirs."""
+    random = Random(seed)
+
+    def begin() -> None:
+        for n in range(2):
+            site.submit(f"[ $(wc -l < {site.folder}/{n}) -gt 1 ] || sleep 60")
+        dispatch_all()
+        wait_for(lambda: site.runs() == [1, 1])
+        if is_seen:
+            site.until(lambda: set(site.states()) == {State.RUNNING}, 20)
+        time.sleep(random.uniform(0, 2))
+
+    lose_all_since(site, begin)
+    site.until(site.is_over, 120)
+    assert set(site.states()) == {State.SUCCEEDED}, site.story_so_far()
+    assert all(1 <= count <= 2 for count in site.runs())
+    lost = Attempt.objects.filter(is_current=False)
+    assert {attempt.reason for attempt in lost} <= {Reason.FORGOTTEN}, site.story_so_far()
+
+
+@SEEDS
+def test_jobs_that_waited_when_they_were_forgotten_run_once(site, seed):
+    def fill() -> None:
+        for _ in range(2 + seed):
+            site.submit("sleep 1")
+        site.slurm.run("scontrol", "update", "partitionname=batch", "state=down")
+        site.until(lambda: set(site.states()) == {State.SUBMITTED}, 30)
+
+    lose_all_since(site, fill)
+    site.slurm.run("scontrol", "update", "partitionname=batch", "state=up")
+    site.until(site.is_over, 120)
+    assert set(site.states()) == {State.SUCCEEDED}, site.story_so_far()
+    assert site.runs() == [1] * (2 + seed)
+
+
+def test_a_job_that_only_accounting_still_calls_running_is_lost(site_by_commands, monkeypatch):
+    """Nobody tells accounting of the end of a job that the controller has forgotten."""
+    site = site_by_commands
+    monkeypatch.setattr(observe, "LOST_AFTER", timedelta(seconds=3))
+    monkeypatch.setattr(queue, "CONFIRMED_AFTER", timedelta(0))
+
+    def begin() -> None:
+        job = site.submit("sleep 60")
+        site.until(lambda: only_attempt(job).confirmed_at and "RUNNING" in accounted(site, only_attempt(job).key), 40)
+
+    lose_all_since(site, begin)
+    site.until(site.is_over, 40)
+    lost = only_attempt(site.jobs[0])
+    assert (site.states(), lost.reason) == ([State.FAILED], Reason.LOST), site.story_so_far()
+    assert "RUNNING" in accounted(site, lost.key)
+
+
+def accounted(site: Site, key: str) -> str:
+    return site.slurm.run("sacct", "--allusers", "--noheader", "--parsable2", "--allocations", f"--name={key}", "--format=State")
