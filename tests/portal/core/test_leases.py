@@ -8,14 +8,20 @@ import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from uuid import UUID, uuid4
 
 import pytest
 
-from portal.core import clock, leases
-from portal.core.holders import is_dead, new_holder
+from portal.core import clock, holders, leases
+from portal.core.holders import is_dead, new_holder, new_lease
 from tests.rig.environment import ROOT
 
-SCRIPT = "import time; from portal.core.holders import new_holder; print(new_holder(), flush=True); time.sleep(600)"
+SCRIPT = """
+import time
+from portal.core.holders import new_holder, new_lease
+print(new_holder(), new_lease(), flush=True)
+time.sleep(600)
+"""
 
 
 class Other:
@@ -24,7 +30,8 @@ class Other:
     def __init__(self) -> None:
         self.process = subprocess.Popen([sys.executable, "-c", SCRIPT], cwd=ROOT, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
-        self.holder = self.process.stdout.readline().strip()
+        self.holder, lease = self.process.stdout.readline().split()
+        self.lease = UUID(lease)
 
     def kill(self) -> None:
         self.process.kill()
@@ -69,7 +76,7 @@ def test_a_process_that_got_the_pid_of_a_dead_one_is_not_taken_for_it():
 
 
 @pytest.mark.parametrize("change", [
-    lambda words: [words[0], "0123456789abcdef", *words[2:]],       # another machine, boot or container
+    lambda words: [words[0], "0123456789ab", *words[2:]],       # another machine, boot or container
     lambda words: [words[0], "", *words[2:]],                       # a machine that does not say which it is
     lambda words: words[:2],
     lambda words: [words[0], words[1], "x", *words[3:]],
@@ -89,3 +96,23 @@ def test_a_killed_process_that_nobody_buried_yet_may_live(other, wait_for):
 def test_a_name_fits_into_its_column(db, monkeypatch):
     monkeypatch.setattr("socket.gethostname", lambda: "h" * 64)
     assert len(new_holder()) <= 90
+
+
+def test_the_lease_of_a_claim_tells_as_much(other):
+    assert not is_dead(new_lease()) and not is_dead(other.lease)
+    other.kill()
+    assert is_dead(other.lease)
+    elsewhere = UUID(int=other.lease.int ^ 1 << 127)
+    assert not is_dead(elsewhere) and not is_dead(uuid4())
+
+
+def test_leases_of_one_process_are_told_apart_and_a_valid_uuid(other):
+    leases_ = {new_lease() for _ in range(1000)}
+    assert len(leases_) == 1000
+    assert {(lease.version, lease.variant) for lease in leases_} == {(8, "specified in RFC 4122")}
+
+
+def test_where_the_kernel_says_nothing_a_lease_is_random(monkeypatch):
+    monkeypatch.setattr(holders, "_where", lambda _: "")
+    lease = new_lease()
+    assert lease.version == 4 and not is_dead(lease)
