@@ -23,7 +23,7 @@ class Ticker:
     """Runs Celery tasks by name in this thread: on a hint at once, by the beat schedule otherwise."""
 
     def __init__(self) -> None:
-        self._asked: set[str] = set()
+        self._asked = {"jobs.dispatch"}                     # what the last process had claimed, or was not told of
         self._wake = threading.Condition()
         self._every = {str(entry["task"]): float(str(entry["schedule"])) for entry in settings.CELERY_BEAT_SCHEDULE.values()}
         self._next = {task: time.monotonic() + every for task, every in self._every.items()}

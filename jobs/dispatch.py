@@ -11,7 +11,7 @@ import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Q, QuerySet
@@ -28,6 +28,7 @@ from jobs.states import State, Wait
 from portal.core import clock
 from portal.core.events import Fact, record_all
 from portal.core.hints import hint
+from portal.core.holders import is_dead, new_lease
 from workspaces.services.quota import hold
 from workspaces.tenancy.scope import platform_scope
 
@@ -70,7 +71,7 @@ def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
         if cluster is None:
             return None
         orphans = _orphans(cluster)[:limit]
-        claim = Claim(cluster, uuid4(), clock.after(LEASE), orphans, frozenset(attempt.id for attempt in orphans))
+        claim = Claim(cluster, new_lease(), clock.after(LEASE), orphans, frozenset(attempt.id for attempt in orphans))
         if not cluster.trouble:
             claim.attempts.extend(_admit(cluster, limit - len(claim.attempts)))
         elif due := _window(cluster, 0, WINDOW):
@@ -81,8 +82,13 @@ def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
 
 def _orphans(cluster: Cluster) -> list[Attempt]:
     """Claims whose worker is gone, or whose cluster could not take them: theirs to try again."""
-    rows = Attempt.objects.filter(cluster=cluster, state=State.DISPATCHING, lease_until__lt=clock.now())
-    return _locked(rows.order_by("id")[:BATCH])
+    claimed = Attempt.objects.filter(cluster=cluster, state=State.DISPATCHING)
+    return _locked(claimed.filter(Q(lease_until__lt=clock.now()) | Q(lease__in=_dead(claimed))).order_by("id")[:BATCH])
+
+
+def _dead(claimed: QuerySet[Attempt]) -> list[UUID]:
+    """Leases of workers that were killed on this machine: nobody need wait for their end."""
+    return [lease for lease in claimed.order_by().values_list("lease", flat=True).distinct() if lease and is_dead(lease)]
 
 
 def _admit(cluster: Cluster, limit: int) -> list[Attempt]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from celery import shared_task
+from celery.signals import worker_ready
 
 from jobs import dispatch as dispatching
 from jobs.backends.base import Unavailable
@@ -12,9 +13,16 @@ from jobs.clusters import backend_of
 from jobs.models import Attempt
 from jobs.states import State
 from portal.core import clock
+from portal.core.hints import hint
 from workspaces.tenancy.scope import platform_scope
 
 KEPT = timedelta(days=7)
+
+
+@worker_ready.connect
+def look(**_: object) -> None:
+    """A new worker begins with what a killed one had claimed, and with what nobody was told of."""
+    hint("jobs.dispatch")
 
 
 @shared_task(name="jobs.dispatch")

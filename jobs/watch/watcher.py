@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import logging
-import os
-import socket
 import threading
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.db import DatabaseError, close_old_connections
 
@@ -20,6 +18,7 @@ from jobs.watch import logs, observe, queue
 from jobs.watch.inventory import take_inventory
 from portal.core import clock, leases
 from portal.core.disk import full_disk
+from portal.core.holders import new_holder
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
@@ -38,7 +37,7 @@ class Watcher:
 
     def __init__(self, cluster_id: UUID):
         self.cluster_id = cluster_id
-        self.holder = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
+        self.holder = new_holder()
         self.wake = threading.Event()
         self._active: list[observe.Watched] = []
         self._reasons = queue.Reasons()

@@ -19,7 +19,7 @@ from pathlib import Path
 logger = logging.getLogger(__name__)
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15
 _SIGNALS = {signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
-_FIRST_PAUSE, _LONGEST_PAUSE, _STEADY = 0.05, 10.0, 20.0  # seconds; a part that lived _STEADY starts again at once
+_FIRST_PAUSE, _LONGEST_PAUSE, _STEADY = 0.05, 10.0, 3.0  # seconds; a part that lived _STEADY starts again at once
 _GRACE = 15.0  # seconds between the polite signal and SIGKILL
 
 

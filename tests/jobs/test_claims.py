@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from collections import Counter
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 from django.db import connections
@@ -18,8 +21,10 @@ from jobs.models import Attempt, Job
 from jobs.states import Reason, State, Wait
 from jobs.watch import observe
 from portal.core import clock
+from portal.core.holders import new_lease
 from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import cluster_with, only_attempt, submit
+from tests.rig.environment import ROOT
 from workspaces.models import AccessToken, Quota
 from workspaces.services import set_quota
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -194,6 +199,19 @@ def test_a_worker_whose_lease_is_over_starts_nothing_more(story, double):
     with clock.frozen(clock.now() + timedelta(seconds=3 * LEASE)):
         dispatch_all()
     assert sorted(double.starts) == sorted(only_attempt(job).key for job in late)
+
+
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_what_a_killed_worker_had_claimed_is_taken_at_once_and_what_a_living_one_has_is_not(story, double, monkeypatch, is_killed):
+    cluster, job = cluster_with(), submit(story)
+    lease = "from portal.core.holders import new_lease; print(new_lease())"
+    theirs = UUID(subprocess.run([sys.executable, "-c", lease], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip())
+    with monkeypatch.context() as patch:
+        patch.setattr(dispatch, "new_lease", lambda: theirs if is_killed else new_lease())
+        claim_due(cluster.id)
+    dispatch_all()
+    assert double.starts == ([only_attempt(job).key] if is_killed else [])
+    assert only_attempt(job).state == (State.SUBMITTED if is_killed else State.DISPATCHING)
 
 
 def test_what_a_dead_worker_had_started_is_adopted_and_keeps_a_token_that_works(story, double):

@@ -25,6 +25,7 @@ from tests.rig.portal import Portal
 from tests.rig.postgres import start_postgres
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
+from tests.storm.timeline import Timeline
 
 SETTLE = 30.0  # seconds after the last submit and kill
 PATIENCE = 60.0  # seconds that one submit is repeated
@@ -43,6 +44,7 @@ class Outcome:
     seconds: float = 0.0
     settled: float | None = None
     faults: list[str] = field(default_factory=list)
+    timeline: str = ""
 
     def text(self) -> str:
         kills = ", ".join(f"{name} {count}×" for name, count in sorted(self.kills.items()))
@@ -76,6 +78,17 @@ class Storm:
         self._client = httpx.Client(
             base_url=self._portal.url, headers={"Authorization": f"Bearer {self._portal.token()}"}, timeout=20
         )
+        self._timeline = Timeline(self._portal.database_url)
+        with self._timeline:
+            accepted = self._submit_under_kills()
+            with psycopg.connect(self._portal.database_url, autocommit=True) as database:
+                self._settle(database)
+                self._judge(database, accepted)
+        self._outcome.timeline = self._timeline.text()
+        self._portal.stop()
+        return self._outcome
+
+    def _submit_under_kills(self) -> list[str]:
         began = time.monotonic()
         with self._client, ThreadPoolExecutor(CLIENTS) as pool:
             asked = [pool.submit(self._submit, number) for number in range(self._outcome.submits)]
@@ -86,11 +99,7 @@ class Storm:
                 raise
             accepted = [future.result() for future in asked]
         self._outcome.seconds = time.monotonic() - began
-        with psycopg.connect(self._portal.database_url, autocommit=True) as database:
-            self._settle(database)
-            self._judge(database, accepted)
-        self._portal.stop()
-        return self._outcome
+        return accepted
 
     def _submit(self, number: int) -> str:
         """Asks until it is accepted, always with the same key; returns the job's id. Raises when refused for good."""
@@ -133,6 +142,7 @@ class Storm:
             except (psutil.NoSuchProcess, FileNotFoundError, ValueError):
                 return  # it is being restarted just now
         self._outcome.kills[victim] += 1
+        self._timeline.killed(victim)
 
     def _settle(self, database: psycopg.Connection[tuple[int]]) -> None:
         """Waits until nothing is unfinished; without a victim, for as long as it may take to say how long it took."""

@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from portal.process.supervisor import Part, Supervisor
 from tests.rig.environment import ROOT
 
 SCRIPT = """
@@ -71,6 +73,15 @@ def test_a_part_that_ends_at_its_start_is_tried_with_growing_pauses(supervised, 
     wait_for(lambda: supervised.starts.exists() and len(supervised.starts.read_text()) >= 4, seconds=5)
     seen = len(supervised.starts.read_text())
     assert seen < 8          # 0.1, 0.2, 0.4, 0.8 s …: not a busy loop
+
+
+@pytest.mark.parametrize(("lived", "longest"), [(0.5, 10.0), (4.0, 0.05)])
+def test_a_part_that_did_its_work_for_a_while_is_back_at_once_however_often_it_died_before(tmp_path, lived, longest):
+    supervisor, part = Supervisor({}, tmp_path), Part("steady", time.sleep, pause=6.4)
+    for _ in range(3):
+        part.born = time.monotonic() - lived
+        supervisor._bury(part, signal.SIGKILL)
+    assert longest - 1 < part.due - time.monotonic() <= longest
 
 
 def test_sigterm_ends_the_parts_and_then_the_parent(supervised):

@@ -1,0 +1,118 @@
+"""Leases: one holder at a time, and an heir at once where the holder is provably dead."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+
+from portal.core import clock, holders, leases
+from portal.core.holders import is_dead, new_holder, new_lease
+from tests.rig.environment import ROOT
+
+SCRIPT = """
+import time
+from portal.core.holders import new_holder, new_lease
+print(new_holder(), new_lease(), flush=True)
+time.sleep(600)
+"""
+
+
+class Other:
+    """Another process of this machine, and what it is called as a holder."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen([sys.executable, "-c", SCRIPT], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.holder, lease = self.process.stdout.readline().split()
+        self.lease = UUID(lease)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+@pytest.fixture
+def other() -> Iterator[Other]:
+    made = Other()
+    yield made
+    made.process.kill()
+    made.process.communicate()
+
+
+def test_a_living_holder_keeps_its_lease_until_it_ends(db, other):
+    assert leases.take("watch:x", other.holder, 15)
+    assert not leases.take("watch:x", new_holder(), 15)
+    with clock.frozen(clock.now() + timedelta(seconds=16)):
+        assert leases.take("watch:x", new_holder(), 15)
+
+
+def test_the_lease_of_a_killed_holder_goes_to_one_heir_at_once(db, other):
+    assert leases.take("watch:x", other.holder, 15)
+    other.kill()
+    first, second = new_holder(), new_holder()
+    assert leases.take("watch:x", first, 15)
+    assert not leases.take("watch:x", second, 15)
+    assert leases.take("watch:x", first, 15)
+
+
+def test_several_holders_of_one_process_are_told_apart(db):
+    first, second = new_holder(), new_holder()
+    assert leases.take("watch:x", first, 15) and not leases.take("watch:x", second, 15)
+    leases.release("watch:x", first)
+    assert leases.take("watch:x", second, 15)
+
+
+def test_a_process_that_got_the_pid_of_a_dead_one_is_not_taken_for_it():
+    host, where, _, born, once = new_holder().split(":")
+    assert not is_dead(f"{host}:{where}:{os.getpid()}:{born}:{once}")
+    assert is_dead(f"{host}:{where}:{os.getpid()}:{int(born) - 1}:{once}")
+
+
+@pytest.mark.parametrize("change", [
+    lambda words: [words[0], "0123456789ab", *words[2:]],       # another machine, boot or container
+    lambda words: [words[0], "", *words[2:]],                       # a machine that does not say which it is
+    lambda words: words[:2],
+    lambda words: [words[0], words[1], "x", *words[3:]],
+])
+def test_who_cannot_be_proved_dead_may_live(other, change):
+    other.kill()
+    assert is_dead(other.holder)
+    assert not is_dead(":".join(change(other.holder.split(":"))))
+
+
+def test_a_killed_process_that_nobody_buried_yet_may_live(other, wait_for):
+    other.process.kill()
+    wait_for(lambda: " Z " in Path(f"/proc/{other.process.pid}/stat").read_text())
+    assert not is_dead(other.holder)
+
+
+def test_a_name_fits_into_its_column(db, monkeypatch):
+    monkeypatch.setattr("socket.gethostname", lambda: "h" * 64)
+    assert len(new_holder()) <= 90
+
+
+def test_the_lease_of_a_claim_tells_as_much(other):
+    assert not is_dead(new_lease()) and not is_dead(other.lease)
+    other.kill()
+    assert is_dead(other.lease)
+    elsewhere = UUID(int=other.lease.int ^ 1 << 127)
+    assert not is_dead(elsewhere) and not is_dead(uuid4())
+
+
+def test_leases_of_one_process_are_told_apart_and_a_valid_uuid(other):
+    leases_ = {new_lease() for _ in range(1000)}
+    assert len(leases_) == 1000
+    assert {(lease.version, lease.variant) for lease in leases_} == {(8, "specified in RFC 4122")}
+
+
+def test_where_the_kernel_says_nothing_a_lease_is_random(monkeypatch):
+    monkeypatch.setattr(holders, "_where", lambda _: "")
+    lease = new_lease()
+    assert lease.version == 4 and not is_dead(lease)

@@ -1,0 +1,67 @@
+"""What a killed part held goes to its successor at once, not when a lease runs out."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.rig.portal import Portal
+from tests.rig.postgres import create_database
+from tests.rig.processes import Folder
+
+pytestmark = pytest.mark.serial
+SOON = 8.0        # seconds: two on a machine that has time for it; of a lease of fifteen at least ten would be left
+
+
+@pytest.fixture
+def portal(mode, request) -> Iterator[Portal]:
+    folder = Folder()
+    addresses = ("", "")
+    if mode == "server":
+        redis = request.getfixturevalue("redis_url").rsplit("/", 1)[0] + "/61"
+        addresses = (create_database(request.getfixturevalue("postgres_url"), "successors"), redis)
+    made = Portal(folder, *addresses)
+    made.start()
+    yield made
+    made.stop()
+    folder.close()
+
+
+@pytest.fixture
+def api(portal) -> Iterator[httpx.Client]:
+    headers = {"Authorization": f"Bearer {portal.token()}"}
+    with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home", headers=headers, timeout=20) as client:
+        yield client
+
+
+def submit(api: httpx.Client, run: str) -> int:
+    spec = {"run": run, "resources": {"cpus": 0.1, "memory": "64Mi"}}
+    return int(api.post("/jobs", json={"team": "default", "spec": spec}).raise_for_status().json()["number"])
+
+
+def state(api: httpx.Client, number: int) -> str:
+    return str(api.get(f"/jobs/{number}").raise_for_status().json()["state"])
+
+
+def kill_the_watcher(portal: Portal, mode: str, wait_for) -> None:
+    """kill -9, until another one is there. Embedded, it dies with its portal, and comes back with it."""
+    if mode == "embedded":
+        portal.kill()
+        portal.start()
+        return
+    before = portal.part("watcher")
+    os.kill(before, signal.SIGKILL)
+    wait_for(lambda: portal.part("watcher") != before)
+
+
+def test_a_killed_watchers_successor_watches_at_once(portal, api, mode, tmp_path, wait_for):
+    number = submit(api, f"until [ -e {tmp_path}/go ]; do sleep 0.05; done")
+    wait_for(lambda: state(api, number) == "running", 20)
+    for _ in range(2):
+        kill_the_watcher(portal, mode, wait_for)
+    (tmp_path / "go").touch()
+    wait_for(lambda: state(api, number) == "succeeded", SOON)
