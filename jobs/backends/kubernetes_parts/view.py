@@ -95,6 +95,8 @@ class View:
         uid = job["metadata"]["uid"]
         if (known := self._ends.get(uid)) is not None:
             return known
+        if states.is_behind(job, pods):
+            pods = _merged(pods, self.pods_of(job))
         refusal = "" if pods else self._refusal(job)
         seen = states.observe(key, job, pods, tail, self._limits, datetime.now(UTC), refusal)
         if seen.state.is_final:
@@ -169,6 +171,12 @@ class View:
 def _owned(job: Mapping[str, Any], pods: Sequence[Object]) -> list[Object]:
     uid = job["metadata"]["uid"]
     return [pod for pod in pods if any(owner.get("uid") == uid for owner in pod["metadata"].get("ownerReferences", ()))]
+
+
+def _merged(known: Sequence[Object], fresh: Sequence[Object]) -> list[Object]:
+    """As the server has them, and those which ended before it removed them."""
+    ended = [pod for pod in known if states.phase(pod) in states.OVER]
+    return list({pod["metadata"]["uid"]: pod for pod in (*ended, *fresh)}.values())
 
 
 def _name(thing: Mapping[str, Any]) -> str:
