@@ -10,12 +10,13 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from tests.rig import kubernetes_schema
+from tests.rig import kubernetes_schema, kubernetes_store
 from tests.rig.kubernetes_node import Node
 from tests.rig.kubernetes_store import Answer, Object, Store, merge, selects
 
@@ -151,6 +152,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_DELETE(self) -> None:
         self._do("DELETE")
 
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        return super().date_time_string(kubernetes_store.instant().timestamp() if timestamp is None else timestamp)
+
     def log_message(self, *_: object) -> None:
         """Quiet."""
 
@@ -159,6 +163,13 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length)) if length else None
         double.asked.append(f"{method} {self.path}")
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self._do_or_fail(method, url, body)
+            return
+        self.close_connection = True
+
+    def _do_or_fail(self, method: str, url: SplitResult, body: Any) -> None:
+        double = self.server.double
         try:
             self._fault(f"{method} {self.path}")
             if self.headers.get("Authorization") != f"Bearer {double.token}":
@@ -167,8 +178,6 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(method, parts, query, body)
         except Answer as error:
             self._send(error.code, json.dumps(error.body).encode(), error.after)
-        except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True
 
     def _answer(self, method: str, parts: list[str], query: dict[str, str], body: Any) -> None:
         double = self.server.double

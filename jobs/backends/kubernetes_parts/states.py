@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -54,6 +54,12 @@ def observe(key: str, job: Object, pods: Sequence[Object], tail: Tail, limits: L
                        started_at=time_of(min(running)) if is_all_up else None, node=_nodes(pods))
 
 
+def by_our_clock(seen: Observation, ahead: timedelta) -> Observation:
+    """The cluster's clock is so far ahead of ours."""
+    started, finished = (at and at - ahead for at in (seen.started_at, seen.finished_at))
+    return replace(seen, started_at=started, finished_at=finished) if ahead else seen
+
+
 def native_id(job: Object) -> str:
     """namespace/name/uid: a name alone may be somebody else's tomorrow."""
     meta = job["metadata"]
@@ -64,12 +70,19 @@ def phase(pod: Object) -> str:
     return str(pod.get("status", {}).get("phase") or "Pending")
 
 
+def unknown_phases(job: Object, pods: Sequence[Object]) -> set[str]:
+    """Words for pods of which nothing else tells what became of them: they decide nothing."""
+    is_told = not _conditions(job).keys().isdisjoint({"Complete", "Failed"})
+    return set() if is_told else {phase(pod) for pod in pods if "deletionTimestamp" not in pod["metadata"]} - PHASES
+
+
 def time_of(text: str | None) -> datetime | None:
     """RFC 3339, as the API writes it."""
     return datetime.fromisoformat(text).astimezone(UTC) if text else None
 
 
 OVER = frozenset({"Succeeded", "Failed"})
+PHASES = OVER | {"Pending", "Running"}      # "Unknown" is no state: its node does not answer, and what it does there goes on or not
 _NEVER_STARTED = frozenset({"StartError", "ContainerCannotRun"})
 End = tuple[Reason, str, Object | None]
 
