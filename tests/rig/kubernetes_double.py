@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from operator import itemgetter
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
@@ -98,7 +100,7 @@ class Double:
         while time.monotonic() < until:
             with self.store.changed:
                 self.store.changed.wait(0.2)
-                fresh = [change for change in self.store.changes if change[0] > at]
+                fresh = self.store.changes[bisect_right(self.store.changes, at, key=itemgetter(0)):]
                 is_old, at = at < self.store.oldest, self.store.version
             if self.cuts != cuts:
                 yield b'{"type":"MODIFIED","obj'
@@ -138,6 +140,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     server: _Server
 
     def do_GET(self) -> None:

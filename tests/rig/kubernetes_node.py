@@ -40,7 +40,7 @@ class Node:
         if plural == "jobs" and kind != "DELETED":
             threading.Thread(target=self._control, args=(thing,), daemon=True).start()
         elif plural == "jobs":
-            threading.Thread(target=self._collect, args=(thing,), daemon=True).start()
+            threading.Thread(target=self.collect, args=(thing,), daemon=True).start()
         elif plural == "pods" and kind == "ADDED" and thing["status"]["phase"] == "Pending":
             threading.Thread(target=self._run, args=(thing,), daemon=True).start()
 
@@ -75,7 +75,7 @@ class Node:
             "apiVersion": "v1", "kind": "Pod", "metadata": {**template["metadata"], "labels": labels, "name": name, "ownerReferences": [owner]},
             "spec": template["spec"], "status": {"phase": "Pending"}})
 
-    def _collect(self, job: Object) -> None:
+    def collect(self, job: Object) -> None:
         """The garbage collector: what the Job owned goes with it."""
         uid = job["metadata"]["uid"]
         with self.store.changed:

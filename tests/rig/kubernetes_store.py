@@ -8,6 +8,7 @@ import threading
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from typing import Any
 
 Object = dict[str, Any]
@@ -69,8 +70,9 @@ class Store:
 
     def all(self, plural: str, namespace: str, labels: str = "", fields: str = "") -> list[Object]:
         with self.changed:
-            return [thing for (kind, where, _), thing in sorted(self.objects.items(), key=lambda pair: pair[0])
-                    if kind == plural and namespace in {"", where} and selects(thing, labels, fields)]
+            found = [(name, thing) for name, thing in self.objects.items()
+                     if name[0] == plural and namespace in {"", name[1]} and selects(thing, labels, fields)]
+            return [thing for _, thing in sorted(found, key=itemgetter(0))]
 
     def forget_changes(self) -> None:
         """As a compaction does: who asks from an older version is told 410."""
