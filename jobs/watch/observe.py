@@ -80,8 +80,9 @@ def send_stops(backend: Backend, attempts: Sequence[Watched]) -> None:
 
 
 def _change(cluster: Cluster, attempt: Watched, seen: Observation) -> Iterator[Change]:
-    """An observation of an attempt still being handed over counts too: the worker that submitted it may be gone."""
-    if seen.state <= attempt.state:
+    """Of an attempt that is still being handed over it counts that it runs or has ended: its worker may be gone. That it waits there does
+    not: half of what it needs may be missing, and whoever takes the claim up again brings the rest."""
+    if seen.state <= attempt.state or (attempt.state == State.DISPATCHING and seen.state < State.RUNNING):
         return
     yield Change(
         attempt.id, seen.state, cluster.backend, seen.reason, seen.evidence, seen.exit_code, seen.signal, seen.peak_memory,

@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from operator import itemgetter
 from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from tests.rig import kubernetes_schema
+from tests.rig import kubernetes_schema, kubernetes_store
 from tests.rig.kubernetes_node import Node
 from tests.rig.kubernetes_store import Answer, Object, Store, merge, selects
 
@@ -97,7 +100,7 @@ class Double:
         while time.monotonic() < until:
             with self.store.changed:
                 self.store.changed.wait(0.2)
-                fresh = [change for change in self.store.changes if change[0] > at]
+                fresh = self.store.changes[bisect_right(self.store.changes, at, key=itemgetter(0)):]
                 is_old, at = at < self.store.oldest, self.store.version
             if self.cuts != cuts:
                 yield b'{"type":"MODIFIED","obj'
@@ -137,6 +140,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     server: _Server
 
     def do_GET(self) -> None:
@@ -151,6 +155,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_DELETE(self) -> None:
         self._do("DELETE")
 
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        return super().date_time_string(kubernetes_store.instant().timestamp() if timestamp is None else timestamp)
+
     def log_message(self, *_: object) -> None:
         """Quiet."""
 
@@ -159,6 +166,13 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length)) if length else None
         double.asked.append(f"{method} {self.path}")
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self._do_or_fail(method, url, body)
+            return
+        self.close_connection = True
+
+    def _do_or_fail(self, method: str, url: SplitResult, body: Any) -> None:
+        double = self.server.double
         try:
             self._fault(f"{method} {self.path}")
             if self.headers.get("Authorization") != f"Bearer {double.token}":
@@ -167,8 +181,6 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(method, parts, query, body)
         except Answer as error:
             self._send(error.code, json.dumps(error.body).encode(), error.after)
-        except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True
 
     def _answer(self, method: str, parts: list[str], query: dict[str, str], body: Any) -> None:
         double = self.server.double

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import os
-import re
 import shutil
-import signal
-import subprocess
 import tempfile
 import threading
-import time
 import uuid
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from tests.rig.kubernetes_container import Container
 from tests.rig.kubernetes_store import Answer, Object, Store, now
 
 NODE, GPUS, CPUS = "double-1", 8, 64
-PARTIAL = 16 << 10                       # bytes after which a runtime cuts a line
-LOOK = 0.05                              # seconds
 
 
 class Node:
@@ -47,8 +40,8 @@ class Node:
         if plural == "jobs" and kind != "DELETED":
             threading.Thread(target=self._control, args=(thing,), daemon=True).start()
         elif plural == "jobs":
-            threading.Thread(target=self._collect, args=(thing,), daemon=True).start()
-        elif plural == "pods" and kind == "ADDED":
+            threading.Thread(target=self.collect, args=(thing,), daemon=True).start()
+        elif plural == "pods" and kind == "ADDED" and thing["status"]["phase"] == "Pending":
             threading.Thread(target=self._run, args=(thing,), daemon=True).start()
 
     def _control(self, job: Object) -> None:
@@ -60,8 +53,7 @@ class Node:
             pods = [p for p in self.store.all("pods", space) if p["metadata"]["ownerReferences"][0]["uid"] == meta["uid"]]
             if job["spec"].get("suspend"):
                 for pod in pods:
-                    if not pod["spec"].get("nodeName"):
-                        self.store.remove("pods", space, pod["metadata"]["name"])
+                    self.delete(pod)
                 if not job.get("status", {}).get("conditions"):
                     self._job_status(job, {"active": 0, "conditions": [{"type": "Suspended", "status": "True"}]})
                 return
@@ -83,7 +75,7 @@ class Node:
             "apiVersion": "v1", "kind": "Pod", "metadata": {**template["metadata"], "labels": labels, "name": name, "ownerReferences": [owner]},
             "spec": template["spec"], "status": {"phase": "Pending"}})
 
-    def _collect(self, job: Object) -> None:
+    def collect(self, job: Object) -> None:
         """The garbage collector: what the Job owned goes with it."""
         uid = job["metadata"]["uid"]
         with self.store.changed:
@@ -111,6 +103,21 @@ class Node:
         self._containers[meta["uid"]] = container
         container.run()
         self._finish(pod)
+        if "deletionTimestamp" in (self.current(pod) or pod)["metadata"]:
+            self._gone(pod)
+
+    def delete(self, pod: Object) -> None:
+        """As `kubectl delete pod`: what runs gets SIGTERM and its grace, and goes when it has ended."""
+        meta = pod["metadata"]
+        with self.store.changed, contextlib.suppress(Answer):
+            if self.store.get("pods", meta["namespace"], meta["name"])["status"].get("containerStatuses"):
+                self.store.update("pods", meta["namespace"], meta["name"], lambda thing: thing["metadata"].update(deletionTimestamp=now()))
+            else:
+                self._gone(pod)
+
+    def _gone(self, pod: Object) -> None:
+        with contextlib.suppress(Answer):
+            self.store.remove("pods", pod["metadata"]["namespace"], pod["metadata"]["name"], pod["metadata"]["uid"])
 
     def _finish(self, pod: Object) -> None:
         """The Job's conditions, once its pods have ended."""
@@ -118,9 +125,12 @@ class Node:
         space = pod["metadata"]["namespace"]
         with self.store.changed, contextlib.suppress(Answer):
             job = self.store.get("jobs", space, owner["name"])
-            phases = [p["status"]["phase"] for p in self.store.all("pods", space) if p["metadata"]["ownerReferences"][0]["uid"] == owner["uid"]]
+            pods = [p for p in self.store.all("pods", space) if p["metadata"]["ownerReferences"][0]["uid"] == owner["uid"]]
+            phases = [p["status"]["phase"] for p in pods]
+            if job["spec"].get("suspend") or job["metadata"]["uid"] != owner["uid"]:
+                return
             if "Failed" in phases:
-                self._job_status(job, {"failed": 1, "conditions": [_condition("Failed", "True", "PodFailurePolicy", "a pod failed")]})
+                self._job_status(job, {"failed": 1, "conditions": [_condition("Failed", "True", "PodFailurePolicy", _why(pods))]})
             elif phases.count("Succeeded") == job["spec"]["completions"]:
                 self._job_status(job, {"succeeded": len(phases), "conditions": [_condition("Complete", "True")]})
 
@@ -142,114 +152,12 @@ class Node:
         self._pod(pod, {"phase": phase, "containerStatuses": [{"name": "main", "state": state}], **more})
 
 
-class Container:
-    """One process with its environment, log, deadline and memory limit."""
-
-    def __init__(self, node: Node, pod: Object):
-        self.node, self.pod = node, pod
-        self.folder = node.root / pod["metadata"]["uid"]
-        self.mark = f"HOSTNAME={pod['metadata']['name']}"
-        self._env: dict[str, str] = {}
-
-    def prepare(self) -> bool:
-        """Files and variables out of the Secrets, which may come after the pod."""
-        spec, space = self.pod["spec"], self.pod["metadata"]["namespace"]
-        for _ in range(200):
-            try:
-                files = self.node.store.get("secrets", space, spec["volumes"][0]["secret"]["secretName"])["data"]
-                env = self.node.store.get("secrets", space, spec["containers"][0]["envFrom"][0]["secretRef"]["name"])["data"]
-                break
-            except Answer:
-                time.sleep(LOOK)
-        else:
-            return False
-        for part in ("given", "work", "out"):
-            (self.folder / part).mkdir(parents=True)
-        for item in spec["volumes"][0]["secret"]["items"]:
-            text, path = base64.b64decode(files[item["key"]]), self.folder / "given" / item["path"]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(self._in_place(text) if item["key"] == "start" else text)
-        own = {name: base64.b64decode(value).decode() for name, value in env.items()}
-        index = self.pod["metadata"]["labels"].get("batch.kubernetes.io/job-completion-index")
-        self._env = {"PATH": os.environ["PATH"], **own, "MUSTER_OUTPUT_DIR": str(self.folder / "out"), "HOSTNAME": self.pod["metadata"]["name"],
-                     **({"JOB_COMPLETION_INDEX": index} if index is not None else {})}
-        return True
-
-    def _in_place(self, text: bytes) -> bytes:
-        """Paths of a container, where they are here."""
-        here = f"{self.folder}/".encode()
-        return text.replace(b"/muster/", here).replace(b"/dev/termination-log", here + b"last-word")
-
-    def run(self) -> None:
-        started, since = now(), time.monotonic()
-        process = subprocess.Popen(["bash", str(self.folder / "given" / "start")], cwd=self.folder / "work", env=self._env, start_new_session=True,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        reader = threading.Thread(target=self._read, args=(process.stdout,), daemon=True)
-        reader.start()
-        self.node.told(self.pod, {"running": {"startedAt": started}}, "Running", startTime=started)
-        reason, killed_at = self._watch(process, since)
-        self.kill()
-        code = process.wait()
-        reader.join(10)
-        ended = {"exitCode": code if code >= 0 else 128 - code, "startedAt": started, "finishedAt": now(),
-                 "reason": "OOMKilled" if reason == "OOMKilled" else "Completed" if code == 0 else "Error"}
-        with contextlib.suppress(FileNotFoundError):
-            ended["message"] = (self.folder / "last-word").read_text()
-        over = {"reason": reason, "message": "Pod was active on the node longer than the specified deadline"} if killed_at else {}
-        self.node.told(self.pod, {"terminated": ended}, "Succeeded" if code == 0 and not over else "Failed", **over)
-
-    def kill(self) -> None:
-        """Every process of the container."""
-        for pid in self._processes():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
-    def _watch(self, process: subprocess.Popen[bytes], since: float) -> tuple[str, float | None]:
-        """Until it ends: (why we ended it, when)."""
-        limit = re.sub(r"\D", "", self.pod["spec"]["containers"][0]["resources"].get("limits", {}).get("memory", "")) or "0"
-        asked_at: float | None = None
-        while process.poll() is None:
-            pod = self.node.current(self.pod)
-            if int(limit) and self._memory() > int(limit):
-                return "OOMKilled", None
-            deadline = (pod or {"spec": {}})["spec"].get("activeDeadlineSeconds")
-            if pod is None or (asked_at is not None and time.monotonic() - asked_at > self.pod["spec"]["terminationGracePeriodSeconds"]):
-                break
-            if asked_at is None and deadline is not None and time.monotonic() - since > deadline:
-                asked_at = time.monotonic()
-                process.terminate()
-            time.sleep(LOOK)
-        return "DeadlineExceeded", asked_at
-
-    def _read(self, stream: Any) -> None:
-        """As a runtime keeps it: lines with their time, cut when they are long."""
-        kept = self.node.logs.setdefault(self.pod["metadata"]["uid"], [])
-        rest = b""
-        while data := os.read(stream.fileno(), 1 << 16):
-            rest += data
-            while (end := rest.find(b"\n") + 1) or len(rest) >= PARTIAL:
-                cut = min(end or PARTIAL, PARTIAL)
-                kept.append((datetime.now(UTC), rest[:cut]))
-                rest = rest[cut:]
-        if rest:
-            kept.append((datetime.now(UTC), rest))
-
-    def _memory(self) -> int:
-        total = 0
-        for pid in self._processes():
-            with contextlib.suppress(OSError, IndexError):
-                total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        return total
-
-    def _processes(self) -> list[int]:
-        found = []
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit():
-                with contextlib.suppress(OSError):
-                    if self.mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
-                        found.append(int(entry.name))
-        return found
-
-
 def _condition(kind: str, status: str, reason: str = "", message: str = "") -> Object:
     return {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now()}
+
+
+def _why(pods: list[Object]) -> str:
+    failed = next(pod for pod in pods if pod["status"]["phase"] == "Failed")
+    code = failed["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"]
+    return (f"Container main for pod {failed['metadata']['namespace']}/{failed['metadata']['name']} failed with exit code {code} "
+            "matching FailJob rule at index 1")

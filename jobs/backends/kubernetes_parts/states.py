@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -54,6 +54,12 @@ def observe(key: str, job: Object, pods: Sequence[Object], tail: Tail, limits: L
                        started_at=time_of(min(running)) if is_all_up else None, node=_nodes(pods))
 
 
+def by_our_clock(seen: Observation, ahead: timedelta) -> Observation:
+    """The cluster's clock is so far ahead of ours."""
+    started, finished = (at and at - ahead for at in (seen.started_at, seen.finished_at))
+    return replace(seen, started_at=started, finished_at=finished) if ahead else seen
+
+
 def native_id(job: Object) -> str:
     """namespace/name/uid: a name alone may be somebody else's tomorrow."""
     meta = job["metadata"]
@@ -64,12 +70,19 @@ def phase(pod: Object) -> str:
     return str(pod.get("status", {}).get("phase") or "Pending")
 
 
+def unknown_phases(job: Object, pods: Sequence[Object]) -> set[str]:
+    """Words for pods of which nothing else tells what became of them: they decide nothing."""
+    is_told = not _conditions(job).keys().isdisjoint({"Complete", "Failed"})
+    return set() if is_told else {phase(pod) for pod in pods if "deletionTimestamp" not in pod["metadata"]} - PHASES
+
+
 def time_of(text: str | None) -> datetime | None:
     """RFC 3339, as the API writes it."""
     return datetime.fromisoformat(text).astimezone(UTC) if text else None
 
 
-_OVER = frozenset({"Succeeded", "Failed"})
+OVER = frozenset({"Succeeded", "Failed"})
+PHASES = OVER | {"Pending", "Running"}      # "Unknown" is no state: its node does not answer, and what it does there goes on or not
 _NEVER_STARTED = frozenset({"StartError", "ContainerCannotRun"})
 End = tuple[Reason, str, Object | None]
 
@@ -79,10 +92,12 @@ def _end(job: Object, pods: Sequence[Object], tail: Tail, limits: Limits, now: d
     failed = next((pod for pod in sorted(pods, key=_blame) if phase(pod) == "Failed" or _lost(pod, now)), None)
     done = _conditions(job)
     is_over = "Complete" in done or "Failed" in done or (len(pods) == int(job["spec"].get("completions") or 1)
-                                                         and all(phase(pod) in _OVER for pod in pods))
-    if failed is not None and (is_over or all(phase(pod) in _OVER or _lost(pod, now) for pod in pods)):
+                                                         and all(phase(pod) in OVER for pod in pods))
+    if failed is not None and (is_over or all(phase(pod) in OVER or _lost(pod, now) for pod in pods)):
         reason, evidence = _of_pod(job, failed, tail)
         return reason, evidence, failed
+    if is_over and _still_ending(job, pods, now):
+        return None
     if is_over and "Failed" not in done:
         return Reason.COMPLETED, "", pods[0] if pods else None
     if is_over:
@@ -91,6 +106,18 @@ def _end(job: Object, pods: Sequence[Object], tail: Tail, limits: Limits, now: d
             and not any(phase(pod) == "Running" for pod in pods):
         return Reason.CANCELED, "Canceled before it started.", None
     return _stuck(pods, limits, now)
+
+
+def is_behind(job: Object, pods: Sequence[Object]) -> bool:
+    """Whether the Job says that it is over, and these pods do not yet: two watches come in no order, so the pods are older than it."""
+    return not _conditions(job).keys().isdisjoint({"Complete", "Failed"}) and (not pods or not all(phase(pod) in OVER for pod in pods))
+
+
+def _still_ending(job: Object, pods: Sequence[Object], now: datetime) -> bool:
+    """Its condition decides nothing while a pod is there that has not told its own end; for ever is no answer either."""
+    since = [at for c in _conditions(job).values() if (at := time_of(c.get("lastTransitionTime"))) is not None]
+    grace = max((int(pod["spec"].get("terminationGracePeriodSeconds") or 0) for pod in pods), default=0)
+    return is_behind(job, pods) and bool(pods) and bool(since) and now - max(since) < GONE_AFTER + timedelta(seconds=grace)
 
 
 def _stuck(pods: Sequence[Object], limits: Limits, now: datetime) -> End | None:
@@ -167,7 +194,7 @@ def _ended(key: str, native: str, job: Object, pods: Sequence[Object], pod: Obje
 def _lost(pod: Object, now: datetime) -> bool:
     """Its node does not answer, and the time in which it had to go is long over."""
     until = time_of(pod["metadata"].get("deletionTimestamp"))
-    return until is not None and phase(pod) not in _OVER and bool(_disruption(pod)) and now - until > GONE_AFTER
+    return until is not None and phase(pod) not in OVER and bool(_disruption(pod)) and now - until > GONE_AFTER
 
 
 def _disruption(pod: Object) -> str:

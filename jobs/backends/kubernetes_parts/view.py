@@ -85,7 +85,11 @@ class View:
     def _read(self, key: str, name: str, job: Object, tail: states.Tail) -> Observation | None:
         """One attempt that cannot be read keeps no other from being looked at."""
         try:
-            return self.observe(key, job, self._known_pods(job, name), tail)
+            pods = self._known_pods(job, name)
+            if unknown := states.unknown_phases(job, pods):
+                log.warning("%s: a pod's phase %s is not known; its state stays as it was.", key, unknown)
+                return None
+            return self.observe(key, job, pods, tail)
         except (KeyError, TypeError, ValueError, AttributeError):
             log.exception("%s cannot be read", key)
             return None
@@ -95,8 +99,11 @@ class View:
         uid = job["metadata"]["uid"]
         if (known := self._ends.get(uid)) is not None:
             return known
+        if states.is_behind(job, pods):
+            pods = _merged(pods, self.pods_of(job))
         refusal = "" if pods else self._refusal(job)
-        seen = states.observe(key, job, pods, tail, self._limits, datetime.now(UTC), refusal)
+        now = datetime.now(UTC) + self._wire.ahead
+        seen = states.by_our_clock(states.observe(key, job, pods, tail, self._limits, now, refusal), self._wire.ahead)
         if seen.state.is_final:
             with self._lock:
                 self._ends[uid] = seen
@@ -151,7 +158,7 @@ class View:
     def _refusal(self, job: Object) -> str:
         """What the Job's controller says when it may not make pods. Asked rarely, and for few at once."""
         made = states.time_of(job["metadata"].get("creationTimestamp"))
-        if job["spec"].get("suspend") or made is None or (datetime.now(UTC) - made).total_seconds() < YOUNG:
+        if job["spec"].get("suspend") or made is None or (datetime.now(UTC) + self._wire.ahead - made).total_seconds() < YOUNG:
             return ""
         uid, at = job["metadata"]["uid"], time.monotonic()
         known = self._refusals.get(uid)
@@ -169,6 +176,12 @@ class View:
 def _owned(job: Mapping[str, Any], pods: Sequence[Object]) -> list[Object]:
     uid = job["metadata"]["uid"]
     return [pod for pod in pods if any(owner.get("uid") == uid for owner in pod["metadata"].get("ownerReferences", ()))]
+
+
+def _merged(known: Sequence[Object], fresh: Sequence[Object]) -> list[Object]:
+    """As the server has them, and those which ended before it removed them."""
+    ended = [pod for pod in known if states.phase(pod) in states.OVER]
+    return list({pod["metadata"]["uid"]: pod for pod in (*ended, *fresh)}.values())
 
 
 def _name(thing: Mapping[str, Any]) -> str:

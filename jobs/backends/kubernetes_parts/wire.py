@@ -9,7 +9,9 @@ import json
 import socket
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 CONNECT, READ = 3.0, 10.0         # seconds
 LONGEST_REST = 60.0               # seconds that a Retry-After may silence us
+SKEW = timedelta(seconds=5)       # clocks that differ by less are taken to agree: an answer tells its time in whole seconds
 _BUSY = frozenset({408, 409, 429})
 Object = dict[str, Any]
 
@@ -46,6 +49,7 @@ class Wire:
             headers={"Accept": "application/json", "User-Agent": "muster", **({"Authorization": f"Bearer {access.token}"} if access.token else {})},
             **names)
         self._rest_until = 0.0
+        self.ahead = timedelta(0)               # what the server's clock is ahead of ours
 
     def get(self, path: str, **query: Any) -> Object:
         return self._json("GET", path, query)
@@ -93,9 +97,18 @@ class Wire:
             raise Unavailable(f"The API server asked for {left:.0f} s of rest.")
         asked = urlencode({name: value for name, value in query.items() if value is not None})
         headers = {**self._pool.headers, **({"Content-Type": kind} if body is not None else {})}
-        return self._pool.request(
+        answer = self._pool.request(
             method, f"{self.access.server}{path}{'?' if asked else ''}{asked}", headers=headers, timeout=timeout, preload_content=is_whole,
             redirect=False, body=None if body is None else json.dumps(body, ensure_ascii=True).encode())
+        self._compare_clocks(answer.headers.get("Date", ""))
+        return answer
+
+    def _compare_clocks(self, said: str) -> None:
+        """What counts in waiting times and ends is the cluster's clock, whatever ours says."""
+        with suppress(ValueError):
+            ahead = parsedate_to_datetime(said).replace(tzinfo=UTC) - datetime.now(UTC)
+            if abs(ahead - self.ahead) > SKEW:
+                self.ahead = timedelta(seconds=round(ahead.total_seconds())) if abs(ahead) > SKEW else timedelta(0)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

@@ -12,7 +12,9 @@ import pytest
 
 from jobs.backends import backends
 from jobs.backends.base import Handle, Launch, Observation
+from jobs.backends.kubernetes import KubernetesBackend
 from tests.rig.kube import folder_of, options_of
+from tests.rig.kubernetes_double import Double
 
 
 def _slurm(path: Path, request: pytest.FixtureRequest, by_rest: bool) -> dict[str, Any]:
@@ -103,3 +105,15 @@ def stage(request: pytest.FixtureRequest, place: Path, wait_for: Any) -> Iterato
     wait_for(lambda: all(o.state.is_final for o in made.backend.poll(made.keys).observations), 20)
     for key in made.keys:
         made.backend.forget(key)
+
+
+@pytest.fixture
+def double() -> Iterator[Double]:
+    made = Double()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def backend(double: Double) -> KubernetesBackend:
+    return KubernetesBackend.configured({"server": double.url, "token": double.token, "image": "local/bash:1"})

@@ -5,46 +5,21 @@ from __future__ import annotations
 import random
 import threading
 import time
-import uuid
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from jobs.backends.base import Launch, Rejected, Unavailable
+from jobs.backends.base import Rejected, Unavailable
 from jobs.backends.kubernetes import KubernetesBackend
 from jobs.backends.kubernetes_parts import view
 from jobs.states import Reason, State, Wait
+from tests.jobs.backends.kubernetes_stage import launch, state_of
 from tests.rig.kubernetes_double import Double
 from tests.rig.kubernetes_node import NODE
 from tests.rig.kubernetes_store import Answer
 
 BUSY = Answer(429, "TooManyRequests", "too many requests", after=1)
 BROKEN = Answer(500, "InternalError", "etcdserver: leader changed")
-
-
-@pytest.fixture
-def double() -> Iterator[Double]:
-    made = Double()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def backend(double: Double) -> KubernetesBackend:
-    return KubernetesBackend.configured({"server": double.url, "token": double.token, "image": "local/bash:1"})
-
-
-def launch(script: str = "sleep 30", **more: Any) -> Launch:
-    return Launch(**{"key": f"t-{uuid.uuid4().hex}", "name": "a test", "script": script, "grace": 1.0, **more})
-
-
-def state_of(backend: KubernetesBackend, key: str) -> State | None:
-    """None while the cluster does not answer."""
-    try:
-        return next((seen.state for seen in backend.poll([key]).observations), None)
-    except Unavailable:
-        return None
 
 
 def lists_of(double: Double) -> int:

@@ -139,6 +139,13 @@ def test_every_end_of_a_pod_has_its_reason(one, reason):
     assert seen.reason == reason and seen.state == reason.final_state
 
 
+def test_what_the_job_says_decides_nothing_while_its_pods_own_end_is_not_known():
+    over = {"type": "Failed", "status": "True", "reason": "PodFailurePolicy", "message": "x", "lastTransitionTime": "2026-05-01T11:59:50Z"}
+    job, one = {**JOB, "status": {"conditions": [over]}}, pod("Running", {"running": {"startedAt": "2026-05-01T11:00:00Z"}})
+    seen = [states.observe("k", job, [one], lambda _: "", states.Limits(), NOW + timedelta(minutes=m)) for m in (0, 5)]
+    assert [one.state for one in seen] == [State.RUNNING, State.FAILED]
+
+
 def test_an_image_that_does_not_come_waits_and_then_ends():
     scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-05-01T11:59:30Z"}
     one = pod("Pending", {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}}, conditions=[scheduled])

@@ -1,0 +1,22 @@
+"""Short words for what tests do with a Kubernetes backend on our double."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from jobs.backends.base import Launch, Unavailable
+from jobs.backends.kubernetes import KubernetesBackend
+from jobs.states import State
+
+
+def launch(script: str = "sleep 30", **more: Any) -> Launch:
+    return Launch(**{"key": f"t-{uuid.uuid4().hex}", "name": "a test", "script": script, "grace": 1.0, **more})
+
+
+def state_of(backend: KubernetesBackend, key: str) -> State | None:
+    """None while the cluster does not answer."""
+    try:
+        return next((seen.state for seen in backend.poll([key]).observations), None)
+    except Unavailable:
+        return None

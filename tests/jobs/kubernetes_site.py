@@ -1,0 +1,112 @@
+"""A portal's cluster on a double of Kubernetes, and short words for what tests do with both."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from clusters.models import Cluster
+from jobs import services
+from jobs.backends.kubernetes_parts import names
+from jobs.clusters import backend_of
+from jobs.clusters.connecting import connect_cluster
+from jobs.dispatch import dispatch_all
+from jobs.models import Attempt, Job
+from jobs.states import State
+from jobs.watch.inventory import take_inventory
+from jobs.watch.watcher import Watcher
+from portal.core import clock
+from tests.jobs.stage import only_attempt, submit
+from tests.rig.kubernetes_double import Double
+from tests.story import Story
+from workspaces.tenancy.scope import org_scope
+
+
+class Killed(BaseException):
+    """A worker's end: nothing of ours catches it."""
+
+
+@dataclass
+class Site:
+    """Each job leaves a line in a file for each time it ran; each Job that the cluster ever made is counted."""
+
+    story: Story
+    double: Double
+    cluster: Cluster
+    folder: Path
+    jobs: list[Job] = field(default_factory=list)
+    made: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.watcher = Watcher(self.cluster.id)
+        self.double.store.listeners.append(self._hear)
+
+    def _hear(self, kind: str, plural: str, thing: dict[str, Any]) -> None:
+        if (kind, plural) == ("ADDED", "jobs"):
+            self.made[thing["metadata"]["annotations"][names.KEY]] += 1
+
+    def submit(self, script: str = "true", **more: Any) -> Job:
+        self.jobs.append(job := submit(self.story, run=f"echo ran >> {self.folder}/{len(self.jobs)}\n{script}", **more))
+        return job
+
+    def look(self) -> None:
+        self.watcher.wake.set()
+        self.watcher.look()
+
+    def until(self, condition: Callable[[], Any], seconds: float = 20) -> Any:
+        """Looks and dispatches until it holds; what it was then."""
+        began = time.monotonic()
+        while not (found := condition()):
+            assert time.monotonic() - began < seconds, self.story_so_far()
+            dispatch_all()
+            self.look()
+            time.sleep(0.05)
+        return found
+
+    def story_so_far(self) -> str:
+        """Both sides, for the words of a failure."""
+        ours = [(a.key, a.state, a.native_id, a.wait, a.reason, a.evidence) for a in Attempt.objects.order_by("id")]
+        theirs = [(thing["metadata"]["name"], thing.get("status")) for plural in ("jobs", "pods") for thing in self.double.store.all(plural, "")]
+        return f"{ours}\n{theirs}"
+
+    def states(self) -> list[State]:
+        return [State(job.state) for job in Job.objects.order_by("number")]
+
+    def is_over(self) -> bool:
+        return all(state.is_final for state in self.states())
+
+    def runs(self) -> list[int]:
+        """How often each job ran."""
+        files = [self.folder / str(n) for n in range(len(self.jobs))]
+        return [len(file.read_text().splitlines()) if file.exists() else 0 for file in files]
+
+    def remote(self) -> list[int]:
+        """How many Jobs the cluster ever made for each of ours."""
+        return [self.made[only_attempt(job).key] for job in self.jobs]
+
+    def pods(self, job: Job) -> list[dict[str, Any]]:
+        """The pods of a job that are there now."""
+        found: list[dict[str, Any]] = self.double.store.all("pods", "", f"{names.KEY}={names.object_name(only_attempt(job).key)}")
+        return found
+
+    def cancel(self, job: Job) -> None:
+        fresh = Job.objects.get(id=job.id)
+        if not State(fresh.state).is_final:
+            with org_scope(self.story.atlas.id):
+                services.cancel_job(actor=self.story.actor(self.story.ada), job=fresh)
+
+    def expire_leases(self) -> None:
+        """As if the claims' time were over."""
+        Attempt.objects.exclude(lease=None).update(lease_until=clock.after(-1))
+
+
+def connected(story: Story, double: Double, folder: Path, **options: Any) -> Site:
+    """Call it in the platform's scope."""
+    given = {"server": double.url, "token": double.token, "image": "local/bash:1", **options}
+    cluster = connect_cluster(actor=story.actor(story.dot), name="k8s", backend="kubernetes", options=given)
+    take_inventory(cluster, backend_of(cluster))
+    return Site(story, double, cluster, folder)

@@ -1,0 +1,133 @@
+"""Part of the double of Kubernetes: a container, which is a real process group on this machine."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.rig.kubernetes_store import Answer, Object, instant, now
+
+if TYPE_CHECKING:
+    from tests.rig.kubernetes_node import Node
+
+PARTIAL = 16 << 10                       # bytes after which a runtime cuts a line
+LOOK = 0.05                              # seconds
+
+
+class Container:
+    """One process with its environment, log, deadline and memory limit."""
+
+    def __init__(self, node: Node, pod: Object):
+        self.node, self.pod = node, pod
+        self.folder = node.root / pod["metadata"]["uid"]
+        self.mark = f"HOSTNAME={pod['metadata']['name']}"
+        self._env: dict[str, str] = {}
+
+    def prepare(self) -> bool:
+        """Files and variables out of the Secrets, which may come after the pod."""
+        spec, space = self.pod["spec"], self.pod["metadata"]["namespace"]
+        while True:
+            try:
+                files = self.node.store.get("secrets", space, spec["volumes"][0]["secret"]["secretName"])["data"]
+                env = self.node.store.get("secrets", space, spec["containers"][0]["envFrom"][0]["secretRef"]["name"])["data"]
+                break
+            except Answer:
+                if self.node.current(self.pod) is None or not self.node.root.exists():
+                    return False
+                time.sleep(LOOK)
+        for part in ("given", "work", "out"):
+            (self.folder / part).mkdir(parents=True)
+        for item in spec["volumes"][0]["secret"]["items"]:
+            text, path = base64.b64decode(files[item["key"]]), self.folder / "given" / item["path"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(self._in_place(text) if item["key"] == "start" else text)
+        own = {name: base64.b64decode(value).decode() for name, value in env.items()}
+        index = self.pod["metadata"]["labels"].get("batch.kubernetes.io/job-completion-index")
+        self._env = {"PATH": os.environ["PATH"], **own, "MUSTER_OUTPUT_DIR": str(self.folder / "out"), "HOSTNAME": self.pod["metadata"]["name"],
+                     **({"JOB_COMPLETION_INDEX": index} if index is not None else {})}
+        return True
+
+    def _in_place(self, text: bytes) -> bytes:
+        """Paths of a container, where they are here."""
+        here = f"{self.folder}/".encode()
+        return text.replace(b"/muster/", here).replace(b"/dev/termination-log", here + b"last-word")
+
+    def run(self) -> None:
+        started, since = now(), time.monotonic()
+        process = subprocess.Popen(["bash", str(self.folder / "given" / "start")], cwd=self.folder / "work", env=self._env, start_new_session=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        reader = threading.Thread(target=self._read, args=(process.stdout,), daemon=True)
+        reader.start()
+        self.node.told(self.pod, {"running": {"startedAt": started}}, "Running", startTime=started)
+        reason, _ = self._watch(process, since)
+        self.kill()
+        code = process.wait()
+        reader.join(10)
+        ended = {"exitCode": code if code >= 0 else 128 - code, "startedAt": started, "finishedAt": now(),
+                 "reason": "OOMKilled" if reason == "OOMKilled" else "Completed" if code == 0 else "Error"}
+        with contextlib.suppress(FileNotFoundError):
+            ended["message"] = (self.folder / "last-word").read_text()
+        over = {"reason": reason, "message": "Pod was active on the node longer than the specified deadline"} if reason == "DeadlineExceeded" else {}
+        self.node.told(self.pod, {"terminated": ended}, "Succeeded" if code == 0 and not over else "Failed", **over)
+
+    def kill(self) -> None:
+        """Every process of the container."""
+        for pid in self._processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _watch(self, process: subprocess.Popen[bytes], since: float) -> tuple[str, float | None]:
+        """Until it ends: (why we ended it, when)."""
+        limit = re.sub(r"\D", "", self.pod["spec"]["containers"][0]["resources"].get("limits", {}).get("memory", "")) or "0"
+        asked_at: float | None = None
+        why = ""
+        while process.poll() is None:
+            pod = self.node.current(self.pod)
+            if int(limit) and self._memory() > int(limit):
+                return "OOMKilled", None
+            deadline = (pod or {"spec": {}})["spec"].get("activeDeadlineSeconds")
+            is_deleted = pod is not None and "deletionTimestamp" in pod["metadata"]
+            if pod is None or (asked_at is not None and time.monotonic() - asked_at > self.pod["spec"]["terminationGracePeriodSeconds"]):
+                break
+            if asked_at is None and (is_deleted or (deadline is not None and time.monotonic() - since > deadline)):
+                asked_at, why = time.monotonic(), "" if is_deleted else "DeadlineExceeded"
+                process.terminate()
+            time.sleep(LOOK)
+        return why, asked_at
+
+    def _read(self, stream: Any) -> None:
+        """As a runtime keeps it: lines with their time, cut when they are long."""
+        kept = self.node.logs.setdefault(self.pod["metadata"]["uid"], [])
+        rest = b""
+        while data := os.read(stream.fileno(), 1 << 16):
+            rest += data
+            while (end := rest.find(b"\n") + 1) or len(rest) >= PARTIAL:
+                cut = min(end or PARTIAL, PARTIAL)
+                kept.append((instant(), rest[:cut]))
+                rest = rest[cut:]
+        if rest:
+            kept.append((instant(), rest))
+
+    def _memory(self) -> int:
+        total = 0
+        for pid in self._processes():
+            with contextlib.suppress(OSError, IndexError):
+                total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return total
+
+    def _processes(self) -> list[int]:
+        found = []
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                with contextlib.suppress(OSError):
+                    if self.mark.encode() in (entry / "environ").read_bytes().split(b"\0"):
+                        found.append(int(entry.name))
+        return found
