@@ -72,4 +72,4 @@ def _launch(spec: JobSpec, task: Task, key: str, placement: Placement | None, us
         memory=ask.memory, gpus=ask.gpus, gpu_type=ask.gpu_type, num_nodes=spec.num_nodes, shm_size=ask.shm_size,
         time_limit=spec.policy.max_runtime, grace=spec.policy.grace, placement=placement,
         is_on_first_node_only=spec.launcher in {Launcher.MPI, Launcher.SRUN}, org=task.org, team=task.team, user=user,
-        partition=pool.partition if pool else "", node_labels=dict(pool.labels) if pool else {})
+        partition=pool.partition if pool else "", node_labels=dict(pool.labels) if pool else {}, native=spec.native)

@@ -36,6 +36,7 @@ class Capability(StrEnum):
     PACKS = "packs"              # several of a job's nodes may share one of the cluster's
     SRUN = "srun"                # a script that runs on the first node may start the others' part by `srun`
     DRAIN = "drain"              # nodes can be taken out of use and back (`SupportsDrain`)
+    NATIVE = "native"            # takes options in its own words (`SupportsNative`)
     CONFIRM = "confirm"          # an acknowledged submission may be forgotten: it counts once it was seen 10 s later
 
 
@@ -76,6 +77,7 @@ class Launch:
     user: str = ""
     partition: str = ""                       # what the pool says to the scheduler: only there, only on nodes with these labels
     node_labels: Mapping[str, str] = field(default_factory=dict)
+    native: Mapping[str, Any] = field(default_factory=dict)     # what the job says to one kind of scheduler, in that one's words
 
 
 @dataclass(frozen=True)
@@ -209,6 +211,13 @@ class SupportsExec(Protocol):
 
     def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
         """Run argv beside the running attempt, in its directory and environment; (exit code, output). Raises Rejected."""
+
+
+class SupportsNative(Protocol):
+    """Backends with Capability.NATIVE."""
+
+    def left_out(self, launch: Launch) -> Sequence[str]:
+        """One sentence for each of `launch.native` that this cluster does not take from a job. Raises Rejected."""
 
 
 class SupportsDrain(Protocol):

@@ -32,7 +32,7 @@ from jobs.backends.slurm_parts import script, states
 from jobs.backends.slurm_parts.doors import open_door, open_files, site_of
 from jobs.backends.slurm_parts.memory import Memory
 from jobs.backends.slurm_parts.rendering import rendered
-from jobs.backends.slurm_parts.request import build_request
+from jobs.backends.slurm_parts.request import build_request, chosen
 from jobs.backends.slurm_parts.rows import Row, oldest
 
 log = logging.getLogger(__name__)
@@ -65,6 +65,8 @@ class Config:
     partition: str = option("Partition", default="", note="For pools that name none.")
     reservation: str = option("Reservation", default="")
     constraint: str = option("Constraint", default="", note="Features that every node of a job must have.")
+    may_choose: tuple[str, ...] = option("Jobs may choose", default=(), note="Of account, qos, reservation, constraint, licenses, exclusive. "
+                                         "Empty: all but exclusive, where nothing is fixed above; none: nothing.")
 
 
 class SlurmBackend:
@@ -73,7 +75,7 @@ class SlurmBackend:
     name: ClassVar[str] = "slurm"
     title: ClassVar[str] = "Slurm"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {Capability.EXEC, Capability.GANG, Capability.SRUN, Capability.DRAIN, Capability.CONFIRM})
+        {Capability.EXEC, Capability.GANG, Capability.SRUN, Capability.DRAIN, Capability.CONFIRM, Capability.NATIVE})
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
@@ -108,6 +110,10 @@ class SlurmBackend:
         request = build_request(launch, self.site)
         script.batch_script(launch, self._folder(launch.key))
         return rendered(launch, request)
+
+    def left_out(self, launch: Launch) -> Sequence[str]:
+        build_request(launch, self.site)
+        return chosen(launch, self.site).left_out
 
     def submit(self, launch: Launch) -> Handle:
         """Of several with one key, submitted side by side, the first stays and the others are taken back: they cannot have run,

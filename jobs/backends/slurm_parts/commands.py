@@ -108,9 +108,18 @@ def sbatch(request: Request, user: str = "") -> list[str]:
     so that they can never run side by side."""
     options = {
         "job-name": request.key, "comment": request.comment, "output": request.output, "error": request.output, "input": "/dev/null",
-        "open-mode": "append", "chdir": request.spool, "nodes": request.nodes, "ntasks-per-node": 1, "cpus-per-task": request.cpus,
+        "open-mode": "append", "chdir": request.spool, "nodes": request.nodes, **_tasks(request),
         "mem": f"{request.memory}M" if request.memory else "", "gres": request.gres, "time": request.minutes or "", "account": request.account,
         "qos": request.qos, "partition": request.partition, "reservation": request.reservation, "constraint": request.constraint,
-        "dependency": "singleton", "export": "ALL", "uid": user, "gid": pwd.getpwnam(user).pw_gid if user else "",
+        "licenses": request.licenses, "dependency": "singleton", "export": "ALL", "uid": user, "gid": pwd.getpwnam(user).pw_gid if user else "",
     }
-    return ["sbatch", "--parsable", "--no-requeue", *(f"--{name}={value}" for name, value in options.items() if value != "")]
+    flags = ["--exclusive"] if request.is_exclusive else []
+    return ["sbatch", "--parsable", "--no-requeue", *flags, *(f"--{name}={value}" for name, value in options.items() if value != "")]
+
+
+def _tasks(request: Request) -> dict[str, object]:
+    """One on each node, unless the script starts tasks of its own."""
+    tasks = request.tasks
+    if tasks is None:
+        return {"ntasks-per-node": 1, "cpus-per-task": request.cpus}
+    return {"ntasks": tasks.count, "ntasks-per-node": tasks.per_node or "", "cpus-per-task": tasks.cpus, "gpus-per-task": tasks.gpus}

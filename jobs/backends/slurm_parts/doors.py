@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from jobs.backends.base import NodeFacts, Rejected
+from jobs.backends.slurm_parts.choices import checked
 from jobs.backends.slurm_parts.commands import Commands
 from jobs.backends.slurm_parts.files import Files, Mounted, Remote
 from jobs.backends.slurm_parts.request import Request, Site
@@ -60,7 +61,8 @@ def site_of(config: Any) -> Site:
     """Raises Rejected for a spool that a script could misread."""
     if not _PATH.fullmatch(config.spool) or "/../" in f"{config.spool}/":
         raise Rejected("The spool is an absolute path of letters, digits and . _ - only.", "spool")
-    return Site(config.spool.rstrip("/"), config.user, config.account, config.qos, config.partition, config.reservation, config.constraint)
+    return Site(config.spool.rstrip("/"), config.user, config.account, config.qos, config.partition, config.reservation, config.constraint,
+                checked(config.may_choose))
 
 
 def _there(config: Any, env: dict[str, str]) -> There:

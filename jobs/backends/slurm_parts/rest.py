@@ -21,10 +21,10 @@ from jobs.backends.base import NodeFacts, Rejected, Unavailable
 from jobs.backends.slurm_parts import nodes
 from jobs.backends.slurm_parts.errors import failure, is_unknown_job
 from jobs.backends.slurm_parts.request import Request
+from jobs.backends.slurm_parts.rest_body import Json, job_body
 from jobs.backends.slurm_parts.rows import Row, rest_row
 from jobs.backends.slurm_parts.running import PATH
 
-Json = dict[str, Any]
 _LIFE = 900                      # seconds for which a token that we make counts
 _EARLY = 60                      # so long before its end a new one is made
 _CONNECTIONS = 8
@@ -241,27 +241,6 @@ def _json(answer: urllib3.BaseHTTPResponse) -> Json:
 
 def _text(answer: urllib3.BaseHTTPResponse) -> str:
     return " ".join(answer.data.decode(errors="replace").split())
-
-
-def job_body(request: Request, minor: int) -> Json:
-    """The job as this version of slurmrestd reads it."""
-    number = (lambda value: value) if minor < 39 else (lambda value: {"set": True, "number": value})
-    env: Any = {"PATH": PATH, "LC_ALL": "C.UTF-8"}
-    body: Json = {
-        "name": request.key, "comment": request.comment, "standard_output": request.output, "standard_error": request.output,
-        "standard_input": "/dev/null", "open_mode": "append", "current_working_directory": request.spool,
-        "tasks_per_node": 1, "cpus_per_task": request.cpus, "dependency": "singleton", "requeue": False,
-        "environment": env if minor < 39 else [f"{name}={value}" for name, value in env.items()],
-        "account": request.account, "qos": request.qos, "partition": request.partition, "reservation": request.reservation,
-        "constraints": request.constraint,
-        "memory_per_node": number(request.memory) if request.memory else None, "time_limit": number(request.minutes) if request.minutes else None,
-    }
-    # v0.0.38 has "gres"; later versions the TRES of a node. The number of nodes was a list [least, most] and is a text since.
-    body["gres" if minor < 39 else "tres_per_node"] = request.gres if minor < 39 else (f"gres/{request.gres}" if request.gres else "")
-    body["nodes"] = [request.nodes, request.nodes] if minor < 39 else f"{request.nodes}"
-    if minor < 39:
-        body["tasks"] = request.nodes
-    return {name: value for name, value in body.items() if value not in ("", None)}
 
 
 def _past_row(job: Mapping[str, Any]) -> Row:
