@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from jobs.backends.base import (
     Capability,
     Handle,
+    Identity,
     Launch,
     LogChunk,
     NodeFacts,
@@ -65,6 +66,7 @@ class Config:
     partition: str = option("Partition", default="", note="For pools that name none.")
     reservation: str = option("Reservation", default="")
     constraint: str = option("Constraint", default="", note="Features that every node of a job must have.")
+    users: tuple[str, ...] = option("Users of teams", default=(), note="As whom jobs may run besides: what the grant of a pool may name.")
     may_choose: tuple[str, ...] = option("Jobs may choose", default=(), note="Of account, qos, reservation, constraint, licenses, exclusive. "
                                          "Empty: all but exclusive, where nothing is fixed above; none: nothing.")
 
@@ -75,7 +77,7 @@ class SlurmBackend:
     name: ClassVar[str] = "slurm"
     title: ClassVar[str] = "Slurm"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {Capability.EXEC, Capability.GANG, Capability.SRUN, Capability.DRAIN, Capability.CONFIRM, Capability.NATIVE})
+        {Capability.EXEC, Capability.GANG, Capability.SRUN, Capability.DRAIN, Capability.CONFIRM, Capability.NATIVE, Capability.IDENTITIES})
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
@@ -97,6 +99,8 @@ class SlurmBackend:
     def probe(self) -> Probe:
         try:
             version, nodes = self._door.version(), self.inventory()
+            for user in self.config.users:
+                self._door.check_user(user)
         except (Rejected, Unavailable) as error:
             return Probe(False, str(error))
         gpus = sum(len(node.gpus) for node in nodes)
@@ -111,6 +115,9 @@ class SlurmBackend:
         script.batch_script(launch, self._folder(launch.key))
         return rendered(launch, request)
 
+    def check_identity(self, identity: Identity) -> None:
+        build_request(Launch(key="identity", name="", script="", identity=identity), self.site)
+
     def left_out(self, launch: Launch) -> Sequence[str]:
         build_request(launch, self.site)
         return chosen(launch, self.site).left_out
@@ -123,10 +130,11 @@ class SlurmBackend:
         known = self._row(launch.key)
         made = known.id if known else self._submitted(launch)
         same = [row.id for row in self._door.jobs([launch.key]) if row.key == launch.key]
+        whose = launch.identity.user
         first = min([made, *same])
         for number in same:
             if number != first:
-                self._door.cancel(number)
+                self._door.cancel(number, whose)
         return Handle(launch.key, str(first))
 
     def _submitted(self, launch: Launch) -> int:
@@ -154,13 +162,13 @@ class SlurmBackend:
         if row is None or states.is_over(row.state):
             return
         if not row.is_asked_to_end:
-            self._door.remark(row.id, f"[cancel {int(time.time())} {max(grace, 0):g}] {row.comment}"[:250])
+            self._door.remark(row.id, f"[cancel {int(time.time())} {max(grace, 0):g}] {row.comment}"[:250], row.user)
         if row.state == "PENDING" or row.state.startswith("REQUEUE"):
-            self._door.cancel(row.id)
+            self._door.cancel(row.id, row.user)
         elif grace <= 0:
-            self._door.kill(row.id)
+            self._door.kill(row.id, row.user)
         elif not row.is_asked_to_end:
-            self._door.ask_to_end(row.id)
+            self._door.ask_to_end(row.id, row.user)
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
         return LogChunk(after, self._files.read(self._checked(key), after, limit), int(time.time() * 1000))
@@ -169,7 +177,7 @@ class SlurmBackend:
         row = self._row(self._checked(key))
         if row is None or row.state != "RUNNING":
             raise Rejected("The job is not running.", "argv")
-        return self._door.beside(row.id, self._folder(key), argv, timeout)  # type: ignore[no-any-return]
+        return self._door.beside(row.id, self._folder(key), argv, timeout, row.user)  # type: ignore[no-any-return]
 
     def forget(self, key: str) -> None:
         row = self._row(self._checked(key))
@@ -219,7 +227,7 @@ class SlurmBackend:
             may_have_run = row.state != "PENDING" or row.reason == "BeginTime" or states.is_unlaunched(row)
             record = self._files.record(row.key) if may_have_run else states.Record()
             if states.is_put_back(row, record) or states.is_unlaunched(row):
-                self._door.cancel(row.id)
+                self._door.cancel(row.id, row.user)
             elif record.code is None or self._memory.recorded_for(row.key) < _LATE:
                 return states.live(row, record)
         if (known := self._memory.end_of(row.key)) is not None:

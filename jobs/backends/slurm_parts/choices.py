@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,12 +25,14 @@ class Chosen:
     left_out: tuple[str, ...] = ()
 
 
-def choose(native: Mapping[str, Any], fixed: Mapping[str, str], may_choose: Iterable[str]) -> Chosen:
-    """`may_choose`: nothing (what is not fixed), `none`, or names, which may then be chosen though they are fixed."""
+def choose(native: Mapping[str, Any], fixed: Mapping[str, str], may_choose: Iterable[str],
+           kept: Collection[str] = ()) -> Chosen:
+    """`may_choose`: nothing (what is not fixed), `none`, or names, which may then be chosen though they are fixed, unless they are
+    among `kept`."""
     named, values, left_out = frozenset(may_choose), {}, []
     for name, value in native.items():
         is_open = name not in KNOWN or (name in named if named else name not in _ASKED_FOR)
-        is_fixed = name in _HERE and bool(fixed.get(name)) and name not in named
+        is_fixed = name in _HERE and bool(fixed.get(name)) and (name not in named or name in kept)
         if is_open and not is_fixed:
             values[name] = value
         elif not is_fixed or value != fixed[name]:

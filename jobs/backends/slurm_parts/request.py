@@ -21,6 +21,7 @@ class Site:
 
     spool: str
     user: str = ""
+    users: tuple[str, ...] = ()
     account: str = ""
     qos: str = ""
     partition: str = ""
@@ -60,12 +61,14 @@ class Request:
     licenses: str = ""
     is_exclusive: bool = False
     tasks: Tasks | None = None
+    user: str = ""               # another than the cluster's
 
 
 def chosen(launch: Launch, site: Site) -> Chosen:
-    """What counts of the job's own options here."""
-    fixed = {"account": site.account, "qos": site.qos, "reservation": site.reservation}
-    return choose(launch.native, fixed, site.may_choose)
+    """What counts of the job's own options here: what came with the team's grant stands in any case."""
+    given = {name: value for name, value in (("account", launch.identity.account), ("qos", launch.identity.qos)) if value}
+    fixed = {"account": site.account, "qos": site.qos, "reservation": site.reservation, **given}
+    return choose(launch.native, fixed, site.may_choose, given)
 
 
 def build_request(launch: Launch, site: Site) -> Request:
@@ -77,10 +80,19 @@ def build_request(launch: Launch, site: Site) -> Request:
     return Request(
         key=launch.key, comment=comment_of(launch.name), output=f"{site.spool}/{launch.key}.slurm", spool=site.spool,
         nodes=launch.num_nodes, cpus=max(math.ceil(launch.cpus), 1), memory=math.ceil(launch.memory / (1 << 20)) if launch.memory else None,
-        gres="" if tasks and tasks.gpus else _gres(launch), minutes=minutes, account=_own(own, "account", site.account),
-        qos=_own(own, "qos", site.qos), partition=_word(launch.partition or site.partition, "partition"),
+        gres="" if tasks and tasks.gpus else _gres(launch), minutes=minutes, account=_own(own, "account", launch.identity.account or site.account),
+        qos=_own(own, "qos", launch.identity.qos or site.qos), partition=_word(launch.partition or site.partition, "partition"),
         reservation=_own(own, "reservation", site.reservation), licenses=own.get("licenses", ""), is_exclusive=bool(own.get("exclusive")),
-        constraint=combined(_constraint(launch.node_labels, site.constraint), own.get("constraint", "")), tasks=tasks)
+        constraint=combined(_constraint(launch.node_labels, site.constraint), own.get("constraint", "")), tasks=tasks,
+        user=_user(launch.identity.user, site))
+
+
+def _user(user: str, site: Site) -> str:
+    if user in ("", site.user):
+        return ""
+    if user not in site.users:
+        raise Rejected(f"{user[:64]!r} is none of the users that jobs of this cluster may run as: the operator lists them there.", "user")
+    return user
 
 
 def _own(own: Mapping[str, Any], name: str, always: str) -> str:
