@@ -98,10 +98,14 @@ class Pool(models.Model):
 
 
 class PoolGrant(TenantModel):
-    """A team may use a pool. A row of the team's organization: who else may use the same pool is not told. Written by operators."""
+    """A team may use a pool, and as whom: in the names of the cluster's scheduler, empty for what the cluster says. A row of the
+    team's organization: who else may use the same pool is not told. Written by operators."""
 
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="grants")
     team = models.ForeignKey("workspaces.Team", on_delete=models.CASCADE, related_name="+")
+    run_as = models.CharField(max_length=64, blank=True)
+    account = models.CharField(max_length=100, blank=True)
+    qos = models.CharField(max_length=100, blank=True)
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta(TenantModel.Meta):

@@ -99,12 +99,21 @@ def _submit(backend: Backend, claim: Claim, launch: Launch) -> Handle | Exceptio
     if clock.now() >= claim.until:
         return Unavailable("Its turn did not come before the lease ran out.")
     try:
-        handle = backend.submit(launch)
+        handle = submitted(backend, launch)
         if clock.now() < claim.until:
             return handle
-        return backend.submit(replace(launch, is_new=False))     # somebody else may have handed it over meanwhile: one of the two stays
+        return submitted(backend, replace(launch, is_new=False))     # somebody else may have handed it over meanwhile: one of the two stays
     except Exception as error:
         return error
+
+
+def submitted(backend: Backend, launch: Launch) -> Handle:
+    """One that is barred is not begun; what is there already stays known. Raises Rejected, Unavailable."""
+    if not launch.barred:
+        return backend.submit(launch)
+    if launch.is_new or (handle := backend.find(launch.key)) is None:
+        raise Rejected(launch.barred, "policy.pool")
+    return handle
 
 
 def _outcome(claim: Claim, attempt: Attempt, result: Handle | Exception) -> Iterator[Change]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 
-from clusters.models import Pool
-from jobs.backends.base import Launch, Placement
+from clusters.models import Pool, PoolGrant
+from jobs.backends.base import Identity, Launch, Placement
 from jobs.examples import contents
 from jobs.models import Attempt
 from jobs.spec import JobSpec, Launcher, Task, environment, script
@@ -23,9 +24,11 @@ NIL = UUID(int=0)
 
 def build_launches(attempts: Sequence[Attempt], known: Collection[UUID]) -> list[Launch]:
     """What is handed over; `known` are those that somebody may have handed over before. Makes the attempts' tokens."""
+    grants = _grants(attempts)
     tokens = issue_attempt_tokens([
         Bearer(a.job.org_id, a.job.team_id, a.job.owner_id, a.id, f"job #{a.job.number}") for a in attempts])
-    return [replace(_built(attempt, token), is_new=attempt.id not in known) for attempt, token in zip(attempts, tokens, strict=True)]
+    return [replace(_built(attempt, token), is_new=attempt.id not in known, **_given(attempt.job.pool, grants.get(_pair(attempt))))
+            for attempt, token in zip(attempts, tokens, strict=True)]
 
 
 def _built(attempt: Attempt, token: str) -> Launch:
@@ -50,7 +53,26 @@ def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec)
     """What would be handed over, with ids and token left out."""
     task = Task(job_id=NIL, number=0, attempt_id=NIL, org=actor.org_slug, team=team.slug, url=settings.MUSTER_BASE_URL,
                 token="(made when it starts)", examples_dir=str(settings.MUSTER_EXAMPLES))  # noqa: S106  no secret
-    return _launch(spec, task, "muster-rehearsal", None, actor.email, pool)
+    grant = PoolGrant.objects.filter(pool=pool, team=team).first() if pool else None
+    return replace(_launch(spec, task, "muster-rehearsal", None, actor.email, pool), **_given(pool, grant))
+
+
+def _grants(attempts: Sequence[Attempt]) -> dict[tuple[UUID | None, UUID], PoolGrant]:
+    """By pool and team; in one statement, and in none where no job has a pool."""
+    jobs = [attempt.job for attempt in attempts if attempt.job.pool_id]
+    rows = PoolGrant.objects.filter(pool__in={j.pool_id for j in jobs}, team__in={j.team_id for j in jobs}) if jobs else ()
+    return {(row.pool_id, row.team_id): row for row in rows}
+
+
+def _pair(attempt: Attempt) -> tuple[UUID | None, UUID]:
+    return attempt.job.pool_id, attempt.job.team_id
+
+
+def _given(pool: Pool | None, grant: PoolGrant | None) -> dict[str, Any]:
+    """What comes with the grant. A grant that was taken back bars: without it the job would run as somebody else."""
+    if grant is not None:
+        return {"identity": Identity(grant.run_as, grant.account, grant.qos)}
+    return {} if pool is None or pool.is_open else {"barred": f"The team may no longer use pool {pool.name}."}
 
 
 def placement_of(attempt: Attempt) -> Placement | None:
@@ -72,4 +94,4 @@ def _launch(spec: JobSpec, task: Task, key: str, placement: Placement | None, us
         memory=ask.memory, gpus=ask.gpus, gpu_type=ask.gpu_type, num_nodes=spec.num_nodes, shm_size=ask.shm_size,
         time_limit=spec.policy.max_runtime, grace=spec.policy.grace, placement=placement,
         is_on_first_node_only=spec.launcher in {Launcher.MPI, Launcher.SRUN}, org=task.org, team=task.team, user=user,
-        partition=pool.partition if pool else "", node_labels=dict(pool.labels) if pool else {})
+        partition=pool.partition if pool else "", node_labels=dict(pool.labels) if pool else {}, native=spec.native)

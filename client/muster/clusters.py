@@ -66,8 +66,9 @@ class Pools:
     def delete(self, name: str) -> None:
         self._client.send("DELETE", f"pools/{quote(name, safe='')}")
 
-    def grant(self, name: str, team: str) -> Json:
-        return self._client.send("PUT", f"pools/{quote(name, safe='')}/teams/{quote(team, safe='')}")
+    def grant(self, name: str, team: str, **identity: str) -> Json:
+        """`identity`: user, account and qos of the cluster's scheduler for the team's jobs; none of them given, they stay."""
+        return self._client.send("PUT", f"pools/{quote(name, safe='')}/teams/{quote(team, safe='')}", identity)
 
     def revoke(self, name: str, team: str) -> None:
         self._client.send("DELETE", f"pools/{quote(name, safe='')}/teams/{quote(team, safe='')}")

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from clusters.models import Cluster
-from jobs.backends.base import Probe
+from jobs.backends.base import Identity, Probe
 from jobs.clusters import connecting, draining, pools, rows
 from jobs.clusters.options import backend_kinds
 from workspaces.api.base import OrgView, PortalView, idempotent
@@ -35,6 +35,12 @@ class TestClusterSerializer(OptionsSerializer):
 class ChangeClusterSerializer(serializers.Serializer[Any]):
     options = serializers.DictField(required=False)
     is_enabled = serializers.BooleanField(required=False)
+
+
+class IdentitySerializer(serializers.Serializer[Any]):
+    user = serializers.CharField(max_length=64, required=False, allow_blank=True, help_text="Unix user; empty: the cluster's.")
+    account = serializers.CharField(max_length=100, required=False, allow_blank=True, help_text="Empty: the cluster's.")
+    qos = serializers.CharField(max_length=100, required=False, allow_blank=True, help_text="Empty: the cluster's.")
 
 
 class DrainSerializer(serializers.Serializer[Any]):
@@ -178,12 +184,12 @@ class PoolView(OrgView):
 class PoolTeamView(OrgView):
     permissions = {"PUT": P.CLUSTERS_WRITE, "DELETE": P.CLUSTERS_WRITE}
 
-    @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
+    @extend_schema(request=IdentitySerializer, responses=OpenApiTypes.OBJECT)
     def put(self, request: Request, pool: str, team: str) -> Response:
-        """Grant the pool to a team of this organization."""
-        row = pools.find_pool(pool)
-        pools.grant_pool(actor=self.actor, pool=row, team=self.team(team))
-        return Response(rows.pool_row(row, pools.teams_of([row])[row.id]))
+        """Grant the pool to a team of this organization, and say as whom its jobs run there; with no body that stays."""
+        row, given = pools.find_pool(pool), read(IdentitySerializer, request)
+        pools.grant_pool(actor=self.actor, pool=row, team=self.team(team), identity=Identity(**given) if given else None)
+        return Response(rows.pool_row(row, pools.teams_of([row])[row.id], pools.identities_of([row])[row.id]))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pool: str, team: str) -> Response:

@@ -36,6 +36,8 @@ class Capability(StrEnum):
     PACKS = "packs"              # several of a job's nodes may share one of the cluster's
     SRUN = "srun"                # a script that runs on the first node may start the others' part by `srun`
     DRAIN = "drain"              # nodes can be taken out of use and back (`SupportsDrain`)
+    IDENTITIES = "identities"    # a team's jobs may run as, and count for, another than the rest (`SupportsIdentities`)
+    NATIVE = "native"            # takes options in its own words (`SupportsNative`)
     CONFIRM = "confirm"          # an acknowledged submission may be forgotten: it counts once it was seen 10 s later
 
 
@@ -48,6 +50,15 @@ class Placement:
     memory: int
     gpus: tuple[int, ...] = ()
     gpu_uuids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Identity:
+    """As whom a team's jobs run and for what they count, in the scheduler's own names; an empty one: as the cluster says."""
+
+    user: str = ""
+    account: str = ""
+    qos: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,9 @@ class Launch:
     user: str = ""
     partition: str = ""                       # what the pool says to the scheduler: only there, only on nodes with these labels
     node_labels: Mapping[str, str] = field(default_factory=dict)
+    identity: Identity = Identity()           # what an operator gave the team with the pool
+    barred: str = ""                          # why it may no longer be handed over; it is, where it may be there already
+    native: Mapping[str, Any] = field(default_factory=dict)     # what the job says to one kind of scheduler, in that one's words
 
 
 @dataclass(frozen=True)
@@ -209,6 +223,20 @@ class SupportsExec(Protocol):
 
     def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
         """Run argv beside the running attempt, in its directory and environment; (exit code, output). Raises Rejected."""
+
+
+class SupportsIdentities(Protocol):
+    """Backends with Capability.IDENTITIES."""
+
+    def check_identity(self, identity: Identity) -> None:
+        """Raises Rejected with the field that this cluster cannot do."""
+
+
+class SupportsNative(Protocol):
+    """Backends with Capability.NATIVE."""
+
+    def left_out(self, launch: Launch) -> Sequence[str]:
+        """One sentence for each of `launch.native` that this cluster does not take from a job. Raises Rejected."""
 
 
 class SupportsDrain(Protocol):

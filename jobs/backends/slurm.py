@@ -18,6 +18,7 @@ from uuid import uuid4
 from jobs.backends.base import (
     Capability,
     Handle,
+    Identity,
     Launch,
     LogChunk,
     NodeFacts,
@@ -33,7 +34,7 @@ from jobs.backends.slurm_parts import script, states
 from jobs.backends.slurm_parts.doors import open_door, open_files, site_of
 from jobs.backends.slurm_parts.memory import Memory
 from jobs.backends.slurm_parts.rendering import rendered
-from jobs.backends.slurm_parts.request import build_request
+from jobs.backends.slurm_parts.request import build_request, chosen
 from jobs.backends.slurm_parts.rows import Row, oldest
 
 log = logging.getLogger(__name__)
@@ -66,6 +67,9 @@ class Config:
     partition: str = option("Partition", default="", note="For pools that name none.")
     reservation: str = option("Reservation", default="")
     constraint: str = option("Constraint", default="", note="Features that every node of a job must have.")
+    users: tuple[str, ...] = option("Users of teams", default=(), note="As whom jobs may run besides: what the grant of a pool may name.")
+    may_choose: tuple[str, ...] = option("Jobs may choose", default=(), note="Of account, qos, reservation, constraint, licenses, exclusive. "
+                                         "Empty: all but exclusive, where nothing is fixed above; none: nothing.")
 
 
 class SlurmBackend:
@@ -74,7 +78,7 @@ class SlurmBackend:
     name: ClassVar[str] = "slurm"
     title: ClassVar[str] = "Slurm"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {Capability.EXEC, Capability.GANG, Capability.SRUN, Capability.DRAIN, Capability.CONFIRM})
+        {Capability.EXEC, Capability.GANG, Capability.SRUN, Capability.DRAIN, Capability.CONFIRM, Capability.NATIVE, Capability.IDENTITIES})
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
@@ -96,6 +100,8 @@ class SlurmBackend:
     def probe(self) -> Probe:
         try:
             version, nodes = self._door.version(), self.inventory()
+            for user in self.config.users:
+                self._door.check_user(user)
         except (Rejected, Unavailable) as error:
             return Probe(False, str(error))
         gpus = sum(len(node.gpus) for node in nodes)
@@ -110,6 +116,13 @@ class SlurmBackend:
         script.batch_script(launch, self._folder(launch.key))
         return rendered(launch, request)
 
+    def check_identity(self, identity: Identity) -> None:
+        build_request(Launch(key="identity", name="", script="", identity=identity), self.site)
+
+    def left_out(self, launch: Launch) -> Sequence[str]:
+        build_request(launch, self.site)
+        return chosen(launch, self.site).left_out
+
     def submit(self, launch: Launch) -> Handle:
         """Of several with one key, submitted side by side, the first stays and the others are taken back: they cannot have run,
         since a later one waits for the earlier (`singleton`) and finds the key's folder taken."""
@@ -118,10 +131,11 @@ class SlurmBackend:
         known = self._row(launch.key)
         made = known.id if known else self._submitted(launch)
         same = [row.id for row in self._door.jobs([launch.key], is_whole=True) if row.key == launch.key]
+        whose = launch.identity.user
         first = min([made, *same])
         for number in same:
             if number != first:
-                self._door.cancel(number)
+                self._door.cancel(number, whose)
         return Handle(launch.key, str(first))
 
     def _submitted(self, launch: Launch) -> int:
@@ -150,13 +164,13 @@ class SlurmBackend:
         if row is None or states.is_over(row.state):
             return
         if not row.is_asked_to_end:
-            self._door.remark(row.id, f"[cancel {int(time.time())} {max(grace, 0):g}] {row.comment}"[:250])
+            self._door.remark(row.id, f"[cancel {int(time.time())} {max(grace, 0):g}] {row.comment}"[:250], row.user)
         if row.state == "PENDING" or row.state.startswith("REQUEUE"):
-            self._door.cancel(row.id)
+            self._door.cancel(row.id, row.user)
         elif grace <= 0:
-            self._door.kill(row.id)
+            self._door.kill(row.id, row.user)
         elif not row.is_asked_to_end:
-            self._door.ask_to_end(row.id)
+            self._door.ask_to_end(row.id, row.user)
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
         return LogChunk(after, self._files.read(self._checked(key), after, limit), int(time.time() * 1000))
@@ -165,7 +179,7 @@ class SlurmBackend:
         row = self._row(self._checked(key))
         if row is None or row.state != "RUNNING":
             raise Rejected("The job is not running.", "argv")
-        return self._door.beside(row.id, self._folder(key), argv, timeout)  # type: ignore[no-any-return]
+        return self._door.beside(row.id, self._folder(key), argv, timeout, row.user)  # type: ignore[no-any-return]
 
     def forget(self, key: str) -> None:
         row = self._row(self._checked(key))
@@ -216,7 +230,7 @@ class SlurmBackend:
             may_have_run = row.state != "PENDING" or row.reason == "BeginTime" or states.is_unlaunched(row)
             record = self._files.record(row.key) if may_have_run else states.Record()
             if states.is_put_back(row, record) or states.is_unlaunched(row):
-                self._door.cancel(row.id)
+                self._door.cancel(row.id, row.user)
             elif record.code is None or self._memory.recorded_for(row.key) < _LATE:
                 return states.live(row, record)
         if (known := self._memory.end_of(row.key)) is not None:

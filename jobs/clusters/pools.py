@@ -13,7 +13,10 @@ from django.db import transaction
 from django.db.models import Q
 
 from clusters.models import Cluster, Node, Pool, PoolGrant
+from jobs.backends import capabilities_of
+from jobs.backends.base import Capability, Identity, Rejected
 from jobs.clusters.connecting import free_name
+from jobs.clusters.making import backend_of
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import Fact, record
 from workspaces.actors import Actor, authorize
@@ -60,13 +63,32 @@ def delete_pool(*, actor: Actor, pool: Pool) -> None:
 
 
 @transaction.atomic
-def grant_pool(*, actor: Actor, pool: Pool, team: Team) -> PoolGrant:
-    """The team may use it from now on. Granting twice is granting once. Raises NotPermitted."""
+def grant_pool(*, actor: Actor, pool: Pool, team: Team, identity: Identity | None = None) -> PoolGrant:
+    """The team may use it from now on, as `identity` (None: as before, or as the cluster says). Granting the same twice is granting
+    it once. Raises NotPermitted, InvalidInput."""
     authorize(actor, Permission.CLUSTERS_WRITE)
-    row, is_new = PoolGrant.objects.get_or_create(pool=pool, team=team, defaults={"org_id": team.org_id})
-    if is_new:
-        _tell("granted", pool, actor, {"team": team.slug}, team)
+    given = {} if identity is None else {"run_as": identity.user, "account": identity.account, "qos": identity.qos}
+    if identity is not None and identity != Identity():
+        _check_identity(pool, identity)
+    row, is_new = PoolGrant.objects.select_for_update().get_or_create(pool=pool, team=team, defaults={"org_id": team.org_id, **given})
+    changed = {name: value for name, value in given.items() if getattr(row, name) != value}
+    if changed:
+        PoolGrant.objects.filter(id=row.id).update(**changed)
+        row.refresh_from_db()
+    if is_new or changed:
+        _tell("granted", pool, actor, {"team": team.slug} | {name: value for name, value in given.items() if value}, team)
     return row  # type: ignore[no-any-return]
+
+
+def _check_identity(pool: Pool, identity: Identity) -> None:
+    """Raises InvalidInput for one that the pool's cluster cannot do."""
+    if Capability.IDENTITIES not in capabilities_of(pool.cluster.backend):
+        raise InvalidInput(f"{pool.cluster.name} knows no users, accounts or QOS of its own: grant the pool without them.")
+    backend: Any = backend_of(pool.cluster)
+    try:
+        backend.check_identity(identity)
+    except Rejected as error:
+        raise InvalidInput.at(error.field.rpartition(".")[2] or "user", str(error)) from error
 
 
 @transaction.atomic
@@ -107,6 +129,16 @@ def teams_of(pools: Iterable[Pool]) -> dict[Any, list[str]]:
     found: dict[Any, list[str]] = {pool.id: [] for pool in pools}
     for pool_id, slug in PoolGrant.objects.filter(pool__in=found).order_by("team__slug").values_list("pool_id", "team__slug"):
         found[pool_id].append(slug)
+    return found
+
+
+def identities_of(pools: Iterable[Pool]) -> dict[Any, dict[str, dict[str, str]]]:
+    """What was given along with the grants, by pool and slug of the team, in the organization entered. For operators."""
+    found: dict[Any, dict[str, dict[str, str]]] = {pool.id: {} for pool in pools}
+    for row in PoolGrant.objects.filter(pool__in=found).select_related("team").order_by("team__slug"):
+        given = {"user": row.run_as, "account": row.account, "qos": row.qos}
+        if any(given.values()):
+            found[row.pool_id][row.team.slug] = given
     return found
 
 

@@ -11,9 +11,10 @@ from jobs.backends import backends, capabilities_of, title_of
 from jobs.backends.base import Capability
 from jobs.clusters.draining import may_drain
 from jobs.clusters.options import options_of
-from jobs.clusters.pools import pools_seen_by, teams_of
+from jobs.clusters.pools import identities_of, pools_seen_by, teams_of
 from jobs.placing import held_on
 from workspaces.actors import Actor
+from workspaces.permissions import Permission
 
 
 def cluster_rows() -> list[dict[str, Any]]:
@@ -61,12 +62,15 @@ def pool_rows(actor: Actor) -> list[dict[str, Any]]:
     """The pools that the actor may know of, with the teams of the organization entered that may use them."""
     pools = pools_seen_by(actor)
     teams = teams_of(pools)
-    return [pool_row(pool, teams[pool.id]) for pool in pools]
+    given = identities_of(pools) if actor.may(Permission.CLUSTERS_READ) else {}
+    return [pool_row(pool, teams[pool.id], given.get(pool.id)) for pool in pools]
 
 
-def pool_row(pool: Pool, teams: list[str]) -> dict[str, Any]:
+def pool_row(pool: Pool, teams: list[str], identities: dict[str, dict[str, str]] | None = None) -> dict[str, Any]:
+    """`identities`: as whom its teams' jobs run, which operators alone are told."""
     return {"name": pool.name, "cluster": pool.cluster.name, "labels": pool.labels, "partition": pool.partition,
-            "gpu_type": pool.gpu_type, "note": pool.note, "is_open": pool.is_open, "teams": teams}
+            "gpu_type": pool.gpu_type, "note": pool.note, "is_open": pool.is_open, "teams": teams,
+            **({} if identities is None else {"identities": identities})}
 
 
 def _row(cluster: Cluster, counts: dict[str, Any], gpus: dict[str, int]) -> dict[str, Any]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Exists, OuterRef
 
 from clusters.models import Cluster, Pool
 from jobs.admission import Ask, Room
 from jobs.backends import capabilities_of
+from jobs.backends.base import Capability, Rejected
+from jobs.clusters import backend_of
+from jobs.launch import rehearsal_launch
 from jobs.models.job import PRIORITIES, Job
 from jobs.placing import FEATURES, choose
 from jobs.rooms import room_of
@@ -71,6 +75,19 @@ def check_features(spec: JobSpec, cluster: Cluster) -> None:
                            errors=[{"field": f.field, "message": f.message} for f in faults])
     if spec.tasks > MAX_ARRAY:
         raise InvalidInput.at("array", f"has {spec.tasks:,} tasks; at most {MAX_ARRAY:,} are allowed")
+
+
+def left_out(actor: Actor, team: Team, spec: JobSpec, place: Place) -> str:
+    """What of the scheduler's own options does not count where the job goes, in words; empty when all does. Raises InvalidInput."""
+    if not spec.native:
+        return ""
+    if Capability.NATIVE not in capabilities_of(place.cluster.backend):
+        return "`slurm` is left out: this is no cluster of Slurm."
+    backend: Any = backend_of(place.cluster)
+    try:
+        return " ".join(backend.left_out(rehearsal_launch(place.pool, team, actor, spec)))
+    except Rejected as error:
+        raise InvalidInput.at(error.field or "slurm", str(error)) from error
 
 
 def check_possible(ask: Ask, room: Room) -> None:

@@ -13,7 +13,7 @@ from jobs.backends.base import Rejected
 from jobs.clusters import backend_of
 from jobs.launch import rehearsal_launch
 from jobs.pending import change_text, wait_text
-from jobs.services.checks import Place, ask_for, check_access, check_features, check_possible, choose_place, find_needs, room_for
+from jobs.services.checks import Place, ask_for, check_access, check_features, check_possible, choose_place, find_needs, left_out, room_for
 from jobs.spec import JobSpec
 from jobs.words import amount_text
 from portal.core.errors import PortalError
@@ -50,6 +50,8 @@ def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
     starts, launch = False, ""
     if cluster is not None:
         _try(checks, "features", lambda: check_features(spec, cluster), "The cluster has everything that the spec asks for.")
+        if spec.native:
+            _try(checks, "options of the scheduler", lambda: left_out(actor, team, spec, place), lambda out: out or "All of them are passed on.")
         ask, room = ask_for(actor, team, spec), room_for(cluster, ask_for(actor, team, spec))
         _try(checks, "quota and size", lambda: check_possible(ask, room), _ask_text(ask))
         _try(checks, "data", lambda: find_needs(actor, spec), "Nothing it needs is missing.")

@@ -20,6 +20,7 @@ from jobs.services.checks import (
     choose_place,
     empty_room,
     find_needs,
+    left_out,
 )
 from jobs.spec import JobSpec
 from jobs.specs import spec_of
@@ -43,13 +44,14 @@ def submit_job(*, actor: Actor, team: Team, spec: JobSpec, parent: Job | None = 
     place = choose_place(actor, team, spec)
     cluster = place.cluster
     check_features(spec, cluster)
+    notes = left_out(actor, team, spec, place)
     ask = ask_for(actor, team, spec)
     check_possible(ask, empty_room(cluster, ask))
     needs = find_needs(actor, spec)
     _check_needs(needs)
     assert actor.user_id is not None
     job = Job(
-        org=team.org, number=0, team=team, owner_id=actor.user_id, cluster=cluster, pool=place.pool, place_why=place.why[:500],
+        org=team.org, number=0, team=team, owner_id=actor.user_id, cluster=cluster, pool=place.pool, place_why=f"{place.why} {notes}".strip()[:500],
         parent=parent, name=spec.name,
         spec=spec.to_mapping(), labels=dict(spec.labels), priority=PRIORITIES[spec.policy.priority],
         resources=dict(ask.resources), array_size=spec.array.size if spec.array else None,

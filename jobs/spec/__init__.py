@@ -16,6 +16,7 @@ from jobs.spec.reading import Parsed, parse_mapping, parse_yaml
 from jobs.spec.sbatch import parse_sbatch, parse_text
 from jobs.spec.schema import FieldDoc, describe, json_schema
 from jobs.spec.script import script
+from jobs.spec.slurm import Slurm
 
 __all__ = [
     "Accelerators",
@@ -37,6 +38,7 @@ __all__ = [
     "Preempt",
     "Priority",
     "Resources",
+    "Slurm",
     "SpecErrors",
     "Task",
     "describe",

@@ -129,6 +129,18 @@ class Whole(Kind[int]):
         }
 
 
+class Switch(Kind[bool]):
+    title = "true or false"
+
+    def read(self, value: object, place: Place) -> bool:
+        if not isinstance(value, bool):
+            raise Refused(f"{place.shown(value)} is not allowed: must be true or false")
+        return value
+
+    def schema(self) -> Schema:
+        return {"type": "boolean"}
+
+
 class Quantity(Kind[T]):
     """A number with a grammar of its own: `parse` raises ValueError, `form` is its inverse; bounds are inclusive."""
 

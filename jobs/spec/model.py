@@ -17,6 +17,7 @@ from jobs.spec.errors import FieldError
 from jobs.spec.kinds import Choice, ListOf, MapOf, Text, Whole
 from jobs.spec.parts import Accelerators, AcceleratorsKind, Array, ArrayKind, Dependency, DependencyKind
 from jobs.spec.sections import Section, asked
+from jobs.spec.slurm import SLURM, Slurm
 from jobs.states import Reason
 
 MOST_NODES = 4096
@@ -194,12 +195,7 @@ class JobSpec:
         Text("name", most=400, check=names.check_job_name), "job", "What people call the job", examples=("llama-sft",)
     )
     image: str = asked(
-        Text(
-            "image",
-            most=512,
-            pattern=names.IMAGE_PATTERN,
-            hint="an image reference such as nvcr.io/nvidia/pytorch:26.09-py3",
-        ),
+        Text("image", most=512, pattern=names.IMAGE_PATTERN, hint="an image reference such as nvcr.io/nvidia/pytorch:26.09-py3"),
         "",
         "The container image; left out, the node's own programs",
         examples=("nvcr.io/nvidia/pytorch:26.09-py3",),
@@ -273,10 +269,16 @@ class JobSpec:
         null_refused=True,
     )
     policy: Policy = asked(POLICY, Policy(), "How the job is treated")
+    slurm: Slurm = asked(SLURM, Slurm(), "Further options of sbatch, for clusters of Slurm; any other leaves them out, and says so")
 
     @property
     def tasks(self) -> int:
         return self.array.size if self.array else 1
+
+    @property
+    def native(self) -> Mapping[str, Any]:
+        """What it says in Slurm's own words: plain data, without what is left open."""
+        return SLURM.write(self.slurm)
 
     @property
     def processes_per_node(self) -> int:

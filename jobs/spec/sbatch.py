@@ -16,6 +16,7 @@ from jobs.spec.document import MOST_BYTES
 from jobs.spec.errors import FieldError, Report, shown
 from jobs.spec.reading import Parsed, parse_yaml, read_spec
 from jobs.spec.sbatch_options import Option, options
+from jobs.spec.slurm import FEATURES, LICENSES, SIGNAL, WORD
 
 _MEMORY = re.compile(r"([0-9]{1,12})([KMGT]?)B?", re.IGNORECASE | re.ASCII)
 _CLOCK = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{1,9})(?::([0-9]{1,9}))?(?::([0-9]{1,9}))?", re.ASCII)
@@ -27,20 +28,25 @@ _LOG_NOTE = "is left out: Muster keeps the whole output as the job's log"
 _NOTES = {
     **dict.fromkeys(("output", "error", "open-mode"), _LOG_NOTE),
     **dict.fromkeys(("mail-type", "mail-user"), "is left out: choose notifications in your profile"),
-    **dict.fromkeys(("account", "wckey"), "is left out: the job counts for the team you submit it to"),
-    "qos": "is left out: set `policy.priority` for another priority",
+    "wckey": "is left out: the job counts for the team you submit it to",
     "chdir": "is left out: begin the script with `cd` if it expects to run there",
     "export": "is left out: the job gets Muster's variables and those in `envs`, not those of your shell",
     "container-mounts": "is left out: name datasets in `inputs`",
-    "exclusive": "is left out: ask for the cpus, memory and GPUs that the job needs",
     "oversubscribe": "is left out: what the job asks for is its own",
 }
+_PASSED = {
+    **dict.fromkeys(("account", "qos", "reservation"), WORD),
+    "constraint": FEATURES,
+    "licenses": LICENSES,
+    "signal": SIGNAL,
+}
+_PASSED_NOTE = "is passed on where the job runs on Slurm and its operator has not set it; anywhere else it is left out"
+_EXCLUSIVE_NOTE = "is passed on where the job runs on Slurm and its operator lets jobs ask for whole nodes; anywhere else it is left out"
 _REFUSED = {
     "wrap": "has no place in a script: write the command as a line of the script",
     "input": "cannot be kept: redirect with `<` in the script",
     "begin": "cannot be kept: submit the job when it may start",
     "hold": "cannot be kept: hold the job after it is submitted",
-    "licenses": "cannot be kept: there are no licenses here",
     "clusters": "cannot be kept: choose a pool instead",
 }
 
@@ -90,6 +96,9 @@ class _Script:
         self._cpus()
         self._gpus()
         self._memory()
+        for name, pattern in _PASSED.items():
+            self._pass(name, pattern)
+        self._exclusive()
         for option in list(self.options.values()):
             self._leave(option)
 
@@ -123,6 +132,20 @@ class _Script:
         else:
             self.note(name, _NOTES.get(option.name, "is left out: it has no counterpart in Muster"), option.line)
 
+    def _pass(self, name: str, pattern: str) -> None:
+        """To Slurm in its own words; a form that is not known to be harmless stays, to be left out."""
+        option = self.options.get(name)
+        text = _without_overlap(option.value) if option else ""
+        if option is not None and re.fullmatch(pattern, text, re.ASCII):
+            self._set(f"slurm.{name}", text, option.line)
+            self.note(f"#SBATCH --{name}", _PASSED_NOTE, self.options.pop(name).line)
+
+    def _exclusive(self) -> None:
+        option = self.options.get("exclusive")
+        if option is not None and not option.value:
+            self._set("slurm.exclusive", True, option.line)
+            self.note("#SBATCH --exclusive", _EXCLUSIVE_NOTE, self.options.pop("exclusive").line)
+
     def _number(self, name: str) -> int | None:
         """The option's whole number, taken out; None when it is absent or was no number (recorded)."""
         option = self.options.pop(name, None)
@@ -155,12 +178,11 @@ class _Script:
         tasks = per_node or math.ceil((total or 1) / nodes)
         if each or per_node or total:
             self._set("resources.cpus", (each or 1) * tasks, self.lines["resources.cpus"])
+        if total or per_node:
+            self.data.setdefault("slurm", {}).update(tasks=total or tasks * nodes, **({"tasks_per_node": per_node} if per_node else {}))
         if tasks > 1:
-            self.note(
-                "#SBATCH --ntasks",
-                f"{tasks} tasks per node: the script runs once, on {(each or 1) * tasks} cores",
-                None,
-            )
+            cores = (each or 1) * tasks
+            self.note("#SBATCH --ntasks", f"{tasks} tasks per node: the script runs once, on {cores} cores; `srun` in it starts all of them", None)
 
     def _gpus(self) -> None:
         self._move("gres", "resources.accelerators", _gres)
@@ -169,10 +191,12 @@ class _Script:
         self._move("gpus-per-task", "resources.accelerators", self._gpus_of_tasks)
 
     def _gpus_of_tasks(self, text: str) -> str | int:
-        found = _gpus(text, 1)
-        if any(note.field == "#SBATCH --ntasks" for note in self.notes):
-            raise ValueError("cannot be kept together with several tasks: use --gpus-per-node")
-        return found
+        """A node has the GPUs of all its tasks."""
+        kind, _, count = str(_gpus(text, 1)).rpartition(":")
+        slurm = self.data.setdefault("slurm", {})
+        slurm["gpus_per_task"] = int(count)
+        nodes = max(1, self.data.get("num_nodes", 1))
+        return _asked(kind, int(count) * (slurm.get("tasks_per_node") or math.ceil(slurm.get("tasks", nodes) / nodes)))
 
     def _memory(self) -> None:
         self._move("mem", "resources.memory", _bytes)
@@ -181,6 +205,11 @@ class _Script:
         accelerators = str(self.data.get("resources", {}).get("accelerators", 0))
         gpus = int(accelerators.rpartition(":")[2])
         self._move("mem-per-gpu", "resources.memory", lambda text: _times(_bytes(text), gpus))
+
+
+def _without_overlap(text: str) -> str:
+    """A signal's flag R is about reservations that move; B says whom it is for."""
+    return re.sub(r"^(?:R:|RB:|BR:)", lambda flags: "B:" if "B" in flags[0] else "", text)
 
 
 def _bytes(text: str) -> str | None:

@@ -81,9 +81,8 @@ def _options_of(words: list[str], line: int, report: Report) -> Iterator[Option]
     for word in rest:
         name, value = _split(word)
         if name not in KNOWN:
-            report.add(
-                f"#SBATCH {word[:40]}", f"is not an option of sbatch{nearest(name or word, sorted(KNOWN))}", line
-            )
+            hint = "" if report.is_full else nearest(name or word, sorted(KNOWN))
+            report.add(f"#SBATCH {word[:40]}", f"is not an option of sbatch{hint}", line)
             return
         if value is None:
             value = "" if name in FLAGS else next(rest, None)

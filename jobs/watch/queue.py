@@ -15,6 +15,7 @@ from jobs import waiting
 from jobs.admission import Verdict
 from jobs.backends import capabilities_of
 from jobs.backends.base import Backend, Capability, Poll, Rejected, Unavailable, Waiting
+from jobs.handover import submitted
 from jobs.launch import build_launches
 from jobs.lifecycle import Change, transition
 from jobs.models import Attempt
@@ -62,7 +63,7 @@ def send_again(cluster: Cluster, backend: Backend, missing: Sequence[Watched]) -
             continue
         fresh = Attempt.objects.select_related("job__owner", "job__team", "job__org", "job__pool").get(id=attempt.id)
         try:
-            handle = backend.submit(*build_launches([fresh], {fresh.id}))
+            handle = submitted(backend, *build_launches([fresh], {fresh.id}))
         except Rejected as error:
             transition([Change(attempt.id, error.reason.final_state, cluster.backend, error.reason, str(error), lease=lease)])
         except Unavailable as error:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from clusters.models import Cluster, Gpu, Node, Pool, PoolGrant
 from jobs import present, services
+from jobs.backends.base import Handle, Identity, Rejected
 from jobs.dispatch import claim_due
+from jobs.handover import submitted
 from jobs.launch import build_launches
 from jobs.models import Job
 from jobs.spec import parse_mapping
@@ -61,6 +65,34 @@ def test_the_scheduler_hears_the_rule_of_the_pool(story, pool):
         assert claim is not None
         launch = build_launches(claim.attempts[:1], ())[0]
     assert (launch.partition, launch.node_labels) == ("gpu", {"rack": "r1"})
+
+
+def test_the_scheduler_hears_as_whom_the_team_runs_there(story, pool):
+    grant(story, pool)
+    with org_scope(story.atlas.id):
+        PoolGrant.objects.update(run_as="vision", account="atlas")
+    submit(story)
+    with platform_scope("test"):
+        [launch] = build_launches(claim_due(pool.cluster_id).attempts, ())
+    assert (launch.identity, launch.barred) == (Identity("vision", "atlas"), "")
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_what_still_waits_when_the_grant_is_taken_back_is_not_begun(story, pool, is_new):
+    grant(story, pool)
+    submit(story)
+    with platform_scope("test"):
+        claim = claim_due(pool.cluster_id)
+        PoolGrant.objects.all().delete()
+        [launch] = build_launches(claim.attempts, () if is_new else {claim.attempts[0].id})
+    begun: list[str] = []
+    backend = SimpleNamespace(submit=begun.append, find=lambda key: None)
+    with pytest.raises(Rejected, match="may no longer use pool h100"):
+        submitted(backend, launch)
+    assert begun == []
+    if not is_new:
+        assert submitted(SimpleNamespace(submit=begun.append, find=lambda key: Handle(key, "7")), launch).native_id == "7"
+        assert begun == []
 
 
 def test_a_rerun_chooses_anew(story, slurm):

@@ -20,6 +20,7 @@ from tests.rig.processes import Folder, RigFailure, is_listening, program, wait_
 from tests.rig.slurm_conf import CLUSTER, Plan
 
 USER = "games"  # of every Debian, with a fixed uid; owns no process and no file, so a job under it can spoil nothing
+SECOND_USER = "news"  # likewise, for what several users do; in the second account alone
 REST_USER = "daemon"  # slurmrestd refuses root and SlurmUser
 ACCOUNTS = ("atlas", "borealis")
 _ACCOUNTING = [
@@ -27,6 +28,7 @@ _ACCOUNTING = [
     "add qos high Priority=1000 Preempt=normal PreemptMode=requeue",
     f"add account {','.join(ACCOUNTS)} Cluster={CLUSTER} QOS=normal,high DefaultQOS=normal Description=rig Organization=rig",
     f"add user {USER} Account={','.join(ACCOUNTS)} DefaultAccount={ACCOUNTS[0]}",
+    f"add user {SECOND_USER} Account={ACCOUNTS[1]} DefaultAccount={ACCOUNTS[1]}",
     "modify user root set QOS=normal,high DefaultQOS=normal",
 ]
 _PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"

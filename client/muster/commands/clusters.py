@@ -119,9 +119,15 @@ def delete_pool(session: Session, name: PoolName) -> None:
 
 
 @pools.command("grant")
-def grant_pool(session: Session, name: PoolName, team: TeamName) -> None:
-    """Let a team use it."""
-    session.show(session.client.pools.grant(name, team), f"{team} may use {name}.", [name])
+def grant_pool(
+    session: Session, name: PoolName, team: TeamName,
+    user: Annotated[str | None, Option("--as", metavar="USER", help="The Unix user that the team's jobs run as (Slurm).")] = None,
+    account: Annotated[str | None, Option("--account", metavar="NAME", help="The account they count for (Slurm).")] = None,
+    qos: Annotated[str | None, Option("--qos", metavar="NAME", help="Their quality of service (Slurm).")] = None,
+) -> None:  # fmt: skip
+    """Let a team use it; on a Slurm cluster also as whom. What is given replaces all three."""
+    identity = {key: value for key, value in {"user": user, "account": account, "qos": qos}.items() if value is not None}
+    session.show(session.client.pools.grant(name, team, **identity), f"{team} may use {name}.", [name])
 
 
 @pools.command("revoke")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from jobs.backends.base import NodeFacts, Rejected
+from jobs.backends.slurm_parts.choices import checked
 from jobs.backends.slurm_parts.commands import Commands
 from jobs.backends.slurm_parts.files import Files, Mounted, Remote
 from jobs.backends.slurm_parts.request import Request, Site
@@ -17,26 +18,30 @@ from jobs.backends.slurm_parts.rest import Rest
 from jobs.backends.slurm_parts.rows import Row
 from jobs.backends.slurm_parts.running import Here, Login, There, surroundings
 
+_USER = re.compile(r"[a-z_][a-z0-9_.-]{0,62}", re.IGNORECASE | re.ASCII)
 _PATH = re.compile(r"/[A-Za-z0-9_./-]+")
 
 
 class Door(Protocol):
-    """A way to Slurm. All raise Unavailable; what is unknown or over is no error for the five that change a job."""
+    """A way to Slurm. All raise Unavailable; what is unknown or over is no error for those that change a job.
+    `whose`: the user that the job runs as, where that may be another than the cluster's."""
 
     def submit(self, request: Request, script: str) -> int: ...
     def jobs(self, keys: Sequence[str], *, is_whole: bool = False) -> list[Row]:
         """What the controller knows of these now, and perhaps of others; with `is_whole` all that there are under one key."""
     def past(self, keys: Sequence[str]) -> list[Row]: ...
     def exit_of(self, number: int) -> str: ...
-    def remark(self, number: int, comment: str) -> None: ...
-    def ask_to_end(self, number: int) -> None: ...
-    def kill(self, number: int) -> None: ...
-    def cancel(self, number: int) -> None: ...
+    def remark(self, number: int, comment: str, whose: str = "") -> None: ...
+    def ask_to_end(self, number: int, whose: str = "") -> None: ...
+    def kill(self, number: int, whose: str = "") -> None: ...
+    def cancel(self, number: int, whose: str = "") -> None: ...
     def nodes(self) -> list[NodeFacts]: ...
     def drain(self, node: str, why: str) -> None: ...
     def resume(self, node: str) -> None: ...
     def version(self) -> str: ...
-    def beside(self, number: int, folder: str, argv: Sequence[str], timeout: float) -> tuple[int, bytes]: ...
+    def check_user(self, user: str) -> None:
+        """Whether jobs can be submitted as this one. Raises Rejected, Unavailable."""
+    def beside(self, number: int, folder: str, argv: Sequence[str], timeout: float, whose: str = "") -> tuple[int, bytes]: ...
 
 
 def open_door(config: Any) -> Door:
@@ -44,11 +49,14 @@ def open_door(config: Any) -> Door:
     if config.rest_url:
         if not config.user:
             raise Rejected("By REST it has to be said as which user jobs run.", "user")
-        return Rest(config.rest_url.rstrip("/"), config.user, config.rest_token, config.rest_key, config.rest_user)
+        if config.users and not config.rest_key and not config.rest_user:
+            raise Rejected("A token speaks for one user: for several give the key, or a token of root's or Slurm's own user and say whose.", "users")
+        return Rest(config.rest_url.rstrip("/"), config.user, config.rest_token, config.rest_key, config.rest_user, tuple(config.users))
     env = surroundings(config.bin, config.conf)
     if config.ssh_host:
-        return Commands(_there(config, env), config.user)
-    return Commands(Here(env), config.user, is_for_other=bool(config.user) and os.geteuid() == 0 and config.user != pwd.getpwuid(0).pw_name)
+        return Commands(_there(config, env), config.user or (config.ssh_user if config.users else ""), users=tuple(config.users))
+    me = pwd.getpwuid(os.geteuid()).pw_name
+    return Commands(Here(env), config.user or (me if config.users else ""), users=tuple(config.users), is_root=os.geteuid() == 0)
 
 
 def open_files(config: Any) -> Files:
@@ -61,7 +69,10 @@ def site_of(config: Any) -> Site:
     """Raises Rejected for a spool that a script could misread."""
     if not _PATH.fullmatch(config.spool) or "/../" in f"{config.spool}/":
         raise Rejected("The spool is an absolute path of letters, digits and . _ - only.", "spool")
-    return Site(config.spool.rstrip("/"), config.user, config.account, config.qos, config.partition, config.reservation, config.constraint)
+    if wrong := next((user for user in config.users if not _USER.fullmatch(user)), None):
+        raise Rejected(f"{wrong[:64]!r} is no name of a user.", "users")
+    return Site(config.spool.rstrip("/"), config.user, tuple(config.users), config.account, config.qos, config.partition, config.reservation,
+                config.constraint, checked(config.may_choose))
 
 
 def _there(config: Any, env: dict[str, str]) -> There:

@@ -18,11 +18,13 @@ _REJECTED: tuple[tuple[str, str, str], ...] = (
     (r"requested node configuration is not available", "resources", "No node has all that it asks for."),
     (r"time limit", "policy.max_runtime", "The time limit is more than the partition gives."),
     (r"invalid feature", "node_labels", "No node has such a feature."),
+    (r"invalid license|license specification", "slurm.licenses", "This Slurm has no such licenses."),
     (r"reservation", "reservation", "The reservation may not be used."),
     (r"job violates accounting|qos policy|limit.*policy|exceeds", "resources", "A limit of its account or QOS forbids it."),
     (r"user.*(not|in)valid|invalid user|uid", "", "Slurm does not know the user that jobs run as."),
     (r"invalid node name", "node", "Slurm has no such node."),
     (r"invalid node state", "node", "That node is in no state in which this can be done."),
+    (r"unable to process key", "", "This slurmrestd does not understand a part of it."),
     (r"pathname.*too long|script.*(too large|exceeds)", "run", "The script is too large for Slurm."),
 )
 _UNAVAILABLE: tuple[tuple[str, str], ...] = (

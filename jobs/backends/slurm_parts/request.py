@@ -6,8 +6,10 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from jobs.backends.base import Launch, Rejected
+from jobs.backends.slurm_parts.choices import Chosen, choose, combined
 
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,99}")
 _SLACK = 60.0                    # seconds that Slurm's own limit lies behind ours, which is exact
@@ -19,11 +21,23 @@ class Site:
 
     spool: str
     user: str = ""
+    users: tuple[str, ...] = ()
     account: str = ""
     qos: str = ""
     partition: str = ""
     reservation: str = ""
     constraint: str = ""
+    may_choose: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """What a plain `srun` in the script starts: how many, on each node (0: as they fit), with so many cores and GPUs each."""
+
+    count: int
+    per_node: int
+    cpus: int
+    gpus: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,6 +58,17 @@ class Request:
     partition: str = ""
     reservation: str = ""
     constraint: str = ""
+    licenses: str = ""
+    is_exclusive: bool = False
+    tasks: Tasks | None = None
+    user: str = ""               # another than the cluster's
+
+
+def chosen(launch: Launch, site: Site) -> Chosen:
+    """What counts of the job's own options here: what came with the team's grant stands in any case."""
+    given = {name: value for name, value in (("account", launch.identity.account), ("qos", launch.identity.qos)) if value}
+    fixed = {"account": site.account, "qos": site.qos, "reservation": site.reservation, **given}
+    return choose(launch.native, fixed, site.may_choose, given)
 
 
 def build_request(launch: Launch, site: Site) -> Request:
@@ -51,11 +76,38 @@ def build_request(launch: Launch, site: Site) -> Request:
     if launch.image:
         raise Rejected("This Slurm runs no images: leave `image` out, or start the container in your script.", "image")
     minutes = math.ceil((launch.time_limit + launch.grace + _SLACK) / 60) if launch.time_limit else None
+    own, tasks = chosen(launch, site).values, _tasks(launch)
     return Request(
         key=launch.key, comment=comment_of(launch.name), output=f"{site.spool}/{launch.key}.slurm", spool=site.spool,
         nodes=launch.num_nodes, cpus=max(math.ceil(launch.cpus), 1), memory=math.ceil(launch.memory / (1 << 20)) if launch.memory else None,
-        gres=_gres(launch), minutes=minutes, account=site.account, qos=site.qos, partition=_word(launch.partition or site.partition, "partition"),
-        reservation=site.reservation, constraint=_constraint(launch.node_labels, site.constraint))
+        gres="" if tasks and tasks.gpus else _gres(launch), minutes=minutes, account=_own(own, "account", launch.identity.account or site.account),
+        qos=_own(own, "qos", launch.identity.qos or site.qos), partition=_word(launch.partition or site.partition, "partition"),
+        reservation=_own(own, "reservation", site.reservation), licenses=own.get("licenses", ""), is_exclusive=bool(own.get("exclusive")),
+        constraint=combined(_constraint(launch.node_labels, site.constraint), own.get("constraint", "")), tasks=tasks,
+        user=_user(launch.identity.user, site))
+
+
+def _user(user: str, site: Site) -> str:
+    if user in ("", site.user):
+        return ""
+    if user not in site.users:
+        raise Rejected(f"{user[:64]!r} is none of the users that jobs of this cluster may run as: the operator lists them there.", "user")
+    return user
+
+
+def _own(own: Mapping[str, Any], name: str, always: str) -> str:
+    return _word(str(own.get(name) or always), f"slurm.{name}")
+
+
+def _tasks(launch: Launch) -> Tasks | None:
+    """As in a batch script: only where the script runs once. A node's cores are those of its tasks."""
+    count, per_node = launch.native.get("tasks", 0), launch.native.get("tasks_per_node", 0)
+    if not count or (launch.num_nodes > 1 and not launch.is_on_first_node_only):
+        return None
+    on_one = per_node or math.ceil(count / launch.num_nodes)
+    each = launch.native.get("gpus_per_task", 0)
+    gpus = _gpus_of(launch.gpu_type, each) if each and each * on_one == launch.gpus else ""
+    return Tasks(count, per_node, max(math.ceil(launch.cpus / on_one), 1), gpus)
 
 
 def comment_of(name: str) -> str:
@@ -66,8 +118,12 @@ def comment_of(name: str) -> str:
 def _gres(launch: Launch) -> str:
     if not launch.gpus:
         return ""
-    kind = _word(launch.gpu_type.lower().removeprefix("mig-"), "gpu_type")
-    return f"gpu:{kind}:{launch.gpus}" if kind else f"gpu:{launch.gpus}"
+    return f"gpu:{_gpus_of(launch.gpu_type, launch.gpus)}"
+
+
+def _gpus_of(gpu_type: str, count: int) -> str:
+    kind = _word(gpu_type.lower().removeprefix("mig-"), "gpu_type")
+    return f"{kind}:{count}" if kind else f"{count}"
 
 
 def _constraint(labels: Mapping[str, str], always: str) -> str:

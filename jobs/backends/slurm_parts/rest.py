@@ -21,10 +21,10 @@ from jobs.backends.base import NodeFacts, Rejected, Unavailable
 from jobs.backends.slurm_parts import nodes
 from jobs.backends.slurm_parts.errors import failure, is_unknown_job
 from jobs.backends.slurm_parts.request import Request
+from jobs.backends.slurm_parts.rest_body import Json, job_body
 from jobs.backends.slurm_parts.rows import Row, rest_row
 from jobs.backends.slurm_parts.running import PATH
 
-Json = dict[str, Any]
 _LIFE = 900                      # seconds for which a token that we make counts
 _EARLY = 60                      # so long before its end a new one is made
 _CONNECTIONS = 8
@@ -56,10 +56,10 @@ def _base64(data: bytes) -> bytes:
 class Rest:
     """The door of slurmrestd. It has no look-up by name: what was listed is remembered, job by job, as key and number."""
 
-    def __init__(self, url: str, user: str, token: str, key: str, rest_user: str = ""):
+    def __init__(self, url: str, user: str, token: str, key: str, rest_user: str = "", users: tuple[str, ...] = ()):
         self.url, self.user, self._token, self._key = url, user, token, key
-        self._whose = rest_user or user
-        self._made: tuple[str, float] = ("", 0)
+        self._rest_user, self._users = rest_user, users
+        self._made: dict[str, tuple[str, float]] = {}
         self._numbers: dict[str, int] = {}
         self._made_since: dict[str, int] = {}
         self._rows: list[Row] = []
@@ -82,7 +82,7 @@ class Rest:
 
     def submit(self, request: Request, script: str) -> int:
         body: Json = {"job": job_body(request, self._minor), "script": script}
-        answer = self._send("POST", f"{self._slurm}/job/submit", body)
+        answer = self._send("POST", f"{self._slurm}/job/submit", body, whose=request.user)
         number = int(answer.get("job_id") or 0) or int(_without_errors(answer)["job_id"])     # queued with a warning: no node is up now
         with self._lock:
             for numbers in (self._numbers, self._made_since):
@@ -102,9 +102,11 @@ class Rest:
     def past(self, keys: Sequence[str]) -> list[Row]:
         """What accounting knows, if slurmrestd has its door; nothing otherwise."""
         rows: list[Row] = []
+        users = ",".join((self.user, *self._users))
         for key in keys:
+            asked = {"job_name": key, "users": users}
             try:
-                answer = self._asked("GET", f"/slurmdb/v0.0.{self._minor}/jobs", params={"job_name": key, "users": self.user})
+                answer = self._asked("GET", f"/slurmdb/v0.0.{self._minor}/jobs", params=asked)
             except (Rejected, Unavailable):
                 return rows          # not configured there: the record in the spool is what there is
             rows += [row for job in answer.get("jobs", []) if (row := _past_row(job)).key == key]
@@ -114,17 +116,29 @@ class Rest:
         row = self._one(number)
         return row.exit if row else ""
 
-    def remark(self, number: int, comment: str) -> None:
-        self._change("POST", number, {"comment": comment, **({} if self._minor > 38 else {"environment": {"PATH": PATH}})})
+    def remark(self, number: int, comment: str, whose: str = "") -> None:
+        self._change("POST", number, {"comment": comment, **({} if self._minor > 38 else {"environment": {"PATH": PATH}})}, whose=whose)
 
-    def ask_to_end(self, number: int) -> None:
-        self._change("DELETE", number, params={"signal": "SIGTERM", "flags": "BATCH_JOB"} if self._minor > 38 else {"signal": "15"})
+    def ask_to_end(self, number: int, whose: str = "") -> None:
+        params = {"signal": "SIGTERM", "flags": "BATCH_JOB"} if self._minor > 38 else {"signal": "15"}
+        self._change("DELETE", number, params=params, whose=whose)
 
-    def kill(self, number: int) -> None:
-        self._change("DELETE", number, params={"signal": "SIGKILL" if self._minor > 38 else "9"})
+    def kill(self, number: int, whose: str = "") -> None:
+        self._change("DELETE", number, params={"signal": "SIGKILL" if self._minor > 38 else "9"}, whose=whose)
 
-    def cancel(self, number: int) -> None:
-        self._change("DELETE", number)
+    def cancel(self, number: int, whose: str = "") -> None:
+        self._change("DELETE", number, whose=whose)
+
+    def check_user(self, user: str) -> None:
+        try:
+            self._asked("GET", f"{self._slurm}/partitions", whose=user)
+        except (Rejected, Unavailable) as error:
+            raise Rejected(f"Nothing can be submitted as {user}: {error}", "users") from error
+        try:
+            self._asked("GET", f"/slurmdb/v0.0.{self._minor}/user/{user}", whose=user)
+        except (Rejected, Unavailable) as error:
+            if "nothing found" in str(error).lower():                   # anything else: accounting is not there to ask
+                raise Rejected(f"Nothing can be submitted as {user}: accounting knows no such user.", "users") from error
 
     def nodes(self) -> list[NodeFacts]:
         return nodes.from_rest(self._asked("GET", f"{self._slurm}/nodes").get("nodes", []))
@@ -143,7 +157,7 @@ class Rest:
         meta = answer.get("meta", {})
         return str((meta.get("Slurm") or meta.get("slurm") or {}).get("release", "")) + f", REST v0.0.{self._minor}"
 
-    def beside(self, number: int, folder: str, argv: Sequence[str], timeout: float) -> tuple[int, bytes]:
+    def beside(self, number: int, folder: str, argv: Sequence[str], timeout: float, whose: str = "") -> tuple[int, bytes]:
         raise Rejected("By REST alone nothing can be run beside a job: connect this cluster by its commands for that.", "argv")
 
     def _node(self, name: str, body: Json) -> None:
@@ -169,25 +183,26 @@ class Rest:
                 with self._lock:
                     self._made_since = {}
                 answer = self._asked("GET", f"{self._slurm}/jobs")
-                self._rows = [row for job in answer.get("jobs", []) if (row := rest_row(job)).user in {self.user, ""}]
+                self._rows = [row for job in answer.get("jobs", []) if (row := rest_row(job)).user in {self.user, *self._users, ""}]
                 with self._lock:
                     self._numbers = self._made_since | {row.key: row.id for row in sorted(self._rows, key=lambda row: -row.id)}
                 self._listed_from = began
             return self._rows
 
-    def _change(self, method: str, number: int, body: Json | None = None, params: Mapping[str, str] | None = None) -> None:
+    def _change(self, method: str, number: int, body: Json | None = None, params: Mapping[str, str] | None = None, whose: str = "") -> None:
         try:
-            self._asked(method, f"{self._slurm}/job/{number}", body, params)
+            self._asked(method, f"{self._slurm}/job/{number}", body, params, whose)
         except (Rejected, Unavailable) as error:
             if not is_unknown_job(str(error)):
                 raise
 
-    def _asked(self, method: str, path: str, body: Json | None = None, params: Mapping[str, str] | None = None) -> Json:
+    def _asked(self, method: str, path: str, body: Json | None = None, params: Mapping[str, str] | None = None, whose: str = "") -> Json:
         """An answer without errors; an update may be answered by 200 and an error all the same."""
-        return _without_errors(self._send(method, path, body, params))
+        return _without_errors(self._send(method, path, body, params, whose))
 
-    def _send(self, method: str, path: str, body: Json | None = None, params: Mapping[str, str] | None = None) -> Json:
-        headers = {"X-SLURM-USER-NAME": self.user, "X-SLURM-USER-TOKEN": self._current_token()}
+    def _send(self, method: str, path: str, body: Json | None = None, params: Mapping[str, str] | None = None, whose: str = "") -> Json:
+        user = whose if whose in self._users else self.user
+        headers = {"X-SLURM-USER-NAME": user, "X-SLURM-USER-TOKEN": self._current_token(self._rest_user or user)}
         if body is not None:
             headers["Content-Type"] = "application/json"
         address = f"{self.url}{path}?{urlencode(params)}" if params else self.url + path
@@ -205,15 +220,15 @@ class Rest:
             raise Unavailable("slurmrestd did not accept the token: it is wrong, expired, or of another cluster.")
         return _json(answer)
 
-    def _current_token(self) -> str:
+    def _current_token(self, user: str) -> str:
         """The given one, or one that we make and make anew before it ends."""
         if not self._key:
             return self._token
-        token, until = self._made
+        token, until = self._made.get(user, ("", 0.0))
         if time.time() > until - _EARLY:
             now = int(time.time())
-            token, until = signed(self._key.encode(), self._whose, now), now + _LIFE
-            self._made = (token, until)
+            token, until = signed(self._key.encode(), user, now), now + _LIFE
+            self._made[user] = (token, until)
         return token
 
 
@@ -239,27 +254,6 @@ def _json(answer: urllib3.BaseHTTPResponse) -> Json:
 
 def _text(answer: urllib3.BaseHTTPResponse) -> str:
     return " ".join(answer.data.decode(errors="replace").split())
-
-
-def job_body(request: Request, minor: int) -> Json:
-    """The job as this version of slurmrestd reads it."""
-    number = (lambda value: value) if minor < 39 else (lambda value: {"set": True, "number": value})
-    env: Any = {"PATH": PATH, "LC_ALL": "C.UTF-8"}
-    body: Json = {
-        "name": request.key, "comment": request.comment, "standard_output": request.output, "standard_error": request.output,
-        "standard_input": "/dev/null", "open_mode": "append", "current_working_directory": request.spool,
-        "tasks_per_node": 1, "cpus_per_task": request.cpus, "dependency": "singleton", "requeue": False,
-        "environment": env if minor < 39 else [f"{name}={value}" for name, value in env.items()],
-        "account": request.account, "qos": request.qos, "partition": request.partition, "reservation": request.reservation,
-        "constraints": request.constraint,
-        "memory_per_node": number(request.memory) if request.memory else None, "time_limit": number(request.minutes) if request.minutes else None,
-    }
-    # v0.0.38 has "gres"; later versions the TRES of a node. The number of nodes was a list [least, most] and is a text since.
-    body["gres" if minor < 39 else "tres_per_node"] = request.gres if minor < 39 else (f"gres/{request.gres}" if request.gres else "")
-    body["nodes"] = [request.nodes, request.nodes] if minor < 39 else f"{request.nodes}"
-    if minor < 39:
-        body["tasks"] = request.nodes
-    return {name: value for name, value in body.items() if value not in ("", None)}
 
 
 def _past_row(job: Mapping[str, Any]) -> Row:

@@ -24,6 +24,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # What changes the programs around the job, or would contradict Slurm about it.
 _DROPPED = re.compile(r"LD_PRELOAD|LD_AUDIT|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|BASH_XTRACEFD|PS4|PROMPT_COMMAND|IFS"
                       r"|(SLURM|SBATCH|SRUN|PMI|PMIX)_.*|MASTER_ADDR|NODE_RANK|RANK|PET_NODE_RANK|PET_MASTER_ADDR")
+_SIGNAL = re.compile(r"(?:(B):)?(?:SIG)?([A-Z][A-Z0-9+]{1,9}|[1-9][0-9]?)(?:@([0-9]{1,5}))?", re.ASCII)
 _WIDTH = 76
 _LARGEST = 3 << 20               # bytes; slurmctld takes no more than 4 MiB
 
@@ -31,7 +32,7 @@ _HEAD = r"""#!/bin/bash
 # A job of Muster. Its script and its variables are below, in base64.
 export LC_ALL=C
 me="$SLURM_JOB_ID "{sent}
-folder={folder} limit={limit} grace={grace} nodes={nodes} memory={memory}
+folder={folder} limit={limit} grace={grace} nodes={nodes} memory={memory} signal={signal} early={early} whom={whom}
 before=$(umask); umask 027
 if mkdir "$folder" 2>/dev/null; then
     echo "$me" > "$folder/id.new" && mv "$folder/id.new" "$folder/id"
@@ -66,7 +67,7 @@ DATA
 """
 
 _TAIL = r"""
-asked= heard= hurry= clock=
+asked= heard= hurry= clock= bell=
 end_it() {
     heard=1
     [ -n "$asked" ] && return
@@ -90,12 +91,20 @@ else
 fi
 child=$!
 [ -n "$limit" ] && { { sleep "$limit"; kill -USR1 $$; } 2>/dev/null & clock=$!; disown "$clock"; }
+if [ -n "$signal" ]; then                                               # as sbatch --signal, by our clock or, without a limit, Slurm's
+    left=${limit%.*}
+    [ -n "$limit" ] || left=$(($(SLURM_TIME_FORMAT=%s scontrol show job -o "$SLURM_JOB_ID" | sed -n 's/.* EndTime=\([0-9]*\) .*/\1/p') - $(date +%s)))
+    wait_for=$((left - early))
+    { sleep $((wait_for > 0 ? wait_for : 0)); if [ "$whom" = B ]; then kill -s "$signal" "$child"; else scancel -s "$signal" "$SLURM_JOB_ID"; fi; } \
+        2>/dev/null & bell=$!; disown "$bell"
+fi
 while :; do
     heard=
     wait "$child"; code=$?
     [ -n "$heard" ] || break
 done 2>/dev/null
 [ -n "$clock" ] && kill -KILL -- "-$clock" 2>/dev/null
+[ -n "$bell" ] && kill -KILL -- "-$bell" 2>/dev/null
 [ -n "$hurry" ] && kill -KILL -- "-$hurry" 2>/dev/null
 [ -n "$asked" ] && kill -KILL -- "-$child" 2>/dev/null
 umask 027
@@ -127,13 +136,22 @@ def batch_script(launch: Launch, folder: str, sent: str = "") -> str:
     head = _HEAD.format(
         sent=shlex.quote(sent), folder=shlex.quote(folder),
         limit=f"{launch.time_limit:g}" if launch.time_limit else "", grace=f"{max(launch.grace, 0):g}",
-        nodes=nodes, memory=launch.memory, variables=_base64(exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"})),
+        nodes=nodes, memory=launch.memory, **_warning(str(launch.native.get("signal", ""))),
+        variables=_base64(exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"})),
         script=_base64(launch.script), rank=_base64(_RANK),
         examples=_EXAMPLES.format(data=_lines(_packed(launch.examples))) if launch.examples else "")
     text = head + _TAIL
     if len(text) > _LARGEST:
         raise Rejected(f"Script and variables take {len(text) >> 10:,} KiB together; Slurm takes at most {_LARGEST >> 10:,} KiB.", "run")
     return text
+
+
+def _warning(text: str) -> dict[str, str]:
+    """Of "B:USR1@120": the signal, how many seconds before the end, and whether the script alone gets it. Raises Rejected."""
+    match = _SIGNAL.fullmatch(text)
+    if text and not match:
+        raise Rejected(f"{text[:40]!r} is no signal such as B:USR1@120.", "slurm.signal")
+    return {"signal": match[2], "early": match[3] or "60", "whom": match[1] or ""} if match else {"signal": "", "early": "0", "whom": ""}
 
 
 def exports(env: Mapping[str, str]) -> str:

@@ -17,7 +17,8 @@ from jobs.backends.slurm_parts.errors import failure
 from jobs.backends.slurm_parts.files import parse_record
 from jobs.backends.slurm_parts.reasons import waiting
 from jobs.backends.slurm_parts.request import Site, build_request, comment_of
-from jobs.backends.slurm_parts.rest import job_body, signed
+from jobs.backends.slurm_parts.rest import signed
+from jobs.backends.slurm_parts.rest_body import job_body
 from jobs.backends.slurm_parts.rows import Row, oldest, rest_row, sacct_rows, squeue_rows
 from jobs.backends.slurm_parts.script import batch_script, exports
 from jobs.states import Reason, State, Wait

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from clusters.models import Cluster, Node, Pool, PoolGrant
+from jobs.backends.base import Identity
 from jobs.clusters import pools as p
+from jobs.clusters import rows
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -106,6 +108,39 @@ def test_only_operators_write_pools(story, cluster, dot):
                     lambda: p.revoke_pool(actor=ada, pool=pool, team=story.vision)):
             with pytest.raises(NotPermitted):
                 act()
+
+
+@pytest.fixture
+def slurm(story) -> Cluster:
+    """Connected on paper: nothing here asks it anything."""
+    return Cluster.objects.create(name="slow", backend="slurm", config={"spool": "/spool", "user": "muster", "users": ["vision"]})
+
+
+def test_a_grant_says_as_whom_a_team_runs_and_operators_alone_are_told(story, slurm, dot):
+    pool = p.create_pool(actor=dot, cluster=slurm, name="a100")
+    with org_scope(story.atlas.id):
+        p.grant_pool(actor=dot, pool=pool, team=story.vision, identity=Identity("vision", "atlas", "long"))
+        p.grant_pool(actor=dot, pool=pool, team=story.vision)
+        assert p.identities_of([pool]) == {pool.id: {"vision": {"user": "vision", "account": "atlas", "qos": "long"}}}
+        assert rows.pool_rows(dot)[0]["identities"] == p.identities_of([pool])[pool.id]
+        assert "identities" not in rows.pool_rows(story.actor(story.ben))[0]
+        p.grant_pool(actor=dot, pool=pool, team=story.vision, identity=Identity(account="borealis"))
+        assert p.identities_of([pool])[pool.id]["vision"] == {"user": "", "account": "borealis", "qos": ""}
+    assert Event.objects.filter(kind="pool.granted").count() == 2
+
+
+@pytest.mark.parametrize("identity", [Identity(user="root"), Identity(account="a b"), Identity(qos="--uid=0")])
+def test_an_identity_that_the_cluster_does_not_give_is_refused_with_its_field(story, slurm, dot, identity):
+    pool = p.create_pool(actor=dot, cluster=slurm, name="a100")
+    with pytest.raises(InvalidInput) as refused, org_scope(story.atlas.id):
+        p.grant_pool(actor=dot, pool=pool, team=story.vision, identity=identity)
+    assert refused.value.data["errors"][0]["field"] == next(name for name in ("user", "account", "qos") if getattr(identity, name))
+
+
+def test_a_cluster_without_users_of_its_own_takes_no_identity(story, cluster, dot):
+    pool = p.create_pool(actor=dot, cluster=cluster, name="h100")
+    with pytest.raises(InvalidInput, match="grant the pool without them"), org_scope(story.atlas.id):
+        p.grant_pool(actor=dot, pool=pool, team=story.vision, identity=Identity(account="atlas"))
 
 
 def test_deleting_a_pool_takes_the_grants_of_every_organization_along(story, cluster, dot):

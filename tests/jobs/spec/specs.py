@@ -36,6 +36,7 @@ _policy = _some(
     backoff=_durations,
     grace=st.integers(0, 3600),
 )
+_slurm = _some(account=_words, constraint=st.just("a100|h100"), signal=st.just("B:USR1@120"), tasks=st.integers(1, 99), exclusive=st.booleans())
 _array = st.fixed_dictionaries({"range": _ranges}, optional={"max_parallel": st.integers(1, 100)}) | st.fixed_dictionaries(
     {"size": st.integers(1, 10_000)}
 )
@@ -58,6 +59,7 @@ mappings: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         "array": _array,
         "after": st.lists(_dependencies, min_size=1, max_size=4),
         "policy": _policy,
+        "slurm": _slurm,
     },
 )
 """Plain data that the parser takes."""

@@ -80,7 +80,7 @@ def test_times_mean_what_they_mean_to_slurm(text: str, seconds: int | None) -> N
 GPUS = [
     (["--gres=gpu:2"], (2, "")), (["--gres=gpu:A100:4"], (4, "a100")), (["--gres=gpu"], (1, "")), (["--gpus=3"], (3, "")),
     (["-G", "h100:2"], (2, "h100")), (["--gpus-per-node=h100:8", "-N2"], (8, "h100")), (["-N 2", "--gpus=h100:16"], (8, "h100")),
-    (["--gpus-per-task=2"], (2, "")),
+    (["--gpus-per-task=2"], (2, "")), (["-n4 --gpus-per-task=h100:1"], (4, "h100")), (["-N2 --ntasks-per-node=4 --gpus-per-task=1"], (4, "")),
 ]
 
 
@@ -112,7 +112,7 @@ REFUSED = [
     ("--tme=5", "did you mean `time`?"), ("--mem=lots", "must be a size"), ("--time=soon", "must be a time"), ("--nodes=0", "from 1"),
     ("--wrap=ls", "no place in a script"), ("--dependency=singleton", "must be afterok"), ("--dependency=afterok:1?afterok:2", "any one"),
     ("--gres=fpga:1", "other generic resources"), ("-N3 --gpus=4", "evenly over 3 nodes"), ("-c x", "whole number from 1"),
-    ("-n4 --gpus-per-task=1", "several tasks"), ("--begin=tomorrow", "cannot be kept"), ("--job-name='x", "quotation mark"),
+    ("--begin=tomorrow", "cannot be kept"), ("--job-name='x", "quotation mark"),
     ("--time", "has no value"), ("-Z 4", "not an option of sbatch"), ("train.py", "not an option of sbatch"),
     ("--dependency=afterok:x", "must be a job"), ("--array=9-1", "must ascend"),
 ]
@@ -132,3 +132,31 @@ def test_a_comment_after_the_options_may_contain_anything() -> None:
 def test_windows_line_ends_do_not_reach_bash() -> None:
     spec = parse_text("#!/bin/bash\r\n#SBATCH -J win\r\necho hi\r\n").spec
     assert (spec.name, spec.run) == ("win", "#!/bin/bash\n#SBATCH -J win\necho hi\n")
+
+
+def test_what_only_slurm_understands_is_passed_on_with_a_note_on_its_line() -> None:
+    text = ("#!/bin/bash\n#SBATCH -A vision -q long\n#SBATCH --signal=RB:USR1@120\n#SBATCH -C 'a100|h100' --reservation=course-7\n"
+            "#SBATCH -L matlab:2 --exclusive\nsrun hostname\n")
+    parsed = parse_sbatch(text)
+    slurm = parsed.spec.slurm
+    assert (slurm.account, slurm.qos, slurm.reservation, slurm.constraint) == ("vision", "long", "course-7", "a100|h100")
+    assert (slurm.signal, slurm.licenses, slurm.exclusive) == ("B:USR1@120", "matlab:2", True)
+    assert {(note.field, note.line) for note in parsed.notes} >= {
+        ("#SBATCH --account", 2), ("#SBATCH --qos", 2), ("#SBATCH --signal", 3), ("#SBATCH --constraint", 4), ("#SBATCH --reservation", 4),
+        ("#SBATCH --licenses", 5), ("#SBATCH --exclusive", 5)}
+    assert all("passed on where the job runs on Slurm" in note.message for note in parsed.notes if note.field != "run")
+
+
+@pytest.mark.parametrize("option", ["--constraint='[rack1*2&rack2]'", "--account='a b'", "--exclusive=user", "--signal=@9", "-q '$(id)'"])
+def test_a_form_that_is_not_known_to_be_harmless_is_left_out_with_a_note(option: str) -> None:
+    parsed = parse_sbatch(f"#!/bin/bash\n#SBATCH {option}\nhostname\n")
+    assert "slurm" not in parsed.spec.to_mapping()
+    assert [("left out" in note.message, "passed on" in note.message, note.line) for note in parsed.notes] == [(True, False, 2)]
+
+
+@pytest.mark.parametrize(("options", "tasks", "cpus"), [
+    ("-n 8 -c 2", (8, 0, 0), 16), ("-N2 --ntasks-per-node=4 -c2", (8, 4, 0), 8), ("-N2 -n5", (5, 0, 0), 3), ("-n2 --gpus-per-task=2", (2, 0, 2), 2)])
+def test_tasks_are_kept_for_srun_and_counted_as_cores_of_a_node(options: str, tasks: tuple[int, int, int], cpus: int) -> None:
+    spec = spec_of(options)
+    assert (spec.slurm.tasks, spec.slurm.tasks_per_node, spec.slurm.gpus_per_task) == tasks
+    assert spec.resources.cpus == cpus
