@@ -42,7 +42,7 @@ def test_a_job_is_accepted_with_few_statements(story, mode):
     client.post(JOBS, BODY, content_type="application/json")
     with statements() as sent:
         assert client.post(JOBS, BODY, content_type="application/json").status_code == 201
-    assert len(sent) <= {"server": 7, "embedded": 15}[mode], "\n".join(sent)
+    assert len(sent) <= {"server": 3, "embedded": 12}[mode], "\n".join(sent)
 
 
 def test_a_thousand_tasks_take_as_many_statements_as_one(story):

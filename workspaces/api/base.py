@@ -70,6 +70,8 @@ class OrgView(PortalView):
     def team(self, slug: object) -> Team:
         """A team of this organization by slug. If none is named: the only one that the actor is in, or the one called `default`.
         Raises InvalidInput, NotFound."""
+        if isinstance(slug, str) and (known := self._teams.get(slug)):
+            return self._here(known)
         rows = Team.objects.all()
         if slug in (None, ""):
             mine = list(rows.filter(id__in=self.actor.team_roles)) or list(rows[:2])
@@ -81,6 +83,12 @@ class OrgView(PortalView):
         if team is None:
             raise NotFound(f"There is no team {str(slug)[:40]!r} in {self.org.slug}.")
         return self._here(team)
+
+    @property
+    def _teams(self) -> Mapping[str, Team]:
+        """Those of the actor that the door has read already."""
+        entry = getattr(self.request._request, "entry", None)
+        return entry.teams if entry else {}
 
     def _here(self, team: Team) -> Team:
         team.org = self.org      # known already: not to be asked for again
