@@ -44,12 +44,15 @@ class Actor:
 
     def enter(self, org: Organization) -> Actor:
         """The same actor inside an organization. Raises NotFound for strangers: they must not learn that it exists."""
-        if self.token and self.token.org_id != org.id:
-            raise NotFound(f"There is no organization {org.slug!r} that you belong to.")
         with org_scope(org.id):
             role = Membership.objects.filter(user_id=self.user_id).values_list("role", flat=True).first() or ""
             teams = dict(TeamMembership.objects.filter(user_id=self.user_id).values_list("team_id", "role"))
-        if not role and not self.is_operator:
+        return self.within(org, role, teams)
+
+    def within(self, org: Organization, role: str, teams: Mapping[UUID, str]) -> Actor:
+        """The same for whom the roles there are known already. Raises NotFound."""
+        is_elsewhere = self.token is not None and self.token.org_id != org.id
+        if is_elsewhere or not (role or self.is_operator):
             raise NotFound(f"There is no organization {org.slug!r} that you belong to.")
         return replace(self, org_id=org.id, org_slug=org.slug, org_role=role, team_roles=teams)
 

@@ -64,7 +64,7 @@ def authenticate_token(raw: str) -> Actor | None:
         token = live_tokens().filter(digest__in=digests).select_related("user").first()
         if token is None:
             return None
-        _touch(token)
+        touch(token)
     return actor_of(token.user, facts_of(token))
 
 
@@ -80,7 +80,7 @@ def facts_of(token: AccessToken) -> TokenFacts:
                       scopes=frozenset(token.scopes))
 
 
-def _touch(token: AccessToken) -> None:
+def touch(token: AccessToken) -> None:
     """Last use, kept to five minutes so that reads stay reads."""
     at = clock.now()
     if token.last_used_at is None or at - token.last_used_at > _TOUCH_EVERY:

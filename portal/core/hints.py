@@ -13,7 +13,7 @@ from collections.abc import Callable
 from django.db import transaction
 
 log = logging.getLogger(__name__)
-REST = 0.02         # seconds
+REST, LONGEST = 0.02, 0.08      # seconds
 _send: Callable[[str], None] | None = None
 
 
@@ -49,11 +49,13 @@ def _ring(task: str) -> None:
 
 
 class _Bell:
-    """Many hints for one task within REST seconds are two: the first at once, and one for all the others when it is over."""
+    """Many hints for one task within REST seconds are two: the first at once, and one for all the others when it is over. While
+    they keep coming the rest doubles up to LONGEST: who is busy anyway is told less often."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._resting: dict[str, bool] = {}             # task: whether it was asked for since
+        self._rest: dict[str, float] = {}
 
     def may_ring(self, task: str) -> bool:
         with self._lock:
@@ -61,7 +63,8 @@ class _Bell:
                 self._resting[task] = True
                 return False
             self._resting[task] = False
-        timer = threading.Timer(REST, self._over, [task])
+            rest = self._rest.setdefault(task, REST)
+        timer = threading.Timer(rest, self._over, [task])
         timer.daemon = True
         timer.start()
         return True
@@ -69,6 +72,7 @@ class _Bell:
     def _over(self, task: str) -> None:
         with self._lock:
             was_asked = self._resting.pop(task)
+            self._rest[task] = min(self._rest[task] * 2, LONGEST) if was_asked else REST
         if was_asked:
             _tap(task)
 

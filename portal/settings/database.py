@@ -14,7 +14,7 @@ def _postgres(url: str) -> dict[str, Any]:
         raise SystemExit(f"MUSTER_DATABASE_URL must begin with postgres:// (it begins with {parts.scheme!r})")
     options: dict[str, Any] = dict(parse_qsl(parts.query))
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "portal.core.postgres",
         "NAME": unquote(parts.path.lstrip("/")),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),

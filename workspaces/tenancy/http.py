@@ -14,9 +14,11 @@ from django.http import HttpRequest, HttpResponse
 from portal.core.errors import NotAuthenticated, NotFound, PortalError
 from portal.web.errors import answer
 from workspaces.actors import Actor, actor_of
+from workspaces.entry import by_token
 from workspaces.models import Organization
 from workspaces.tenancy.scope import org_scope
-from workspaces.tokens import authenticate_token
+
+_ORGS = "/api/v1/orgs/"
 
 
 class TenancyMiddleware:
@@ -28,7 +30,7 @@ class TenancyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         with ExitStack() as stack:
             request.tenancy = stack  # type: ignore[attr-defined]
-            request.org = None  # type: ignore[attr-defined]
+            request.org = request.entry = None  # type: ignore[attr-defined]
             try:
                 request.actor = actor_from(request)  # type: ignore[attr-defined]
             except PortalError as error:
@@ -53,10 +55,12 @@ class TenancyMiddleware:
 
 def enter(request: HttpRequest, slug: str) -> Organization:
     """Enter an organization for the rest of this request. Raises NotFound."""
-    org = Organization.objects.filter(slug=slug).first()
+    entry = request.entry  # type: ignore[attr-defined]
+    known = entry.org if entry and entry.org and entry.org.slug == slug else None
+    org = known or Organization.objects.filter(slug=slug).first()
     if org is None:
         raise NotFound(f"There is no organization {slug!r} that you belong to.")
-    request.actor = request.actor.enter(org)  # type: ignore[attr-defined]
+    request.actor = entry.enter() if known else request.actor.enter(org)  # type: ignore[attr-defined]
     request.org = org  # type: ignore[attr-defined]
     request.tenancy.enter_context(org_scope(org.id))  # type: ignore[attr-defined]
     return org
@@ -67,12 +71,18 @@ def actor_from(request: HttpRequest) -> Actor | None:
     header = request.headers.get("Authorization", "")
     if header:
         raw = _token_in(header)
-        actor = authenticate_token(raw) if raw else None
-        if actor is None:
+        entry = by_token(raw, _org_in(request.path_info)) if raw else None
+        if entry is None:
             raise NotAuthenticated("This access token is unknown, expired or revoked. Make a new one on the Tokens page.")
-        return actor
+        request.entry = entry  # type: ignore[attr-defined]
+        return entry.actor
     user = request.user
     return actor_of(user) if user.is_authenticated and user.is_active else None  # type: ignore[arg-type,union-attr]
+
+
+def _org_in(path: str) -> str:
+    """The organization that an address of the API names; read here so that it is asked for together with the token."""
+    return path[len(_ORGS):].partition("/")[0] if path.startswith(_ORGS) else ""
 
 
 def _token_in(header: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from portal.core import hints
@@ -31,6 +33,16 @@ def test_one_hint_rings_once_and_another_later_rings_again(rung, wait_for):
     assert rung == ["jobs.dispatch"]
     hints._tap("jobs.dispatch")
     assert rung == ["jobs.dispatch"] * 2
+
+
+def test_a_flood_of_hints_rings_ever_less_often_until_it_ends(rung, wait_for):
+    began = time.monotonic()
+    while time.monotonic() - began < 0.6:
+        hints._tap("jobs.dispatch")
+        time.sleep(0.001)
+    assert 2 <= len(rung) <= 2 + 0.6 / hints.LONGEST + 2
+    wait_for(lambda: not hints._bell._resting, 5)
+    assert hints._bell._rest == {"jobs.dispatch": hints.REST}
 
 
 def test_tasks_do_not_wait_for_each_other(rung):

@@ -1,0 +1,54 @@
+"""The common submission at a glance: one cluster without pools, a node that could hold it, no limit below the ask. One statement
+on PostgreSQL, however many nodes there are. Whatever is less plain is asked in full by `checks`, which has the words for it."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+from django.db import connection
+
+from clusters.models import Cluster, Gpu, Node, Pool
+from jobs.admission import Ask
+from jobs.backends import capabilities_of
+from jobs.backends.base import Capability
+from jobs.spec import JobSpec
+from workspaces.models import Quota
+
+_SEEN = ("id", "name", "backend", "is_enabled", "created_at", "seen_at", "trouble")
+
+_SQL = """
+SELECT {seen},
+  EXISTS (SELECT 1 FROM {pool} p WHERE p.cluster_id = c.id),
+  NOT EXISTS (SELECT 1 FROM {node} n WHERE n.cluster_id = c.id AND n.is_ready AND NOT n.is_drained)
+  OR EXISTS (SELECT 1 FROM {node} n WHERE n.cluster_id = c.id AND n.is_ready AND NOT n.is_drained
+             AND n.cpus >= %(cpu)s AND n.memory >= %(memory)s
+             AND (%(gpu)s = 0 OR %(gpu)s <= (SELECT count(*) FROM {gpu} g WHERE g.node_id = n.id AND %(type)s IN ('', g.type)))),
+  EXISTS (SELECT 1 FROM {quota} q WHERE q.org_id = %(org)s
+          AND (q.scope, q.subject_id) IN (('user', %(user)s), ('team', %(team)s), ('org', %(org)s))
+          AND q."limit" < (%(ask)s::jsonb ->> q.resource)::bigint)
+FROM {cluster} c WHERE c.is_enabled LIMIT 2"""
+
+
+def plain_cluster(spec: JobSpec, ask: Ask) -> Cluster | None:
+    """The cluster that takes this ask without a question; None: it has to be asked in full."""
+    if connection.vendor != "postgresql":
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute(_statement(), {
+            "cpu": ask.get("cpu"), "memory": ask.get("memory"), "gpu": ask.get("gpu"), "type": ask.gpu_type, "org": ask.org_id,
+            "user": ask.user_id, "team": ask.team_id, "ask": json.dumps(dict(ask.resources))})
+        rows = cursor.fetchall()
+    if len(rows) != 1:
+        return None
+    *values, has_pools, fits, is_over = rows[0]
+    cluster = Cluster.from_db(connection.alias, _SEEN, values)
+    fits = fits or Capability.PLACES not in capabilities_of(cluster.backend)      # where a scheduler chooses the nodes
+    return cluster if fits and not has_pools and not is_over and spec.policy.pool in ("", cluster.name) else None
+
+
+@cache
+def _statement() -> str:
+    quote, models = connection.ops.quote_name, {"pool": Pool, "node": Node, "gpu": Gpu, "quota": Quota, "cluster": Cluster}
+    return _SQL.format(seen=", ".join(f"c.{quote(name)}" for name in _SEEN),
+                       **{name: quote(model._meta.db_table) for name, model in models.items()})

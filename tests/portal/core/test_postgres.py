@@ -1,0 +1,56 @@
+"""A kept connection is known to be alive without a question, and known to be dead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from django.db.utils import ConnectionHandler
+
+from portal.settings.database import _postgres
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def kept(postgres_url) -> Iterator[Any]:
+    """A connection of our engine as it is between two requests."""
+    made = ConnectionHandler({"default": _postgres(postgres_url) | {"TEST": {}}})["default"]
+    made.inc_thread_sharing()
+    with made.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    yield made
+    made.close()
+
+
+def _ask(connection: Any) -> int:
+    """As a request does: the first cursor of it looks whether the connection still works."""
+    connection.close_if_unusable_or_obsolete()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        return int(cursor.fetchone()[0])
+
+
+def test_a_living_connection_is_kept_and_asked_nothing(kept, monkeypatch):
+    pid = _ask(kept)
+    monkeypatch.setattr("django.db.backends.postgresql.base.DatabaseWrapper.is_usable", lambda self: pytest.fail("it was asked"))
+    assert _ask(kept) == pid
+
+
+def test_a_connection_that_the_server_has_ended_is_replaced_before_anybody_meets_it(kept, postgres_url, wait_for):
+    pid = _ask(kept)
+    with psycopg.connect(postgres_url, autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+    assert _ask(kept) != pid
+
+
+def test_a_transaction_left_open_is_not_taken_for_a_living_connection(kept, monkeypatch):
+    asked = []
+    monkeypatch.setattr("django.db.backends.postgresql.base.DatabaseWrapper.is_usable", lambda self: asked.append(1) or True)
+    kept.connection.autocommit = False
+    with kept.connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    assert kept.is_usable() and asked == [1]
+    kept.connection.rollback()
