@@ -20,7 +20,7 @@ from workspaces.permissions import Permission as P
 
 
 class OptionsSerializer(serializers.Serializer[Any]):
-    options = serializers.DictField(default=dict, help_text="By name; see `kinds`. A secret that is left out or empty stays.")
+    options = serializers.DictField(default=dict, help_text="By name; see `kinds`. A secret that is left out or empty stays; null removes it.")
 
 
 class NewClusterSerializer(OptionsSerializer):

@@ -10,6 +10,7 @@ from clusters.models import Cluster, Gpu, Node, Pool
 from jobs.backends import backends, capabilities_of, title_of
 from jobs.backends.base import Capability
 from jobs.clusters.draining import may_drain
+from jobs.clusters.making import secrets_set
 from jobs.clusters.options import options_of
 from jobs.clusters.pools import pools_seen_by, teams_of
 from jobs.placing import held_on
@@ -34,11 +35,11 @@ def cluster_rows() -> list[dict[str, Any]]:
 
 
 def cluster_row(cluster: Cluster) -> dict[str, Any]:
-    """One cluster, with its options; a secret shows only as whether it is set."""
+    """One cluster, with its options; of a secret only whether it is set."""
     [row] = [row for row in cluster_rows() if row["name"] == cluster.name]
     options = options_of(cluster.backend)
     return row | {"options": {option.name: cluster.config.get(option.name, option.default) for option in options if option.kind != "secret"},
-                  "has_secrets": bool(cluster.secrets)}
+                  "has_secrets": bool(cluster.secrets), "secrets": secrets_set(cluster)}
 
 
 def node_list(cluster: Cluster) -> list[dict[str, Any]]:
