@@ -68,8 +68,11 @@ def probe_options(*, actor: Actor, backend: str, options: Mapping[str, Any], clu
 
 
 def probe_cluster(*, actor: Actor, cluster: Cluster) -> Probe:
-    """"Test connection" as it is stored. Raises NotPermitted."""
-    return probe_options(actor=actor, backend=cluster.backend, options={}, cluster=cluster)
+    """"Test connection" as it is stored; the version that it tells is kept. Raises NotPermitted."""
+    found = probe_options(actor=actor, backend=cluster.backend, options={}, cluster=cluster)
+    if found.is_ok and found.version:
+        Cluster.objects.filter(id=cluster.id).exclude(version=found.version).update(version=found.version)
+    return found
 
 
 @transaction.atomic
