@@ -18,6 +18,7 @@ class Cluster(models.Model):
     backend = models.CharField(max_length=40)
     config = models.JSONField(default=dict)
     secrets = models.BinaryField(default=bytes, editable=False)  # JSON of the configuration's secret fields, by `portal.core.vault`
+    version = models.CharField(max_length=80, blank=True)   # of the scheduler, as the last test of the stored connection told it
     is_enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=clock.now)
     seen_at = models.DateTimeField(null=True)           # the backend last answered
@@ -95,6 +96,12 @@ class Pool(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def rule_text(self) -> str:
+        """For people: "partition night, h200, rack=3"."""
+        words = [f"partition {self.partition}" if self.partition else "", self.gpu_type, *(f"{n}={v}" for n, v in sorted(self.labels.items()))]
+        return ", ".join(filter(None, words)) or "all nodes"
 
 
 class PoolGrant(TenantModel):

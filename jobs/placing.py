@@ -201,6 +201,11 @@ def _why(best: Considered, found: Sequence[Considered], *, is_named: bool) -> st
     return f"{best.name}, because {reason}{tie}: {best.text}."
 
 
+def machines_of(cluster: Cluster) -> list[Machine]:
+    """The nodes of one cluster with what is taken of each."""
+    return _machines({cluster.id: cluster})[cluster.id] if cluster.backend in backends() else []
+
+
 def _machines(clusters: Mapping[UUID, Cluster]) -> dict[UUID, list[Machine]]:
     """Nodes that are named still, by cluster. Where the portal places, what it holds is what is taken; else the scheduler's word."""
     kinds: dict[UUID, dict[str, int]] = defaultdict(dict)

@@ -64,7 +64,7 @@ def find_attempt(job: Job, index: int = 0, ordinal: int | None = None) -> Attemp
 
 
 def filtered(actor: Actor, asked: Mapping[str, str]) -> QuerySet[Job]:
-    """By the allow-list of filters: state, team, owner, q, name, label. Raises InvalidInput for values that cannot be."""
+    """By the allow-list of filters: state, team, owner, cluster, pool, q, name, label. Raises InvalidInput for values that cannot be."""
     rows = visible_jobs(actor)
     if states := _words(asked.get("state", "")):
         rows = rows.filter(state__in=[_state(word) for word in states])
@@ -72,6 +72,9 @@ def filtered(actor: Actor, asked: Mapping[str, str]) -> QuerySet[Job]:
         rows = rows.filter(team__slug__in=teams)
     if owner := asked.get("owner", "").strip():
         rows = rows.filter(owner_id=actor.user_id) if owner == "me" else rows.filter(owner__email=owner.lower())
+    for place in ("cluster", "pool"):
+        if names := _words(asked.get(place, "")):
+            rows = rows.filter(**{f"{place}__name__in": names})
     if name := asked.get("name", "").strip():
         rows = rows.filter(name=name)
     if label := asked.get("label", "").strip():

@@ -116,7 +116,7 @@ WRITING_PAGES = {
     "member": (ADMINS, {"role": "viewer"}),
     "quotas": (ADMINS, {"who": "team:vision", "resource": "gpu", "limit": "1"}),
     "job-act": (WORKERS, {}),
-    "cluster-act": (OPERATORS, {"do": "disable"}),
+    "cluster": (OPERATORS, {"do": "disable"}),
 }
 
 

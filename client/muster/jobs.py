@@ -36,7 +36,7 @@ class Jobs:
         return self._client.send("POST", "jobs/validate", {"yaml": yaml})
 
     def list(self, *, most: int | None = None, **filters: str) -> Iterator[Job]:
-        """Newest first, page by page as they are asked for. Filters: state, team, owner, q, name, label, sort."""
+        """Newest first, page by page as they are asked for. Filters: state, team, owner, cluster, pool, q, name, label, sort."""
         limit = PAGE if most is None else min(most, PAGE)
         return map(Job.of, self._client.items("jobs", most, limit=limit, **filters))
 

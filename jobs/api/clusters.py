@@ -20,7 +20,7 @@ from workspaces.permissions import Permission as P
 
 
 class OptionsSerializer(serializers.Serializer[Any]):
-    options = serializers.DictField(default=dict, help_text="By name; see `kinds`. A secret that is left out or empty stays.")
+    options = serializers.DictField(default=dict, help_text="By name; see `kinds`. A secret that is left out or empty stays; null removes it.")
 
 
 class NewClusterSerializer(OptionsSerializer):
@@ -117,6 +117,8 @@ class ClusterProbeView(PortalView):
     def post(self, request: Request, cluster: str) -> Response:
         """Test the connection as it is stored, with other options on top if some are given."""
         row, body = connecting.find_cluster(cluster), read(OptionsSerializer, request)
+        if not body["options"]:
+            return Response(_probe(connecting.probe_cluster(actor=self.actor, cluster=row)))
         return Response(_probe(connecting.probe_options(actor=self.actor, backend=row.backend, options=body["options"], cluster=row)))
 
 

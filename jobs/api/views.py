@@ -21,9 +21,10 @@ from portal.core.models import Event
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import read
 
-FILTERS = ("state", "team", "owner", "q", "name", "label")
+FILTERS = ("state", "team", "owner", "cluster", "pool", "q", "name", "label")
 _PARAMETERS = [OpenApiParameter(name, str, description=text) for name, text in (
     ("state", "States separated by commas."), ("team", "Team slugs separated by commas."), ("owner", "An e-mail, or `me`."),
+    ("cluster", "Names separated by commas."), ("pool", "Names separated by commas."),
     ("q", "A number, or the beginning of a name."), ("name", "The exact name."), ("label", "key:value"),
     ("sort", "`-created` (default) or `created`."), ("cursor", "From `next` or `previous`."))]
 _PARAMETERS.append(OpenApiParameter("limit", int, description="1 to 200; 50 if left out."))

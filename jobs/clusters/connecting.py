@@ -41,7 +41,7 @@ def connect_cluster(*, actor: Actor, name: str, backend: str, options: Mapping[s
 
 
 def change_cluster(*, actor: Actor, cluster: Cluster, options: Mapping[str, Any]) -> Cluster:
-    """Other options; what is not given stays, and so does a secret that is left empty. Raises NotPermitted, InvalidInput."""
+    """Other options; what is not given stays, and so does a secret that is left empty; None removes one. Raises NotPermitted, InvalidInput."""
     authorize(actor, Permission.CLUSTERS_WRITE)
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(id=cluster.id)
@@ -50,7 +50,7 @@ def change_cluster(*, actor: Actor, cluster: Cluster, options: Mapping[str, Any]
         row.config, row.secrets = dict(given.plain), sealed(given.secret)
         row.save(update_fields=["config", "secrets"])
         moved = sorted({n for n in {*former.plain, *given.plain} if former.plain.get(n) != given.plain.get(n)}
-                       | {n for n in given.secret if former.secret.get(n) != given.secret[n]})
+                       | {n for n in {*former.secret, *given.secret} if former.secret.get(n) != given.secret.get(n)})
         tell("changed", row, actor, {"options": moved})
     return row
 
@@ -68,8 +68,11 @@ def probe_options(*, actor: Actor, backend: str, options: Mapping[str, Any], clu
 
 
 def probe_cluster(*, actor: Actor, cluster: Cluster) -> Probe:
-    """"Test connection" as it is stored. Raises NotPermitted."""
-    return probe_options(actor=actor, backend=cluster.backend, options={}, cluster=cluster)
+    """"Test connection" as it is stored; the version that it tells is kept. Raises NotPermitted."""
+    found = probe_options(actor=actor, backend=cluster.backend, options={}, cluster=cluster)
+    if found.is_ok and found.version:
+        Cluster.objects.filter(id=cluster.id).exclude(version=found.version).update(version=found.version)
+    return found
 
 
 @transaction.atomic

@@ -43,6 +43,14 @@ def secrets_of(cluster: Cluster) -> dict[str, Secret]:
     return {name: Secret(value) for name, value in orjson.loads(vault.decrypt(bytes(cluster.secrets), PURPOSE)).items()}
 
 
+def secrets_set(cluster: Cluster) -> list[str]:
+    """The names of those that are set; those that can no longer be read are not."""
+    try:
+        return sorted(secrets_of(cluster))
+    except vault.Unreadable:
+        return []
+
+
 def sealed(secrets: Mapping[str, str]) -> bytes:
     """Secret fields as a cluster's row keeps them."""
     return vault.encrypt(orjson.dumps(dict(secrets)), PURPOSE) if secrets else b""

@@ -65,8 +65,8 @@ def options_of(backend: str) -> list[Option]:
 
 
 def checked(backend: str, given: Mapping[str, Any], former: Options | None = None) -> Options:
-    """The values given, by type; what is not given stays as it was, and an empty secret does, too. Raises InvalidInput with all
-    faults at once."""
+    """The values given, by type; what is not given stays as it was, and an empty secret does, too; None takes one away.
+    Raises InvalidInput with all faults at once."""
     known = {option.name: option for option in options_of(backend)}
     faults = [(name, "is no option of this backend") for name in given if name not in known]
     plain: dict[str, Any] = dict(former.plain) if former else {}
@@ -83,9 +83,10 @@ def checked(backend: str, given: Mapping[str, Any], former: Options | None = Non
 
 
 def _put(option: Option, value: Any, into: dict[str, Any]) -> list[tuple[str, str]]:
-    """One value, or what is wrong with it. An empty text is no value: the default counts."""
+    """One value, or what is wrong with it. None is no value: the default counts. An empty text is none either, but leaves a secret
+    as it is, since a form cannot show it."""
     if value in ("", None):
-        if option.kind != "secret":
+        if value is None or option.kind != "secret":
             into.pop(option.name, None)
         return []
     try:

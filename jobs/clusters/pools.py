@@ -115,6 +115,11 @@ def pools_for(team: Team) -> list[Pool]:
                 .order_by("cluster__created_at", "name"))
 
 
+def pools_of(cluster: Cluster) -> list[Pool]:
+    """The pools of one cluster by name."""
+    return list(Pool.objects.filter(cluster=cluster).order_by("name"))
+
+
 def pools_seen_by(actor: Actor) -> list[Pool]:
     """All of them for operators; for others those that are open or granted to a team of the organization entered."""
     rows = Pool.objects.select_related("cluster").order_by("cluster__name", "name")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db.models import Count, Q, Sum
@@ -10,9 +11,12 @@ from clusters.models import Cluster, Gpu, Node, Pool
 from jobs.backends import backends, capabilities_of, title_of
 from jobs.backends.base import Capability
 from jobs.clusters.draining import may_drain
+from jobs.clusters.making import secrets_set
 from jobs.clusters.options import options_of
 from jobs.clusters.pools import identities_of, pools_seen_by, teams_of
-from jobs.placing import held_on
+from jobs.clusters.standing import standing
+from jobs.clusters.stock import STATES, natural
+from jobs.placing import Machine, held_on
 from workspaces.actors import Actor
 from workspaces.permissions import Permission
 
@@ -35,11 +39,11 @@ def cluster_rows() -> list[dict[str, Any]]:
 
 
 def cluster_row(cluster: Cluster) -> dict[str, Any]:
-    """One cluster, with its options; a secret shows only as whether it is set."""
+    """One cluster, with its options; of a secret only whether it is set."""
     [row] = [row for row in cluster_rows() if row["name"] == cluster.name]
     options = options_of(cluster.backend)
     return row | {"options": {option.name: cluster.config.get(option.name, option.default) for option in options if option.kind != "secret"},
-                  "has_secrets": bool(cluster.secrets)}
+                  "has_secrets": bool(cluster.secrets), "secrets": secrets_set(cluster)}
 
 
 def node_list(cluster: Cluster) -> list[dict[str, Any]]:
@@ -52,10 +56,29 @@ def node_list(cluster: Cluster) -> list[dict[str, Any]]:
 
 
 def node_facts(node: Node, gpus: dict[str, int]) -> dict[str, Any]:
-    return {"name": node.name, "state": node.state, "note": node.note, "is_gone": node.is_gone, "partitions": node.partitions,
-            "labels": node.labels, "cpus": {"total": node.cpus / 1000, "used": node.used_cpus / 1000},
+    return {"name": node.name, "state": node.state, "is_drained": node.is_drained, "note": node.note, "is_gone": node.is_gone,
+            "partitions": node.partitions, "labels": node.labels, "cpus": {"total": node.cpus / 1000, "used": node.used_cpus / 1000},
             "memory": {"total": node.memory, "used": node.used_memory},
             "gpus": {"total": sum(gpus.values()), "used": node.used_gpus, "types": gpus}}
+
+
+def machine_page(machines: Sequence[Machine], asked: Mapping[str, str], most: int = 50) -> tuple[list[dict[str, Any]], str]:
+    """`most` nodes by name behind `asked["after"]`, of a state, of a partition, with a text in name or note; and where the next
+    ones begin."""
+    state, partition, text = (asked.get(name, "") for name in ("nodes", "partition", "find"))
+    rows = [m for m in machines if (state not in STATES or m.node.state == state) and (not partition or partition in m.node.partitions)
+            and text.lower() in f"{m.node.name} {m.node.note}".lower()]
+    rows.sort(key=lambda m: natural(m.node.name))
+    begin = next((at for at, m in enumerate(rows) if natural(m.node.name) > natural(asked["after"])), len(rows)) if asked.get("after") else 0
+    shown = rows[begin:begin + most]
+    return [_machine_facts(m) for m in shown], shown[-1].node.name if len(rows) > begin + most else ""
+
+
+def _machine_facts(m: Machine) -> dict[str, Any]:
+    facts = node_facts(m.node, dict(m.gpus))
+    for name, used in (("cpus", m.used_cpus / 1000), ("memory", m.used_memory), ("gpus", m.used_gpus)):
+        facts[name]["used"] = used
+    return facts
 
 
 def pool_rows(actor: Actor) -> list[dict[str, Any]]:
@@ -75,7 +98,8 @@ def pool_row(pool: Pool, teams: list[str], identities: dict[str, dict[str, str]]
 
 def _row(cluster: Cluster, counts: dict[str, Any], gpus: dict[str, int]) -> dict[str, Any]:
     total, ready, drained = (counts.get(name, 0) for name in ("total", "ready", "drained"))
-    return {"name": cluster.name, "backend": cluster.backend, "title": title_of(cluster.backend), "is_enabled": cluster.is_enabled,
+    return {"name": cluster.name, "backend": cluster.backend, "title": title_of(cluster.backend), "version": cluster.version,
+            "is_enabled": cluster.is_enabled, "standing": standing(cluster),
             "can_drain": may_drain(cluster), "trouble": cluster.trouble, "trouble_since": cluster.trouble_since, "seen_at": cluster.seen_at,
             "counted_at": cluster.counted_at, "created_at": cluster.created_at,
             "nodes": {"total": total, "ready": ready, "drained": drained, "down": total - ready - drained},

@@ -14,7 +14,7 @@ from jobs.backends.base import Backend, Capability, Unavailable
 from jobs.clusters import backend_of
 from jobs.models import Attempt
 from jobs.states import State
-from jobs.watch import logs, observe, queue
+from jobs.watch import logs, observe, queue, trouble
 from jobs.watch.inventory import take_inventory
 from portal.core import clock, leases
 from portal.core.disk import full_disk
@@ -131,13 +131,11 @@ class Watcher:
         except Unavailable as error:
             text = str(error)[:500] or "it did not answer"
             if cluster.trouble != text:
-                Cluster.objects.filter(id=cluster.id).update(
-                    trouble=text, trouble_since=cluster.trouble_since or clock.now())
-                log.warning("cluster %s: %s", cluster.name, text)
+                trouble.fell_silent(cluster, text)
 
     def _seen(self, cluster: Cluster) -> None:
         if cluster.trouble or self._is_due("seen", SEEN_EVERY if self._active else SEEN_EVERY * 4):
-            Cluster.objects.filter(id=cluster.id).update(seen_at=clock.now(), trouble="", trouble_since=None)
+            trouble.answered(cluster)
 
     def _leads(self) -> bool:
         """Held for LEASE seconds, renewed after a third of that."""

@@ -12,7 +12,7 @@ from jobs.clusters import connecting, rows
 from jobs.clusters.options import backend_kinds, options_of
 from portal.core.errors import PortalError
 from workspaces.permissions import Permission as P
-from workspaces.web.doors import action, page
+from workspaces.web.doors import page
 
 
 @page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
@@ -35,20 +35,6 @@ def clusters(request: Any) -> HttpResponse:
     if chosen:
         shown["fields"] = [option | {"value": _typed(request, option)} for option in chosen["options"]]
     return render(request, "jobs/clusters.html", shown | {"clusters": rows.cluster_rows()})
-
-
-@page(P.CLUSTERS_WRITE, ("POST",))
-def act_on_cluster(request: Any, cluster: str) -> HttpResponse:
-    """Test, disable or enable a cluster."""
-    row, what = connecting.find_cluster(cluster), request.POST.get("do", "")
-    back = f"/{request.org.slug}/clusters"
-    if what == "test":
-        found = connecting.probe_cluster(actor=request.actor, cluster=row)
-        (messages.success if found.is_ok else messages.error)(request, f"{row.name}: {found.message}")
-        return redirect(back)
-    is_enabled = what == "enable"
-    done = f"{row.name} takes jobs again." if is_enabled else f"{row.name} takes no new jobs; what runs goes on."
-    return action(request, back, done, lambda: connecting.enable_cluster(actor=request.actor, cluster=row, is_enabled=is_enabled))
 
 
 def _options(request: Any, kind: str) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from workspaces.web.doors import action, page
 
 POST = ("POST",)
 SHOWN = 12
+FILTERS = ("state", "team", "owner", "cluster", "pool", "q", "name", "label")
 QUICK = (("state=queued", "Waiting"), ("state=running", "Running"), ("state=failed", "Failed"), ("state=succeeded", "Succeeded"),
          ("owner=me", "Mine"))
 TABS = (("overview", "Overview"), ("logs", "Logs"), ("metrics", "Metrics"), ("spec", "Spec"), ("environment", "Environment"),
@@ -54,7 +55,7 @@ def home(request: Any) -> HttpResponse:
 @page()
 def job_list(request: Any) -> HttpResponse:
     """The list; all of its state is in the URL."""
-    asked = {name: request.GET.get(name, "") for name in ("state", "team", "owner", "q", "name", "label")}
+    asked = {name: request.GET.get(name, "") for name in FILTERS}
     error, found = "", selectors.Page([], None, None)
     try:
         found = selectors.page_of(selectors.filtered(request.actor, asked), cursor=request.GET.get("cursor", ""),

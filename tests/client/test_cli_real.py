@@ -184,6 +184,19 @@ def test_a_canceled_job_ends_waiting_with_130(shell: Shell, wait_for: Callable):
     assert shell.json("job", "info", number)["state"] == "canceled"
 
 
+def test_a_secret_is_set_from_a_file_and_removed_by_unset(shell: Shell):
+    (shell.folder / "rest.token").write_text("s3cret-token")
+    shell.json("cluster", "connect", "far", "slurm", "--set", "spool=/tmp", "--set", "rest_token=@rest.token")
+    assert shell.json("cluster", "show", "far")["secrets"] == ["rest_token"]
+    shell.json("cluster", "change", "far", "--set", "rest_token=", "--set", "account=lab")
+    assert shell.json("cluster", "show", "far")["secrets"] == ["rest_token"]
+    shell.json("cluster", "change", "far", "--unset", "rest_token", "--unset", "account")
+    told = shell.json("cluster", "show", "far")
+    assert (told["secrets"], told["options"]["account"]) == ([], "")
+    assert b"s3cret" not in shell("cluster", "show", "far").stdout
+    shell("cluster", "remove", "far")
+
+
 def test_waiting_ends_with_124_when_its_time_is_over(shell: Shell, words: dict[str, str]):
     assert shell("job", "wait", words["running"], "--timeout", "0.5").returncode == 124
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -11,8 +12,11 @@ from django.test.utils import CaptureQueriesContext
 
 from clusters.models import Cluster, Gpu, Node
 from jobs.backends.base import GpuFacts, NodeFacts
+from jobs.watch import trouble
 from jobs.watch.inventory import take_inventory
 from jobs.watch.watcher import Watcher
+from portal.core import clock
+from portal.core.models import Event
 from tests.jobs.backend_double import BackendDouble
 from workspaces.tenancy.scope import platform_scope
 
@@ -139,3 +143,17 @@ def test_trouble_stays_until_the_cluster_has_answered_again(cluster, monkeypatch
         watch._last.clear()
         watch.look()
     assert words() == ""
+
+
+def test_each_silence_is_told_once_with_its_beginning_its_words_and_its_length(cluster, monkeypatch):
+    Cluster.objects.update(trouble="", seen_at=None)
+    trouble.answered(cluster)
+    trouble.fell_silent(cluster, "no answer in 3 s")
+    trouble.fell_silent(cluster, "no answer in 4 s")
+    since = Cluster.objects.get(id=cluster.id).trouble_since
+    monkeypatch.setattr(clock, "now", lambda: since + timedelta(minutes=4))
+    trouble.answered(cluster)
+    trouble.answered(cluster)
+    began, ended = Event.objects.filter(subject_id=cluster.id).order_by("position")
+    assert (began.kind, began.data["said"]) == ("cluster.silent", "no answer in 3 s")
+    assert (ended.kind, ended.data["said"], ended.data["seconds"]) == ("cluster.answered", "no answer in 4 s", 240)

@@ -20,6 +20,8 @@ PoolName = Annotated[str, Argument(metavar="POOL")]
 TeamName = Annotated[str, Argument(metavar="TEAM")]
 Options = Annotated[list[str] | None, Option("--set", metavar="NAME=VALUE", help="An option; NAME=@FILE reads it from a file, NAME=@- from stdin.")]
 
+Unset = Annotated[list[str] | None, Option("--unset", metavar="NAME", help="Back to its default; the way to remove a secret. May be repeated.")]
+
 
 @clusters.command("list")
 def list_clusters(session: Session) -> None:
@@ -52,9 +54,10 @@ def connect_cluster(
 
 
 @clusters.command("change")
-def change_cluster(session: Session, name: ClusterName, options: Options = None) -> None:
+def change_cluster(session: Session, name: ClusterName, options: Options = None, unset: Unset = None) -> None:
     """Set options; what is not named stays as it is."""
-    session.show(session.client.clusters.change(name, options=_pairs(options)), f"{name} is changed.", [name])
+    given = {**_pairs(options), **dict.fromkeys(unset or [])}
+    session.show(session.client.clusters.change(name, options=given), f"{name} is changed.", [name])
 
 
 @clusters.command("test")

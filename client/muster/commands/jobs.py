@@ -60,6 +60,8 @@ def list_jobs(
     search: Annotated[Text, Option("--search", metavar="TEXT", help="A number, or the beginning of a name.")] = None,
     name: Annotated[Text, Option("--name", metavar="NAME", help="The exact name.")] = None,
     label: Annotated[Text, Option("--label", metavar="K:V")] = None,
+    cluster: Annotated[Text, Option("--cluster", metavar="NAMES")] = None,
+    pool: Annotated[Text, Option("--pool", metavar="NAMES")] = None,
     limit: Annotated[int, Option("--limit", "-l", min=1, metavar="N")] = 50,
     cursor: Annotated[Text, Option("--cursor", metavar="TEXT", help="Go on from `next` of an answer in JSON.")] = None,
     watch: Annotated[bool, Option("--watch", help="Look again every 2 s, until Ctrl-C.")] = False,
@@ -67,7 +69,7 @@ def list_jobs(
     """Jobs, newest first."""
     filters = {
         "state": state, "owner": "me" if mine else owner, "q": search, "name": name, "label": label and label.replace("=", ":", 1),
-        "team": session.team,
+        "team": session.team, "cluster": cluster, "pool": pool,
     }  # fmt: skip
     if watch and session.json:
         raise InvalidInput("--json gives one document; leave --watch out and call again")

@@ -64,6 +64,18 @@ def drainable(monkeypatch) -> type[Drainable]:
     return Drainable
 
 
+@dataclass(frozen=True)
+class NeedyConfig:
+    key: Secret = option("Key")  # noqa: RUF009  a str is immutable
+
+
+class Needy(Drainable):
+    """Cannot be without its secret."""
+
+    name: ClassVar[str] = "needy"
+    Config = NeedyConfig
+
+
 class Apart(Drainable):
     """Gives each of a job's nodes one of its own."""
 
@@ -80,5 +92,5 @@ class Packing(Drainable):
 
 @pytest.fixture(autouse=True)
 def gangs(monkeypatch) -> None:
-    for kind in (Apart, Packing):
+    for kind in (Needy, Apart, Packing):
         monkeypatch.setitem(backends(), kind.name, kind)

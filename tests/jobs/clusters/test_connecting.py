@@ -7,7 +7,7 @@ import pytest
 from clusters.models import Cluster
 from jobs.clusters import backend_of
 from jobs.clusters import connecting as c
-from jobs.clusters.options import backend_kinds, checked, options_of
+from jobs.clusters.options import Options, backend_kinds, checked, options_of
 from portal.core.errors import Conflict, InvalidInput, NotPermitted
 from portal.core.models import Event
 from tests.jobs.stage import submit
@@ -68,6 +68,19 @@ def test_a_change_keeps_what_is_not_given_and_a_secret_left_empty(cluster, dot):
     c.change_cluster(actor=dot, cluster=cluster, options={"token": "another"})
     assert backend_of(Cluster.objects.get()).options["token"] == "another"
     assert Event.objects.filter(kind="cluster.changed").latest("id").data["options"] == ["token"]
+
+
+def test_a_secret_is_removed_by_none_and_by_nothing_else(cluster, dot):
+    assert c.probe_options(actor=dot, backend="drainable", options={"token": None}, cluster=cluster).message.endswith("with 0 letters of token")
+    assert backend_of(Cluster.objects.get()).options["token"] == "s3cret-token"
+    changed = c.change_cluster(actor=dot, cluster=cluster, options={"token": None})
+    assert bytes(changed.secrets) == b"" and "token" not in backend_of(changed).options
+    assert Event.objects.filter(kind="cluster.changed").latest("id").data["options"] == ["token"]
+
+
+def test_a_secret_that_is_required_cannot_be_removed(cluster):
+    with pytest.raises(InvalidInput, match="required"):
+        checked("needy", {"key": None}, Options({}, {"key": "s3cret"}))
 
 
 def test_a_connection_is_tested_before_anything_is_stored_and_with_the_stored_secret(cluster, dot):

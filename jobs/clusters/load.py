@@ -1,0 +1,36 @@
+"""Who runs and who waits on a cluster or a pool, by organization and team. Names of other organizations are for operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count, F, IntegerField, Q, Sum
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+
+from clusters.models import Cluster, Pool
+from jobs.models import Attempt
+from jobs.states import State
+from workspaces.actors import Actor, authorize
+from workspaces.permissions import Permission
+from workspaces.tenancy.scope import platform_scope
+
+_RUNS = Q(state__gte=State.STARTING)
+RUNS, WAITS = "starting,running,stopping", "queued,dispatching,submitted"     # as the filter of the job list has them
+
+
+def load_of(actor: Actor, cluster: Cluster, pool: Pool | None = None) -> list[dict[str, Any]]:
+    """Every organization's teams with work there, those that hold most GPUs first. Operators only. Raises NotPermitted."""
+    authorize(actor, Permission.CLUSTERS_READ)
+    with platform_scope("operators see who uses a cluster"):
+        rows = Attempt.objects.filter(cluster=cluster, state__lt=State.SUCCEEDED)
+        return _by_team(rows.filter(job__pool=pool) if pool else rows)
+
+
+def _by_team(rows: Any) -> list[dict[str, Any]]:
+    held = Sum(Cast(KeyTextTransform("gpu", F("job__resources")), IntegerField()), filter=_RUNS)
+    found = rows.values("job__org__slug", "job__org__name", "job__team__slug").annotate(
+        runs=Count("job", distinct=True, filter=_RUNS), waits=Count("job", distinct=True, filter=~_RUNS), gpus=held)
+    made = [{"org": row["job__org__slug"], "org_name": row["job__org__name"], "team": row["job__team__slug"], "runs": row["runs"],
+             "waits": row["waits"], "gpus": row["gpus"] or 0} for row in found]
+    return sorted(made, key=lambda row: (-row["gpus"], -row["runs"], -row["waits"], row["org"], row["team"]))
