@@ -168,8 +168,9 @@ def test_a_token_that_would_smuggle_a_header_is_not_sent(serve):
     assert not any(b"Evil" in asked for asked in server.requests)
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1", "169.254.169.254", "10.1.2.3", "192.168.1.1", "172.16.0.1", "0.0.0.0", "224.0.0.1", "100.64.0.1", "::",
-                                     "::1", "fe80::1%eth0", "fd00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::"])
+@pytest.mark.parametrize("address", ["127.0.0.1", "169.254.169.254", "10.1.2.3", "192.168.1.1", "172.16.0.1", "0.0.0.0", "224.0.0.1", "100.64.0.1",
+                                     "::", "::1", "fe80::1%eth0", "fd00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1",
+                                     "2002:7f00:1::"])
 def test_an_address_inside_the_house_is_not_the_open_internet(address):
     assert not is_open_internet(address)
 
