@@ -139,3 +139,15 @@ def test_trouble_stays_until_the_cluster_has_answered_again(cluster, monkeypatch
         watch._last.clear()
         watch.look()
     assert words() == ""
+
+
+def test_what_runs_on_a_node_is_written_and_a_change_of_it_too(cluster):
+    gpu = GpuFacts(0, "GPU-0", "NVIDIA H200", "h200", 141 * GIB, "9.0")
+    first = replace(node(0, gpus=0), gpus=[gpu], arch="amd64", driver="570.86.15", cuda="12.8")
+    take_inventory(cluster, Named([first]))
+    assert Gpu.objects.get().compute == "9.0"
+    Node.objects.update(told={"driver": "from the agent"})
+    take_inventory(cluster, Named([replace(first, driver="580.65.06", cuda="13.0")]))
+    row = Node.objects.get()
+    assert row.runs == {"arch": "amd64", "driver": "580.65.06", "cuda": "13.0"}
+    assert row.told == {"driver": "from the agent"}
