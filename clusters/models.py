@@ -48,6 +48,8 @@ class Node(models.Model):
     used_cpus = models.PositiveIntegerField(default=0)  # by whomever, as the scheduler counts; in the units of what there is
     used_memory = models.BigIntegerField(default=0)
     used_gpus = models.PositiveSmallIntegerField(default=0)
+    runs = models.JSONField(default=dict)               # `arch` as images write it, NVIDIA's `driver`, the newest `cuda` of it; what is known
+    told = models.JSONField(default=dict)               # the same from the node's own agent, and `compute`; written by `ingest` only
     seen_at = models.DateTimeField(default=clock.now)   # as it is described here; while nothing changes the cluster's `counted_at` moves
 
     class Meta:
@@ -72,6 +74,7 @@ class Gpu(models.Model):
     model = models.CharField(max_length=80)
     type = models.CharField(max_length=34)
     memory = models.BigIntegerField()                   # bytes
+    compute = models.CharField(max_length=10, blank=True)   # compute capability, "9.0"; empty: not known
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["node", "uuid"], name="gpu_once")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 import uuid
 from collections.abc import Callable, Iterable
@@ -67,12 +68,14 @@ class Collector:
         }
 
     def facts(self) -> Json:
-        """What this machine is: {cpus, memory, gpus: [{index, uuid, model, memory, mig}], driver, agent, note}."""
+        """What this machine is: {cpus, memory, arch, gpus: [{index, uuid, model, memory, compute, mig}], driver, cuda, agent, note}."""
         return {
             "cpus": cpu_count(),
             "memory": self._guard("memory size", lambda: psutil.virtual_memory().total, 0),
             "gpus": [gpu.as_json() for gpu in self._reading.gpus],
+            "arch": os.uname().machine,
             "driver": self._reading.version,
+            "cuda": self._reading.cuda,
             "agent": VERSION,
             "note": "; ".join(self._notes()),
         }

@@ -37,6 +37,7 @@ class GpuReading:
     processes: list[GpuProcess] = field(default_factory=list)
     gpus: list[Gpu] = field(default_factory=list)
     version: str = ""
+    cuda: str = ""
     note: str = ""
 
 
@@ -55,7 +56,8 @@ class Gpus:
         reading = GpuReading()
         if self._driver.ready():
             self._look(reading)
-        reading.gpus, reading.note, reading.version = list(self._driver.gpus), self._driver.note, self._driver.version
+        reading.gpus, reading.note = list(self._driver.gpus), self._driver.note
+        reading.version, reading.cuda = self._driver.version, self._driver.cuda
         return reading
 
     def take_events(self) -> list[Event]:

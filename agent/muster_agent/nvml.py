@@ -49,13 +49,14 @@ class Gpu:
     uuid: str
     model: str
     memory: int
+    compute: str = ""                       # compute capability, "9.0"
     slices: list[Slice] = field(default_factory=list)
     unsupported: set[str] = field(default_factory=set)
     is_lost: bool = False
 
     def as_json(self) -> dict[str, Any]:
         return {"index": self.index, "uuid": self.uuid, "model": self.model, "memory": self.memory,
-                "mig": [part.as_json() for part in self.slices]}
+                "compute": self.compute, "mig": [part.as_json() for part in self.slices]}
 
 
 def load_pynvml() -> Any:
@@ -72,7 +73,7 @@ class Driver:
         self._retry_at = self._relist_at = 0.0
         self.nvml: Any = None
         self.gpus: list[Gpu] = []
-        self.version = ""
+        self.version = self.cuda = ""       # of the driver, and the newest CUDA that it runs
         self.note = ""
         self.openings = 0                   # grows whenever handles became new: event sets must be made again
 
@@ -142,7 +143,7 @@ class Driver:
     def _list_gpus(self) -> None:
         try:
             count = self.nvml.nvmlDeviceGetCount()
-            self.version = text(self.nvml.nvmlSystemGetDriverVersion())
+            self.version, self.cuda = text(self.nvml.nvmlSystemGetDriverVersion()), cuda_version(self.nvml)
         except self.nvml.NVMLError as error:
             self.close(f"no GPU: {why(self.nvml, error)}")
             return
@@ -156,7 +157,7 @@ class Driver:
         try:
             handle = nvml.nvmlDeviceGetHandleByIndex(index)
             return Gpu(index, handle, text(nvml.nvmlDeviceGetUUID(handle)), text(nvml.nvmlDeviceGetName(handle)),
-                       int(nvml.nvmlDeviceGetMemoryInfo(handle).total))
+                       int(nvml.nvmlDeviceGetMemoryInfo(handle).total), compute_capability(nvml, handle))
         except nvml.NVMLError as error:
             gpu = Gpu(index, None, "", "", 0)
             self.lose(gpu)
@@ -189,6 +190,24 @@ class Driver:
         profile = text(nvml.nvmlDeviceGetName(handle)).rpartition("MIG ")[2]
         return Slice(index, handle, text(nvml.nvmlDeviceGetUUID(handle)), profile,
                      int(nvml.nvmlDeviceGetMemoryInfo(handle).total), nvml.nvmlDeviceGetGpuInstanceId(handle))
+
+
+def cuda_version(nvml: Any) -> str:
+    """"12.8"; empty where the driver does not say."""
+    try:
+        number = nvml.nvmlSystemGetCudaDriverVersion_v2()
+    except (nvml.NVMLError, AttributeError):
+        return ""
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def compute_capability(nvml: Any, handle: Any) -> str:
+    """"9.0"; empty where the GPU does not say."""
+    try:
+        major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
+    except (nvml.NVMLError, AttributeError):
+        return ""
+    return f"{major}.{minor}"
 
 
 def why(nvml: Any, error: Any) -> str:

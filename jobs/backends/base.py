@@ -146,6 +146,7 @@ class GpuFacts:
     model: str                                # vendor's name: "NVIDIA H200"
     type: str                                 # resource class suffix: "h200", "mig-1g.10gb"
     memory: int
+    compute: str = ""                         # compute capability: "9.0"; empty: not known
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,9 @@ class NodeFacts:
     used_cpus: float = 0                      # by whomever, as the scheduler counts
     used_memory: int = 0
     used_gpus: int = 0
+    arch: str = ""                            # as images write it: "amd64", "arm64"; empty, as the next two: not known
+    driver: str = ""                          # NVIDIA's: "535.104.05"
+    cuda: str = ""                            # the newest that this driver runs: "12.2"
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ import os
 from pathlib import Path
 
 from jobs.backends.base import GpuFacts, NodeFacts
+from jobs.images.config import arch_name
 
 
 def machine(reserve_cpus: float = 0, reserve_memory: int = 0) -> NodeFacts:
     """What there is, less what is kept for the machine itself."""
-    gpus, note = _gpus()
+    gpus, note, driver, cuda = _gpus()
     return NodeFacts(name=os.uname().nodename, cpus=max(_cpus() - reserve_cpus, 0), memory=max(_memory() - reserve_memory, 0),
-                     gpus=gpus, note=note, labels={"arch": os.uname().machine})
+                     gpus=gpus, note=note, labels={"arch": os.uname().machine}, arch=arch_name(os.uname().machine), driver=driver, cuda=cuda)
 
 
 def _cpus() -> float:
@@ -34,18 +35,19 @@ def _memory() -> int:
     return total if text == "max" else min(total, int(text))
 
 
-def _gpus() -> tuple[list[GpuFacts], str]:
-    """By NVML; without it, the reason in words."""
+def _gpus() -> tuple[list[GpuFacts], str, str, str]:
+    """By NVML, with its driver and CUDA; without it, the reason in words."""
     try:
         import pynvml
     except ImportError:
-        return [], "No GPU: the NVML library for Python is not installed."
+        return [], "No GPU: the NVML library for Python is not installed.", "", ""
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError as error:
-        return [], f"No GPU: {str(error).lower()}."
+        return [], f"No GPU: {str(error).lower()}.", "", ""
     try:
-        return [_gpu(pynvml, index) for index in range(pynvml.nvmlDeviceGetCount())], ""
+        driver, cuda = pynvml.nvmlSystemGetDriverVersion(), pynvml.nvmlSystemGetCudaDriverVersion_v2()
+        return [_gpu(pynvml, index) for index in range(pynvml.nvmlDeviceGetCount())], "", driver, f"{cuda // 1000}.{cuda % 1000 // 10}"
     finally:
         pynvml.nvmlShutdown()
 
@@ -53,8 +55,9 @@ def _gpus() -> tuple[list[GpuFacts], str]:
 def _gpu(nvml, index: int) -> GpuFacts:  # type: ignore[no-untyped-def]
     handle = nvml.nvmlDeviceGetHandleByIndex(index)
     model = nvml.nvmlDeviceGetName(handle)
+    major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
     return GpuFacts(index=index, uuid=nvml.nvmlDeviceGetUUID(handle), model=model, type=type_of(model),
-                    memory=int(nvml.nvmlDeviceGetMemoryInfo(handle).total))
+                    memory=int(nvml.nvmlDeviceGetMemoryInfo(handle).total), compute=f"{major}.{minor}")
 
 
 def type_of(model: str) -> str:

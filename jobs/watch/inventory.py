@@ -18,8 +18,8 @@ from portal.core.hints import hint
 BATCH = 500                       # rows a statement
 _GONE = "The cluster no longer names this node."
 _ROOM = ("cpus", "memory", "labels", "is_ready", "is_drained", "is_gone", "partitions")    # whoever waits may start when these move
-_FACTS = (*_ROOM, "note", "used_cpus", "used_memory", "used_gpus")
-_GPU = ("index", "model", "type", "memory")
+_FACTS = (*_ROOM, "note", "used_cpus", "used_memory", "used_gpus", "runs")
+_GPU = ("index", "model", "type", "memory", "compute")
 
 
 def take_inventory(cluster: Cluster, backend: Backend) -> None:
@@ -55,7 +55,8 @@ def _write_nodes(cluster: Cluster, known: Mapping[str, Mapping[str, Any]], facts
 def _values(facts: NodeFacts) -> dict[str, Any]:
     return {"cpus": round(facts.cpus * 1000), "memory": facts.memory, "labels": dict(facts.labels), "is_ready": facts.is_ready,
             "is_drained": facts.is_drained, "is_gone": False, "partitions": sorted(facts.partitions), "note": facts.note[:300],
-            "used_cpus": round(facts.used_cpus * 1000), "used_memory": facts.used_memory, "used_gpus": facts.used_gpus}
+            "used_cpus": round(facts.used_cpus * 1000), "used_memory": facts.used_memory, "used_gpus": facts.used_gpus,
+            "runs": {k: v[:30] for k, v in (("arch", facts.arch), ("driver", facts.driver), ("cuda", facts.cuda)) if v}}
 
 
 def _mark_gone(ids: Iterable[UUID]) -> None:
@@ -66,7 +67,8 @@ def _mark_gone(ids: Iterable[UUID]) -> None:
 def _write_gpus(cluster: Cluster, facts: Mapping[str, NodeFacts]) -> bool:
     """True when something changed. GPUs of nodes that are gone stay, as their nodes do."""
     nodes = dict(Node.objects.filter(cluster=cluster, is_gone=False).values_list("name", "id"))
-    wanted = {(nodes[name], gpu.uuid): (gpu.index, gpu.model, gpu.type, gpu.memory) for name, node in facts.items() for gpu in node.gpus}
+    wanted = {(nodes[name], gpu.uuid): (gpu.index, gpu.model, gpu.type, gpu.memory, gpu.compute[:10])
+              for name, node in facts.items() for gpu in node.gpus}
     rows = Gpu.objects.filter(node__cluster=cluster, node__is_gone=False).values_list("id", "node_id", "uuid", *_GPU)
     known = {(node, uuid): (gpu_id, tuple(rest)) for gpu_id, node, uuid, *rest in rows}
     gone = [gpu_id for key, (gpu_id, _) in known.items() if key not in wanted]

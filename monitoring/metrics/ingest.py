@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 from uuid import UUID
 
 from clusters.models import Node
+from jobs.images.config import arch_name
 from jobs.models import Attempt
 from jobs.states import State
 from portal import series
@@ -19,6 +20,7 @@ from workspaces.tenancy.scope import platform_scope
 
 _KEY = re.compile(r"muster-([0-9a-f]{32})\Z")
 _NAME = re.compile(r"[a-z][a-z0-9_.]{0,99}\Z")
+_VERSION, _ARCH = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6}){0,3}\Z"), re.compile(r"(?!none)[a-z0-9_]{2,20}\Z")
 MAX_SAMPLES, MAX_JOBS = 5_000, 2_000
 FUTURE_MS = 10 * 60_000
 
@@ -36,6 +38,7 @@ def ingest(body: Mapping[str, Any]) -> int:
         batches += [(f"attempt:{attempt.id.hex}", attempt.org_id, list(_points(at, samples)))
                     for attempt, samples in _jobs(body.get("jobs"))]          # all is read before anything is stored
         total = sum(_store(owner, org_id, at, points) for owner, org_id, points in batches)
+        _take_facts(node, body.get("facts"))
         _tell_events(node, body.get("events"))
     return total
 
@@ -48,6 +51,19 @@ def _store(owner: str, org_id: UUID | None, at: int, points: Sequence[series.Poi
             raise InvalidInput.at("samples", error.message) from error
         streams.publish(f"metrics:{owner}", {"t": at, "values": {_label(p): p.value for p in points}})
     return len(points)
+
+
+def _take_facts(node: Node, facts: Any) -> None:
+    """What runs on the machine, for those who ask whether an image can; of a cluster whose scheduler cannot tell, the only word."""
+    if not isinstance(facts, dict):
+        return
+    gpus = facts.get("gpus")
+    computes = {str(gpu.get("compute")) for gpu in gpus if isinstance(gpu, dict)} if isinstance(gpus, list) else set()
+    told = {"arch": arch_name(str(facts.get("arch"))), "driver": str(facts.get("driver")), "cuda": str(facts.get("cuda")),
+            "compute": computes.pop() if len(computes) == 1 else ""}
+    told = {name: value for name, value in told.items() if (_ARCH if name == "arch" else _VERSION).match(value)}
+    if told != node.told:
+        Node.objects.filter(id=node.id).update(told=told)
 
 
 def _points(at: int, samples: Any) -> Iterable[series.Point]:

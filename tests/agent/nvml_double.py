@@ -17,7 +17,7 @@ import pynvml
 GIB = 1 << 30
 H100 = {
     "utilization": SimpleNamespace(gpu=93, memory=41), "used": 40 * GIB, "power": 512_345, "temperature": 61,
-    "sm": 1980, "mem": 2619, "ecc": {(0, 0): 3, (1, 0): 0, (0, 1): 17, (1, 1): 1}, "reasons": 0x1,
+    "sm": 1980, "mem": 2619, "ecc": {(0, 0): 3, (1, 0): 0, (0, 1): 17, (1, 1): 1}, "reasons": 0x1, "compute": (9, 0),
 }
 
 
@@ -72,6 +72,12 @@ class Nvml:
 
     def nvmlSystemGetDriverVersion(self) -> str:
         return "570.86.15"
+
+    def nvmlSystemGetCudaDriverVersion_v2(self) -> int:
+        return 12080
+
+    def nvmlDeviceGetCudaComputeCapability(self, handle: Device) -> tuple[int, int]:
+        return handle.get("compute")
 
     def nvmlDeviceGetCount(self) -> int:
         self._check()

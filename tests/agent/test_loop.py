@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import urllib.error
 import urllib.request
@@ -173,7 +174,8 @@ def test_facts_list_the_gpus_for_the_inventory():
     facts = agent.facts()
     assert [(g["index"], g["uuid"], g["model"], g["memory"], g["mig"]) for g in facts["gpus"]] == [
         (0, "GPU-a", "NVIDIA H100 80GB HBM3", 80 << 30, []), (1, "GPU-b", "NVIDIA H100 80GB HBM3", 80 << 30, [])]
-    assert facts["driver"] == "570.86.15"
+    assert (facts["driver"], facts["cuda"], facts["gpus"][0]["compute"]) == ("570.86.15", "12.8", "9.0")
+    assert facts["arch"] == os.uname().machine
 
 
 def scrape(port: int, path: str = "/metrics") -> str:

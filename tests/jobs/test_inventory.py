@@ -157,3 +157,15 @@ def test_each_silence_is_told_once_with_its_beginning_its_words_and_its_length(c
     began, ended = Event.objects.filter(subject_id=cluster.id).order_by("position")
     assert (began.kind, began.data["said"]) == ("cluster.silent", "no answer in 3 s")
     assert (ended.kind, ended.data["said"], ended.data["seconds"]) == ("cluster.answered", "no answer in 4 s", 240)
+
+
+def test_what_runs_on_a_node_is_written_and_a_change_of_it_too(cluster):
+    gpu = GpuFacts(0, "GPU-0", "NVIDIA H200", "h200", 141 * GIB, "9.0")
+    first = replace(node(0, gpus=0), gpus=[gpu], arch="amd64", driver="570.86.15", cuda="12.8")
+    take_inventory(cluster, Named([first]))
+    assert Gpu.objects.get().compute == "9.0"
+    Node.objects.update(told={"driver": "from the agent"})
+    take_inventory(cluster, Named([replace(first, driver="580.65.06", cuda="13.0")]))
+    row = Node.objects.get()
+    assert row.runs == {"arch": "amd64", "driver": "580.65.06", "cuda": "13.0"}
+    assert row.told == {"driver": "from the agent"}

@@ -89,3 +89,23 @@ def test_too_many_curves_of_a_node_are_refused_with_400_for_an_agent_takes_409_f
     with pytest.raises(InvalidInput, match="2 are the most"):
         send(*(sample(labels={"gpu": str(n)}) for n in range(3)))
     assert send(sample(), sample(labels={"gpu": "0"})) == 2
+
+
+def told() -> dict[str, str]:
+    with platform_scope("test"):
+        return Node.objects.get(name="n0").told
+
+
+def test_what_runs_on_a_node_is_remembered_from_its_agent(owner):
+    gpus = [{"index": 0, "compute": "9.0"}, {"index": 1, "compute": "9.0"}]
+    ingest({"node": "n0", "at": clock.now_ms(), "facts": {"arch": "x86_64", "driver": "570.86.15", "cuda": "12.8", "gpus": gpus}})
+    assert told() == {"arch": "amd64", "driver": "570.86.15", "cuda": "12.8", "compute": "9.0"}
+    ingest({"node": "n0", "at": clock.now_ms(), "facts": {"driver": "580.65.06", "gpus": [*gpus, {"compute": "7.5"}]}})
+    assert told() == {"driver": "580.65.06"}                         # two kinds of GPU: neither is the node's
+
+
+@pytest.mark.parametrize("facts", [7, [], {"driver": "new", "gpus": "x", "arch": None}, {"cuda": "1" * 31, "gpus": [7, {"compute": {}}]},
+                                   {"gpus": [{"compute": []}]}, {"driver": "\0", "arch": "\ud800"}])
+def test_facts_of_another_shape_say_nothing(owner, facts):
+    ingest({"node": "n0", "at": clock.now_ms(), "facts": facts})
+    assert told() == {}

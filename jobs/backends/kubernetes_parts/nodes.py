@@ -9,9 +9,14 @@ from typing import Any
 
 from jobs.backends.base import GpuFacts, NodeFacts
 from jobs.backends.kubernetes_parts import names
+from jobs.images.config import arch_name
 
 Object = Mapping[str, Any]
 PRODUCT, GPU_MEMORY = "nvidia.com/gpu.product", "nvidia.com/gpu.memory"
+COMPUTE = ("nvidia.com/gpu.compute.major", "nvidia.com/gpu.compute.minor")
+DRIVER = ("nvidia.com/cuda.driver.major", "nvidia.com/cuda.driver.minor", "nvidia.com/cuda.driver.rev")       # GPU feature discovery until 0.15
+DRIVER_FULL, CUDA_FULL = "nvidia.com/cuda.driver-version.full", "nvidia.com/cuda.runtime-version.full"         # since
+CUDA = ("nvidia.com/cuda.runtime.major", "nvidia.com/cuda.runtime.minor")
 _UNITS = {"": 1, "m": 1e-3, "u": 1e-6, "n": 1e-9, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
           "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "Pi": 2**50, "Ei": 2**60}
 _QUANTITY = re.compile(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([numk]|[KMGTPE]i?|)")
@@ -66,27 +71,35 @@ def tolerated(taint: Object, tolerations: Sequence[Mapping[str, str]]) -> bool:
 def _node(node: Object, used: Counter[str], resource: str, tolerations: Sequence[Mapping[str, str]]) -> NodeFacts:
     meta, spec, has = node["metadata"], node.get("spec", {}), node.get("status", {}).get("allocatable", {})
     gpus, family = _gpus(meta["name"], meta.get("labels", {}), has, resource), resource.partition("/")[0]
+    labels, system = meta.get("labels", {}), node.get("status", {}).get("nodeInfo", {})
     trouble, kept_out = _trouble(node), _kept_out(meta, spec, tolerations)
     notes = [trouble, kept_out, "" if gpus else f"no GPU: the node offers no {resource}"]
     return NodeFacts(
         name=meta["name"], cpus=quantity(has.get("cpu", "0")), memory=int(quantity(has.get("memory", "0"))), gpus=gpus,
         labels=dict(meta.get("labels", {})), is_ready=not trouble, note="; ".join(filter(None, notes)), is_drained=bool(kept_out),
         used_cpus=round(used["cpu"], 3), used_memory=int(used["memory"]),
-        used_gpus=int(sum(n for name, n in used.items() if name == resource or name.startswith(f"{family}/mig-"))))
+        used_gpus=int(sum(n for name, n in used.items() if name == resource or name.startswith(f"{family}/mig-"))),
+        arch=arch_name(system.get("architecture") or labels.get("kubernetes.io/arch", "")),
+        driver=labels.get(DRIVER_FULL) or _version(labels, DRIVER), cuda=labels.get(CUDA_FULL) or _version(labels, CUDA))
 
 
 def _gpus(node: str, labels: Mapping[str, str], has: Mapping[str, str], resource: str) -> list[GpuFacts]:
     """Whole GPUs first, then MIG slices. Kubernetes gives no numbers to single ones: their names are ours."""
     product, family = labels.get(PRODUCT, ""), resource.partition("/")[0]
+    compute = _version(labels, COMPUTE)
     memory = int(labels[GPU_MEMORY]) << 20 if labels.get(GPU_MEMORY, "").isdigit() else 0
     found: list[GpuFacts] = []
     for name in sorted(has, key=lambda n: (n != resource, n)):
         is_slice = name.startswith(f"{family}/mig-")
         if name == resource or is_slice:
             kind = name.partition("/")[2] if is_slice else gpu_type(product)
-            found += [GpuFacts(len(found) + i, f"{node}/{name}/{i}", product.replace("-", " ") or "GPU", kind, 0 if is_slice else memory)
+            found += [GpuFacts(len(found) + i, f"{node}/{name}/{i}", product.replace("-", " ") or "GPU", kind, 0 if is_slice else memory, compute)
                       for i in range(int(quantity(has[name])))]
     return found
+
+
+def _version(labels: Mapping[str, str], names_of_parts: Sequence[str]) -> str:
+    return ".".join(filter(None, (labels.get(name, "") for name in names_of_parts)))
 
 
 def _trouble(node: Object) -> str:

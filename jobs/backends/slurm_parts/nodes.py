@@ -8,6 +8,7 @@ from typing import Any
 
 from jobs.backends.base import GpuFacts, NodeFacts
 from jobs.backends.slurm_parts.rows import number_of
+from jobs.images.config import arch_name
 
 MIB = 1 << 20
 _PAIR = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z_:/]*)=")
@@ -29,7 +30,7 @@ def from_rest(rows: Iterable[Mapping[str, Any]]) -> list[NodeFacts]:
         "NodeName": row["name"], "CPUTot": row.get("cpus", 0), "RealMemory": number_of(row.get("real_memory")), "Gres": row.get("gres") or "",
         "GresUsed": row.get("gres_used") or "", "State": "+".join(_states(row)), "Reason": row.get("reason") or "",
         "Partitions": _joined(row.get("partitions")), "CPUAlloc": row.get("alloc_cpus") or 0, "AllocMem": number_of(row.get("alloc_memory")),
-        "ActiveFeatures": _joined(row.get("active_features"))}) for row in rows]
+        "ActiveFeatures": _joined(row.get("active_features")), "Arch": row.get("architecture") or ""}) for row in rows]
 
 
 def _pairs(line: str) -> dict[str, str]:
@@ -49,7 +50,8 @@ def _node(row: Mapping[str, Any]) -> NodeFacts:
         labels={feature: "" for feature in features.split(",") if feature}, is_ready=not is_dead,
         note=note or ("" if gpus else "Slurm counts no GPU here (GRES)."), is_drained=is_drained,
         partitions=tuple(name for name in _known(str(row.get("Partitions", ""))).split(",") if name),
-        used_cpus=float(row.get("CPUAlloc", 0)), used_memory=int(float(row.get("AllocMem", 0))) * MIB, used_gpus=_used(str(row.get("GresUsed", ""))))
+        used_cpus=float(row.get("CPUAlloc", 0)), used_memory=int(float(row.get("AllocMem", 0))) * MIB, used_gpus=_used(str(row.get("GresUsed", ""))),
+        arch=arch_name(_known(str(row.get("Arch", "")))))
 
 
 def _gpus(node: str, gres: str) -> list[GpuFacts]:

@@ -174,9 +174,22 @@ def test_mig_slices_taints_and_what_others_use_are_seen():
     used = {"spec": {"nodeName": "n1", "containers": [{"resources": {"requests": {"cpu": "1500m", "nvidia.com/mig-1g.10gb": "1"}}}]}, "status": {}}
     seen, = nodes.inventory([node], [used], "nvidia.com/gpu")
     assert [gpu.type for gpu in seen.gpus] == ["h100", "mig-1g.10gb", "mig-1g.10gb"] and (seen.used_cpus, seen.used_gpus) == (1.5, 1)
+    assert (seen.arch, seen.driver, seen.cuda, seen.gpus[0].compute) == ("", "", "", "")
     assert seen.is_drained and "dedicated=infra:NoSchedule" in seen.note
     tolerated, = nodes.inventory([node], [], "nvidia.com/gpu", [{"key": "dedicated", "operator": "Exists"}])
     assert not tolerated.is_drained
+
+
+@pytest.mark.parametrize("labels", [
+    {"nvidia.com/cuda.driver.major": "535", "nvidia.com/cuda.driver.minor": "104", "nvidia.com/cuda.driver.rev": "05",
+     "nvidia.com/cuda.runtime.major": "12", "nvidia.com/cuda.runtime.minor": "2"},
+    {"nvidia.com/cuda.driver-version.full": "535.104.05", "nvidia.com/cuda.runtime-version.full": "12.2", "nvidia.com/cuda.driver.major": "535"}])
+def test_what_runs_on_a_node_is_read_from_the_labels_of_gpu_feature_discovery(labels):
+    labels = {**labels, "nvidia.com/gpu.compute.major": "9", "nvidia.com/gpu.compute.minor": "0"}
+    node = {"metadata": {"name": "n1", "labels": labels},
+            "status": {"nodeInfo": {"architecture": "arm64"}, "allocatable": {"nvidia.com/gpu": "1"}}}
+    seen, = nodes.inventory([node], [], "nvidia.com/gpu")
+    assert (seen.arch, seen.driver, seen.cuda, seen.gpus[0].compute) == ("arm64", "535.104.05", "12.2", "9.0")
 
 
 @pytest.mark.parametrize("trap", [

@@ -193,11 +193,13 @@ def test_a_node_is_read_with_its_gpus_and_why_it_is_drained():
     assert [(gpu.uuid, gpu.type) for gpu in node.gpus] == [("n1/gpu0", "h100"), ("n1/gpu1", "h100"), ("n1/gpu2", "mig-1g.10gb")]
     assert (node.is_ready, node.is_drained, node.note) == (True, True, "drain idle: fan is loud")
     assert (node.cpus, node.memory, node.used_cpus, node.used_memory, node.used_gpus) == (8, 16000 << 20, 4, 64 << 20, 1)
+    assert (node.arch, nodes.from_rest([{"name": "n1", "architecture": "aarch64"}])[0].arch) == ("amd64", "arm64")
     assert node.partitions == ("batch", "debug") and set(node.labels) == {"nvlink", "rack1"}
 
 
 def test_a_node_that_does_not_answer_is_not_ready():
     [node] = nodes.from_scontrol("NodeName=n1 CPUTot=8 RealMemory=100 Gres=(null) State=DOWN*")
+    assert node.arch == ""
     assert not node.is_ready and not node.is_drained and "not_responding" in node.note.lower()
 
 

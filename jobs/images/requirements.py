@@ -1,0 +1,132 @@
+"""NVIDIA's conditions on a machine, as its container toolkit reads them: spaces are OR, commas are AND, and all variables
+must hold. Judged in three values: what a node does not tell cannot refuse anything.
+
+The table is NVIDIA's published one (CUDA's release notes: the driver that came with each CUDA).
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+Version = tuple[int, ...]
+
+BRINGS: Mapping[int, Version] = {              # driver branch: the newest CUDA it runs
+    384: (9, 0), 390: (9, 1), 396: (9, 2), 410: (10, 0), 418: (10, 1), 430: (10, 1), 435: (10, 1), 440: (10, 2), 450: (11, 0), 455: (11, 1),
+    460: (11, 2), 465: (11, 3), 470: (11, 4), 495: (11, 5), 510: (11, 6), 515: (11, 7), 520: (11, 8), 525: (12, 0), 530: (12, 1),
+    535: (12, 2), 545: (12, 3), 550: (12, 4), 555: (12, 5), 560: (12, 6), 565: (12, 7), 570: (12, 8), 575: (12, 9), 580: (13, 0),
+    590: (13, 1), 595: (13, 2)}
+_ATOM = re.compile(r"([a-z]+)(<=|>=|!=|=|<|>)([A-Za-z0-9.]+)")
+_COMPARE: Mapping[str, Callable[[Version, Version], bool]] = {
+    "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "=": operator.eq, "<": operator.lt, ">": operator.gt}
+_MOST = 200                                   # alternatives of one variable; NVIDIA's own have about forty
+
+
+@dataclass(frozen=True)
+class Device:
+    """A kind of GPU with its driver, as far as known. Versions: `driver` (535, 104, 5), `cuda` (12, 2), `compute` (9, 0)."""
+
+    driver: Version | None = None
+    cuda: Version | None = None
+    compute: Version | None = None
+    brand: str = ""
+
+    @property
+    def newest_cuda(self) -> Version | None:
+        """As told, else by the driver's branch."""
+        return self.cuda or cuda_of(self.driver)
+
+
+@dataclass(frozen=True)
+class Atom:
+    """One comparison: `cuda>=12.4`."""
+
+    name: str
+    sign: str
+    value: str
+
+    def holds(self, device: Device) -> bool | None:
+        if self.name == "brand":
+            return None if not device.brand else (self.value.lower() == device.brand) == (self.sign == "=")
+        has = {"cuda": device.newest_cuda, "driver": device.driver, "arch": device.compute}.get(self.name)
+        asked = version(self.value)
+        if has is None or asked is None:
+            return self._of_new_driver(device, asked)
+        return _COMPARE[self.sign](*_level(has, asked))
+
+    def _of_new_driver(self, device: Device, asked: Version | None) -> bool | None:
+        """A driver newer than the table runs what the table's newest runs; how much more it does not say."""
+        is_new = self.name == "cuda" and self.sign == ">=" and device.driver is not None and device.driver[0] > max(BRINGS)
+        return True if is_new and asked and asked <= max(BRINGS.values()) else None
+
+
+Condition = Sequence[Sequence[Atom]]          # alternatives, each of which has parts that must all hold
+
+
+def version(text: str) -> Version | None:
+    """"535.104.05" is (535, 104, 5); None for what is no version."""
+    if not re.fullmatch(r"v?\d{1,6}(\.\d{1,6}){0,3}([-+][\w.+-]*)?", text, re.ASCII):
+        return None
+    return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[-+]", text)[0]))
+
+
+def version_text(of: Version) -> str:
+    return ".".join(map(str, of))
+
+
+def cuda_of(driver: Version | None) -> Version | None:
+    """The newest CUDA of a driver's branch; None for a branch newer than the table."""
+    if driver is None or driver[0] > max(BRINGS):
+        return None
+    return max((cuda for branch, cuda in BRINGS.items() if branch <= driver[0]), default=(0, 0))
+
+
+def driver_for(cuda: Version) -> int | None:
+    """The oldest branch that brings this CUDA; None when the table does not reach so far."""
+    return min((branch for branch, brings in BRINGS.items() if brings >= cuda[:2]), default=None)
+
+
+def conditions_of(env: Mapping[str, str]) -> list[Condition]:
+    """What the image asks of a machine with GPUs. An image that names a CUDA_VERSION and no NVIDIA_REQUIRE_CUDA asks for that one."""
+    if env.get("NVIDIA_DISABLE_REQUIRE", "") in {"1", "t", "T", "true", "TRUE", "True"}:
+        return []
+    texts = [text for name, text in sorted(env.items()) if name.startswith("NVIDIA_REQUIRE_") and not name.startswith("NVIDIA_REQUIRE_JETPACK")]
+    found = [parse(text) for text in texts if text.strip()]
+    cuda = version(env.get("CUDA_VERSION", ""))
+    if cuda and not env.get("NVIDIA_REQUIRE_CUDA"):
+        found.append([[Atom("cuda", ">=", version_text(cuda[:2]))]])
+    return found
+
+
+def parse(text: str) -> Condition:
+    """A part that cannot be read is kept as one that nobody can judge, and so is what is beyond all measure."""
+    alternatives = text.split(maxsplit=_MOST)
+    found = [[_atom(part) for part in alternative.split(",") if part] for alternative in alternatives[:_MOST]]
+    return [*found, [Atom("?", "=", "")]] if len(alternatives) > _MOST else found
+
+
+def _atom(text: str) -> Atom:
+    match = _ATOM.fullmatch(text)
+    return Atom(*match.groups()) if match else Atom("?", "=", text[:40])
+
+
+def holds(condition: Condition, device: Device) -> bool | None:
+    return _any(_all(atom.holds(device) for atom in alternative) for alternative in condition)
+
+
+def _all(values: Iterable[bool | None]) -> bool | None:
+    found = set(values)
+    return False if False in found else None if None in found else True
+
+
+def _any(values: Iterable[bool | None]) -> bool | None:
+    found = set(values)
+    return True if True in found else None if None in found else False
+
+
+def _level(a: Version, b: Version) -> tuple[Version, Version]:
+    """Of the same length: 12.4 is 12.4.0."""
+    size = max(len(a), len(b))
+    return a + (0,) * (size - len(a)), b + (0,) * (size - len(b))

@@ -1,0 +1,214 @@
+"""Reading from a registry that a member named: whoever types an image's name chooses where the portal connects to.
+
+So: https, only to addresses of the open internet and to the registries that the operator named; the address that was
+judged is the address that is used; little is read, and after a fixed time in total every connection is cut.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import ipaddress
+import json
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+REDIRECTS = 3
+_MOVED = {301, 302, 303, 307, 308}
+_AGENT = "muster-image-check"
+
+
+class Unreadable(Exception):
+    """The image's config could not be read. The message says why, for a person; nothing of an answer's text is in it."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Where may be asked. `trusted`: hosts (with port, if any) that the operator named, on whatever address; `plain`: those of
+    them that speak http. `ca_file`: certificates to trust besides the system's. `seconds`: for everything together."""
+
+    trusted: frozenset[str] = frozenset()
+    plain: frozenset[str] = frozenset()
+    ca_file: str = ""
+    seconds: float = 3.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]                # names in small letters
+    body: bytes
+
+    def json(self) -> dict[str, Any]:
+        """Raises Unreadable for anything but an object."""
+        try:
+            found = json.loads(self.body)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise Unreadable("the registry's answer is no JSON object")
+        return found
+
+
+@dataclass
+class Wire:
+    """The connections of one question, used again while they last. A context manager: when its time is over they are cut,
+    whatever they are waiting for."""
+
+    policy: Policy
+    _open: dict[tuple[str, str], http.client.HTTPConnection] = field(default_factory=dict)
+    _sockets: list[socket.socket] = field(default_factory=list)
+    _is_over: bool = False
+
+    def __enter__(self) -> Self:
+        self._ends_at = time.monotonic() + self.policy.seconds
+        self._alarm = threading.Timer(self.policy.seconds, self._cut)
+        self._alarm.daemon = True
+        self._alarm.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._alarm.cancel()
+        for sock in self._sockets:
+            sock.close()
+
+    def base_of(self, host: str) -> str:
+        return f"{'http' if host in self.policy.plain else 'https'}://{host}"
+
+    def get(self, url: str, *, limit: int, accept: str = "*/*", authorization: str = "") -> Answer:
+        """At most `limit` bytes. Follows redirects; who is redirected to another host loses the authorization. Raises Unreadable."""
+        for _ in range(REDIRECTS + 1):
+            answer = self._ask(_split(url), limit, accept, authorization)
+            if answer.status not in _MOVED or "location" not in answer.headers:
+                return answer
+            target = _joined(url, answer.headers["location"])
+            if _split(target)[:2] != _split(url)[:2]:
+                authorization = ""
+            url = target
+        raise Unreadable("the registry redirects without end")
+
+    def _ask(self, url: SplitResult, limit: int, accept: str, authorization: str) -> Answer:
+        headers = {"Accept": accept, "User-Agent": _AGENT, **({"Authorization": authorization} if authorization else {})}
+        target = (url.path or "/") + (f"?{url.query}" if url.query else "")
+        try:
+            is_used = (url.scheme, url.netloc) in self._open
+            try:
+                return self._exchange(url, target, headers, limit)
+            except (http.client.RemoteDisconnected, ConnectionError, BrokenPipeError):
+                if not is_used:
+                    raise
+                return self._exchange(url, target, headers, limit)       # a kept connection was closed meanwhile: once more
+        except Unreadable:
+            raise
+        except ssl.SSLError as error:
+            raise Unreadable(self._late() or f"the registry's certificate is not trusted or it speaks no TLS ({error.reason or 'error'})") from error
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise Unreadable(self._late() or "the registry does not answer") from error
+
+    def _exchange(self, url: SplitResult, target: str, headers: Mapping[str, str], limit: int) -> Answer:
+        connection = self._open.pop((url.scheme, url.netloc), None) or self._connect(url)
+        connection.request("GET", target, headers=dict(headers))
+        response = connection.getresponse()
+        if response.length is not None and response.length > limit:
+            raise Unreadable("the registry's answer is larger than any image's config")
+        body = response.read(limit + 1)
+        if len(body) > limit:
+            raise Unreadable("the registry's answer is larger than any image's config")
+        if response.length:
+            raise Unreadable(self._late() or "the registry's answer ended too early")
+        self._left()                          # a cut connection looks like the end of an answer
+        if response.isclosed() and not response.will_close:
+            self._open[url.scheme, url.netloc] = connection
+        return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, body)
+
+    def _connect(self, url: SplitResult) -> http.client.HTTPConnection:
+        """To an address that was looked at; http.client is given the finished socket, so that no name is resolved twice."""
+        host, port = url.hostname or "", url.port or (443 if url.scheme == "https" else 80)
+        address = self._address(url, host, port)
+        sock = socket.create_connection(address[:2], timeout=self._left())
+        self._keep(sock)
+        if url.scheme == "https":
+            secure = self._context().wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
+            self._keep(secure)
+            secure.do_handshake()
+            sock = secure
+        connection = http.client.HTTPConnection(host, port)
+        if url.scheme == "https":
+            connection.default_port = 443     # what stands in Host
+        connection.sock = sock
+        return connection
+
+    def _address(self, url: SplitResult, host: str, port: int) -> tuple[Any, ...]:
+        is_trusted = url.netloc.lower() in self.policy.trusted
+        if url.scheme != "https" and not (url.scheme == "http" and url.netloc.lower() in self.policy.plain):
+            raise Unreadable(f"{host} would be asked without encryption, which the operator has not allowed")
+        if not host or url.username is not None:
+            raise Unreadable("the registry leads to an address that cannot be used")
+        found = [info[4] for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+        allowed = found if is_trusted else [one for one in found if is_open_internet(str(one[0]))]
+        if not allowed:
+            raise Unreadable(f"{host} is not on the open internet; an operator may name it in MUSTER_IMAGE_REGISTRIES")
+        return allowed[0]
+
+    def _context(self) -> ssl.SSLContext:
+        context = ssl.create_default_context()
+        if self.policy.ca_file:
+            context.load_verify_locations(self.policy.ca_file)
+        return context
+
+    def _left(self) -> float:
+        left = self._ends_at - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+    def _late(self) -> str:
+        return f"the registry did not answer within {self.policy.seconds:g} s" if time.monotonic() >= self._ends_at - 0.05 else ""
+
+    def _keep(self, sock: socket.socket) -> None:
+        self._sockets.append(sock)
+        if self._is_over:
+            self._cut()
+            raise TimeoutError
+
+    def _cut(self) -> None:
+        self._is_over = True
+        for sock in self._sockets:
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        found = urlsplit(url)
+        _ = found.port
+    except ValueError as error:
+        raise Unreadable("the registry leads to an address that cannot be used") from error
+    return found
+
+
+def _joined(url: str, place: str) -> str:
+    try:
+        return urljoin(url, place)
+    except ValueError as error:
+        raise Unreadable("the registry leads to an address that cannot be used") from error
+
+
+def is_open_internet(address: str) -> bool:
+    """Not this machine, not its link, not a private network; nor one of those in an IPv6 coat."""
+    found: Any = ipaddress.ip_address(address.partition("%")[0])
+    if found.version == 6:
+        inner = found.ipv4_mapped or found.sixtofour or (found.teredo and found.teredo[1])
+        if inner is None and found in _NAT64:
+            inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+        found = inner or found
+    return bool(found.is_global and not found.is_multicast)
+
+
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")

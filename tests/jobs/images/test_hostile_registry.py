@@ -1,0 +1,180 @@
+"""Servers that mean harm or are broken: the portal is not slowed, not filled, and not led into the house."""
+
+import contextlib
+import json
+import socket
+import threading
+import time
+
+import pytest
+
+from jobs.images.reference import parse
+from jobs.images.registry import MANIFEST_LIMIT, read_image
+from jobs.images.wire import Policy, Unreadable, Wire, is_open_internet
+from tests.rig.registry import INDEX, MANIFEST, digest_of
+
+
+class Server:
+    """Answers every connection by `talk(connection, request)`; `requests` are the bytes it was asked."""
+
+    def __init__(self, talk):
+        self.socket, self.requests, self._talk = socket.create_server(("127.0.0.1", 0)), [], talk
+        self.host = f"127.0.0.1:{self.socket.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self.socket.accept()
+                threading.Thread(target=self._one, args=(connection,), daemon=True).start()
+
+    def _one(self, connection):
+        with contextlib.suppress(OSError), connection:
+            self.requests.append(connection.recv(65536))
+            self._talk(connection, self.requests[-1])
+
+    def read(self, seconds=1.0):
+        host = frozenset({self.host})
+        return read_image(parse(f"{self.host}/team/torch:v1"), Policy(host, host, seconds=seconds))
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(talk):
+        servers.append(Server(talk if callable(talk) else lambda c, _: c.sendall(talk)))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.socket.close()
+
+
+def http(status, body=b"", **headers):
+    lines = [f"HTTP/1.1 {status} X", *(f"{k.replace('_', '-')}: {v}" for k, v in headers.items()), f"Content-Length: {len(body)}",
+             "Connection: close", "", ""]
+    return "\r\n".join(lines).encode() + body
+
+
+def test_a_manifest_of_ten_gigabytes_is_refused_before_it_is_read(serve):
+    server = serve(f"HTTP/1.1 200 OK\r\nContent-Length: {10 << 30}\r\n\r\n".encode())
+    with pytest.raises(Unreadable, match="larger than any"):
+        server.read()
+
+
+def test_a_manifest_without_end_is_given_up_at_the_limit(serve):
+    sent = []
+
+    def talk(connection, _):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+        while True:
+            sent.append(connection.send(b"{" * 65536))
+
+    server = serve(talk)
+    with pytest.raises(Unreadable, match="larger than any"):
+        server.read(seconds=10)
+    assert sum(sent) < 4 * MANIFEST_LIMIT
+
+
+def test_redirects_without_end_are_followed_three_times(serve):
+    server = serve(lambda c, _: c.sendall(http(302, Location="/v2/again")))
+    with pytest.raises(Unreadable, match="redirects without end"):
+        server.read()
+    assert len(server.requests) == 4
+
+
+def test_a_redirect_into_the_house_is_not_followed_and_takes_no_token_along(serve):
+    inside = serve(http(200, b"{}"))
+    server = serve(http(307, Location=f"http://{inside.host}/latest/meta-data"))
+    with pytest.raises(Unreadable, match="without encryption"):
+        server.read()
+    server = serve(http(307, Location=f"https://{inside.host}/latest/meta-data"))
+    with pytest.raises(Unreadable, match="not on the open internet"):
+        server.read()
+    assert inside.requests == []
+
+
+def test_a_redirect_to_another_allowed_host_loses_the_token(serve):
+    store = serve(http(404))
+    server = serve(http(307, Location=f"http://{store.host}/blob"))
+    both = frozenset({server.host, store.host})
+    with Wire(Policy(both, both)) as wire:
+        assert wire.get(f"http://{server.host}/blob", limit=10, authorization="Bearer hush").status == 404
+    assert b"Bearer hush" in server.requests[0]
+    assert b"hush" not in store.requests[0]
+
+
+@pytest.mark.parametrize("talk", [
+    lambda c, _: time.sleep(20),                                                      # silence
+    lambda c, _: [c.sendall(b"H") or time.sleep(0.05) for _ in range(400)],           # drops, before the headers
+    lambda c, _: c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n") or [c.sendall(b" ") or time.sleep(0.05) for _ in range(400)],
+    lambda c, _: c.sendall(b"HTTP/1.1 200 OK\r\nX: ") or [c.sendall(b"x") or time.sleep(0.05) for _ in range(400)],
+], ids=["silent", "drops of a status line", "drops of a body", "drops of a header"])
+def test_a_registry_that_hangs_costs_the_time_allowed_and_no_more(serve, talk):
+    server, begin = serve(talk), time.monotonic()
+    with pytest.raises(Unreadable, match=r"within 0\.5 s"):
+        server.read(seconds=0.5)
+    assert time.monotonic() - begin < 1.5
+
+
+@pytest.mark.parametrize(("body", "says"), [
+    (b"<html>log in</html>", "no JSON object"),
+    (b"[]", "no JSON object"),
+    (b"[" * 100_000, "no JSON object"),
+    (b"\xff\xfe", "no JSON object"),
+    (b"{}", "not a container image"),
+    (json.dumps({"schemaVersion": 1, "fsLayers": []}).encode(), "not a container image"),
+    (json.dumps({"mediaType": INDEX}).encode(), "names no image"),
+    (json.dumps({"mediaType": INDEX, "manifests": [7, {"platform": "x"}, {"platform": {}, "digest": "../../x"}]}).encode(), "names no image"),
+    (json.dumps({"mediaType": MANIFEST, "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": "sha256:../.."}}).encode(),
+     "not a container image"),
+    (json.dumps({"mediaType": MANIFEST, "config": {"mediaType": "application/vnd.cncf.helm.config.v1+json", "digest": digest_of(b"x")}}).encode(),
+     "not a container image"),
+], ids=range(10))
+def test_an_answer_that_is_no_image_is_said_so_in_words(serve, body, says):
+    with pytest.raises(Unreadable, match=says):
+        serve(http(200, body)).read()
+
+
+@pytest.mark.parametrize("config", [b'{"config": {"Env": 7}}', b'{"config": []}', b'{"config": {"Env": [1, null, "NOEQUALS"]}}', b"{}"])
+def test_a_config_of_another_shape_is_an_image_that_says_nothing(serve, config):
+    manifest = {"mediaType": MANIFEST, "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": digest_of(config)}}
+    server = serve(lambda c, asked: c.sendall(http(200, config if b"/blobs/" in asked else json.dumps(manifest).encode())))
+    assert server.read().variants[0].env == {}
+
+
+def test_a_blob_that_is_not_what_its_digest_says_is_not_believed(serve):
+    manifest = {"mediaType": MANIFEST, "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": digest_of(b"{}")}}
+    server = serve(lambda c, asked: c.sendall(http(200, b'{"os": "x"}' if b"/blobs/" in asked else json.dumps(manifest).encode())))
+    with pytest.raises(Unreadable, match="not what its digest says"):
+        server.read()
+
+
+@pytest.mark.parametrize("challenge", ["", "Basic realm=x", "Bearer", 'Bearer service="x"', 'Bearer realm="ftp://x/"', 'Bearer realm="http://[::1"'])
+def test_a_demand_to_log_in_that_cannot_be_met_is_said_so(serve, challenge):
+    with pytest.raises(Unreadable):
+        serve(http(401, WWW_Authenticate=challenge)).read()
+
+
+def test_a_token_that_would_smuggle_a_header_is_not_sent(serve):
+    def talk(connection, asked):
+        connection.sendall(http(200, b'{"token": "x\\r\\nX-Evil: 1"}') if b"/token" in asked
+                           else http(401, WWW_Authenticate=f'Bearer realm="http://{server.host}/token"'))
+
+    server = serve(talk)
+    with pytest.raises(Unreadable, match="log in"):
+        server.read()
+    assert not any(b"Evil" in asked for asked in server.requests)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "169.254.169.254", "10.1.2.3", "192.168.1.1", "172.16.0.1", "0.0.0.0", "224.0.0.1", "100.64.0.1",
+                                     "::", "::1", "fe80::1%eth0", "fd00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1",
+                                     "2002:7f00:1::"])
+def test_an_address_inside_the_house_is_not_the_open_internet(address):
+    assert not is_open_internet(address)
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"])
+def test_an_address_outside_is(address):
+    assert is_open_internet(address)

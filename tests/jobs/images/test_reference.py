@@ -1,0 +1,36 @@
+import pytest
+
+from jobs.images.reference import parse
+
+DIGEST = "sha256:" + "ab" * 32
+
+
+@pytest.mark.parametrize(("text", "full"), [
+    ("ubuntu", "docker.io/library/ubuntu:latest"),
+    ("pytorch/pytorch:2.8.0-cuda12.8", "docker.io/pytorch/pytorch:2.8.0-cuda12.8"),
+    ("index.docker.io/ubuntu:24.04", "docker.io/library/ubuntu:24.04"),
+    ("nvcr.io/nvidia/pytorch:26.09-py3", "nvcr.io/nvidia/pytorch:26.09-py3"),
+    ("docker://nvcr.io#nvidia/pytorch:26.09-py3", "nvcr.io/nvidia/pytorch:26.09-py3"),
+    ("localhost:5000/a:v1", "localhost:5000/a:v1"),
+    ("localhost/a", "localhost/a:latest"),
+    ("[::1]:5000/a/b", "[::1]:5000/a/b:latest"),
+    (f"registry.acme.org/a@{DIGEST}", f"registry.acme.org/a@{DIGEST}"),
+    (f"registry.acme.org/a:v2@{DIGEST}", f"registry.acme.org/a:v2@{DIGEST}"),
+])
+def test_a_name_is_read_as_docker_reads_it(text, full):
+    assert str(parse(text)) == full
+
+
+@pytest.mark.parametrize("text", [
+    "",
+    "/data/images/torch.sqsh", "./torch.sif", "Team/Image", "a b", "a:", "a@sha256:12", "a@", "https://acme.org/a",
+    "acme.org/../../etc", "acme.org/a?b=c",
+    "acme.org\r\nX: y/a", "user:pw@acme.org/a", "acme.org:99999999/a", "a/b:" + "t" * 129, "acme.org/" + "a" * 300,
+])
+def test_what_names_no_image_in_a_registry_is_none(text):
+    assert parse(text) is None
+
+
+def test_docker_hub_is_asked_at_its_registry_and_a_digest_wins_over_a_tag():
+    assert parse("ubuntu").address == "registry-1.docker.io"
+    assert parse(f"ubuntu:24.04@{DIGEST}").version == DIGEST
