@@ -42,7 +42,7 @@ class Need:
 
     def in_all(self, kind: str) -> int:
         """What counts against a limit."""
-        return 1 if kind == "jobs" else self.nodes if kind == "nodes" else self.of(kind) * self.nodes if kind in KINDS else 0
+        return 1 if kind == "jobs" else self.nodes if kind in ("nodes", "pods") else self.of(kind) * self.nodes if kind in KINDS else 0
 
 
 @dataclass(frozen=True)

@@ -46,10 +46,10 @@ def nodes(seen: Judgement, field: Field, need: Need, where: str) -> Told:
     if seen.wait == Wait.NODES_DOWN:
         down = [spot for spot in field.spots if not spot.is_up and spot.holds(need, spot.total)]
         able = [spot for spot in field.spots if spot.holds(need, spot.total)]
-        return (f"{len(down)} of the {_nodes(len(able))} of {where} that could hold it {'is' if len(down) == 1 else 'are'} down or drained: "
+        return (f"{len(down)} of {len(able)} nodes of {where} that could hold it {'is' if len(down) == 1 else 'are'} down or drained: "
                 f"{_names(down)}."), {**facts, "down": len(down)}
     if seen.wait == Wait.IMPOSSIBLE:
-        return f"No way to hold it in {where}: {_too_small(field, need, seen.kind)}.", facts
+        return _too_small(field, need, seen.kind, where), facts
     if seen.wait == Wait.CAPACITY:
         return (f"{where[0].upper()}{where[1:]} is full: {_of(seen.kind, field.free(seen.kind))} of "
                 f"{amount_text(seen.kind, field.total(seen.kind))} free; this asks {_asked(need, seen.kind)}."), facts
@@ -64,7 +64,7 @@ def nodes(seen: Judgement, field: Field, need: Need, where: str) -> Told:
 def room(field: Field, need: Need, kind: str = "") -> dict[str, Any]:
     """The numbers of the nodes, of what is short or else of what it asks most for."""
     kind = kind if kind in KINDS else next((name for name in KINDS if need.of(name)), "cpu")
-    return {"resource": kind, "ask": need.of(kind), "nodes": need.nodes, "free": field.free(kind), "total": field.total(kind),
+    return {"resource": kind, "ask": need.of(kind), "on_nodes": need.nodes, "free": field.free(kind), "total": field.total(kind),
             "most_on_one_node": field.most(kind), "fitting": field.fitting(need), "of_nodes": len(field.spots)}
 
 
@@ -86,13 +86,14 @@ def held(ours: Sequence[tuple[str, int, float]], others: Sequence[int]) -> dict[
     return {**facts, **({"others": {"jobs": len(rest), "amount": sum(rest)}} if rest else {})}
 
 
-def _too_small(field: Field, need: Need, kind: str) -> str:
+def _too_small(field: Field, need: Need, kind: str, where: str) -> str:
     able = sum(spot.holds(need, spot.total) for spot in field.spots)
     if able:
-        return f"it asks {_nodes(need.nodes)} of its size, and there {'is' if able == 1 else 'are'} {able}"
+        return f"Too few nodes of {where} are large enough: it asks {need.nodes}, and there {'is' if able == 1 else 'are'} {able}."
     if kind not in KINDS:
-        return "no node has all that it asks for"
-    return f"the largest node has {amount_text(kind, field.most(kind, lambda spot: spot.total))}, it asks {amount_text(kind, need.of(kind))}"
+        return f"No node of {where} has all that it asks for."
+    most = amount_text(kind, field.most(kind, lambda spot: spot.total))
+    return f"No node of {where} is large enough: the largest has {most}, it asks {amount_text(kind, need.of(kind))}."
 
 
 def _asked(need: Need, kind: str) -> str:

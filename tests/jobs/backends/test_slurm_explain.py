@@ -111,7 +111,7 @@ def test_free_but_scattered_is_told_apart_from_full():
 def test_nodes_that_are_out_of_use_are_named():
     drained = nodes((0, 0), is_drained=True) + [replace(node, name="n3") for node in nodes((4,))]
     seen = told(line(9, "PENDING", "ReqNodeNotAvail, UnavailableNodes:n[1-2]", gpus=4, nodes=2, account="atlas"), of=drained)
-    assert seen.wait == Wait.NODES_DOWN and seen.text == "2 of the 3 nodes of partition batch that could hold it are down or drained: n1, n2."
+    assert seen.wait == Wait.NODES_DOWN and seen.text == "2 of 3 nodes of partition batch that could hold it are down or drained: n1, n2."
 
 
 def test_how_many_come_first_and_when_slurm_expects_it_to_start():
