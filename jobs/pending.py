@@ -8,8 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from jobs.admission import Change
+from jobs.backends import telling
 from jobs.derive import verdict_of
 from jobs.dispatch import ask_of
+from jobs.holders import offer, told_change, told_holders
 from jobs.models import Attempt, Dependency, Job, PendingSpell
 from jobs.rooms import room_of
 from jobs.states import State, Wait
@@ -18,7 +20,6 @@ from portal.core import clock
 from workspaces.actors import Actor
 from workspaces.permissions import Permission
 
-_FIELDS = {"gpu": "resources.accelerators", "cpu": "resources.cpus", "memory": "resources.memory"}
 HOLDERS = 5
 
 
@@ -57,18 +58,19 @@ def answer(job: Job, viewer: Actor) -> Answer | None:
     if attempt is None or not waits(job):
         return None
     if attempt.state == State.SUBMITTED:
-        return _told(attempt)
+        return _told(attempt, viewer)
     wait, facts, change = _judge(job, attempt)
     return Answer(
         code=str(wait), text=wait_text(wait, facts), since=attempt.wait_since or attempt.queued_at, numbers=facts,
         holders=_holders(job, wait, facts, viewer), change=_offer(change), history=_history(attempt))
 
 
-def _told(attempt: Attempt) -> Answer:
+def _told(attempt: Attempt, viewer: Actor) -> Answer:
     """What the scheduler behind it says."""
     facts = attempt.wait_facts
     return Answer(
-        code=attempt.wait, text=wait_text(Wait(attempt.wait), facts), since=attempt.wait_since or attempt.state_at, numbers=facts,
+        code=attempt.wait, text=wait_text(Wait(attempt.wait), facts), since=attempt.wait_since or attempt.state_at,
+        numbers=telling.without_private(facts), holders=told_holders(facts, viewer), change=told_change(facts),
         advice=str(facts.get("advice", "")), history=_history(attempt))
 
 
@@ -159,15 +161,11 @@ _BARE = {
 
 def change_text(change: Change) -> str:
     """"It would start now with 2 GPUs instead of 4."."""
-    return f"It would start now with {amount_text(change.resource, change.after)} instead of {amount_text(change.resource, change.before)}."
+    return str(offer(change.resource, change.before, change.after)["text"])
 
 
 def _offer(change: Change | None) -> dict[str, Any] | None:
-    if change is None:
-        return None
-    unit = {"cpu": 1000}.get(change.resource, 1)
-    return {"field": _FIELDS[change.resource], "from": change.before / unit if unit > 1 else change.before,
-            "to": change.after / unit if unit > 1 else change.after, "text": change_text(change)}
+    return offer(change.resource, change.before, change.after) if change else None
 
 
 def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> list[dict[str, Any]]:

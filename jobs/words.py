@@ -19,6 +19,8 @@ def amount_text(resource: object, amount: Any) -> str:
             return bytes_text(number)
         case "gpu":
             return f"{number} GPU{'' if number == 1 else 's'}" + (f" ({model})" if model else "")
+        case "nodes" | "pods":
+            return f"{number} {kind[:-1]}{'' if number == 1 else 's'}"
         case _:
             return f"{number} running job{'' if number == 1 else 's'}"
 

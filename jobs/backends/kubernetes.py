@@ -6,11 +6,12 @@ docs/design/kubernetes.md for why a cancel is no delete.
 
 from __future__ import annotations
 
+import logging
 import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, ClassVar
@@ -21,6 +22,7 @@ from jobs.backends.base import (
     Launch,
     LogChunk,
     NodeFacts,
+    Observation,
     Poll,
     Probe,
     Rejected,
@@ -28,16 +30,19 @@ from jobs.backends.base import (
     Unavailable,
     option,
 )
-from jobs.backends.kubernetes_parts import access, logs, names, nodes, pod, probing, states
+from jobs.backends.kept import Kept
+from jobs.backends.kubernetes_parts import access, explain, logs, names, nodes, pod, probing, states
 from jobs.backends.kubernetes_parts.creating import Creator
 from jobs.backends.kubernetes_parts.rendering import rendered
 from jobs.backends.kubernetes_parts.settings import site_of
 from jobs.backends.kubernetes_parts.view import View
 from jobs.backends.kubernetes_parts.wire import Refused, Wire, segment
 
+log = logging.getLogger(__name__)
 Object = dict[str, Any]
 TAIL = 64 << 10
 _NONE = Secret("")
+PICTURE_FOR, PICTURE_EACH = 4.0, 0.01   # seconds between two looks at everything, and for each job that waits
 PRODUCTS_FOR = 60.0             # seconds for which the types of GPUs are remembered
 
 
@@ -73,6 +78,7 @@ class KubernetesBackend:
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
         self._places = logs.Places()
+        self._pictures: Kept[explain.Picture] = Kept("the cluster as a whole", PICTURE_FOR, PICTURE_EACH)
         self._products: tuple[float, dict[str, set[str]]] = (0.0, {})
 
     @classmethod
@@ -89,10 +95,12 @@ class KubernetesBackend:
             return Probe(False, str(error))
 
     def inventory(self) -> Sequence[NodeFacts]:
+        return nodes.inventory(*self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations)
+
+    def _nodes_and_pods(self) -> tuple[list[Object], list[Object]]:
         with _told():
             found = self._wire.get("/api/v1/nodes", resourceVersion="0")["items"]
-            busy = self._wire.get("/api/v1/pods", resourceVersion="0", fieldSelector="status.phase!=Succeeded,status.phase!=Failed")["items"]
-        return nodes.inventory(found, busy, self.site.gpu_resource, self.site.tolerations)
+            return found, self._wire.get("/api/v1/pods", resourceVersion="0", fieldSelector="status.phase!=Succeeded,status.phase!=Failed")["items"]
 
     def render(self, launch: Launch) -> str:
         made = pod.build(launch, self.site, self._products_of(launch))
@@ -108,7 +116,25 @@ class KubernetesBackend:
         return Handle(key, states.native_id(job)) if job else None
 
     def poll(self, keys: Iterable[str]) -> Poll:
-        return self._view.poll([(key, names.object_name(key)) for key in keys], self._tail)
+        seen = self._view.poll([(key, names.object_name(key)) for key in keys], self._tail)
+        waiting = sum(one.waiting is not None for one in seen.observations)
+        picture = self._pictures.current(self._picture, waiting) if waiting else None
+        return replace(seen, observations=[self._explained(one, picture) for one in seen.observations])
+
+    def _explained(self, seen: Observation, picture: explain.Picture | None) -> Observation:
+        """One that cannot be explained keeps the scheduler's own words."""
+        job, pods = self._view.known(names.object_name(seen.key)) if seen.waiting else (None, [])
+        if seen.waiting is None or job is None:
+            return seen
+        try:
+            return replace(seen, waiting=explain.explained(seen.waiting, job, pods, picture))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            log.exception("why %s waits cannot be told in numbers", seen.key)
+            return seen
+
+    def _picture(self) -> explain.Picture:
+        """All nodes and pods, for the numbers behind the scheduler's words."""
+        return explain.picture_of(*self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations, self.site.prefix)
 
     def cancel(self, key: str, grace: float = 30) -> None:
         """The grace is the one it was submitted with: Kubernetes keeps it in the pod."""

@@ -32,7 +32,9 @@ from jobs.backends.base import (
 )
 from jobs.backends.slurm_parts import script, states
 from jobs.backends.slurm_parts.doors import open_door, open_files, site_of
+from jobs.backends.slurm_parts.explain import explained
 from jobs.backends.slurm_parts.memory import Memory
+from jobs.backends.slurm_parts.pictures import Pictures
 from jobs.backends.slurm_parts.rendering import rendered
 from jobs.backends.slurm_parts.request import build_request, chosen
 from jobs.backends.slurm_parts.rows import Row, oldest
@@ -82,7 +84,7 @@ class SlurmBackend:
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
-        self._memory = Memory()
+        self._memory, self._pictures = Memory(), Pictures()
 
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> SlurmBackend:
@@ -156,7 +158,13 @@ class SlurmBackend:
             log.warning("%d jobs of Slurm are not known to be gone: accounting does not answer. %s", len(lost), error)
             lost = []
         seen = [observation for key in wanted if key in rows and (observation := self._observe(rows[key]))]
-        return Poll(seen, [key for key in lost if key not in rows])
+        return Poll(self._explained(seen, rows), [key for key in lost if key not in rows])
+
+    def _explained(self, seen: Sequence[Observation], rows: Mapping[str, Row]) -> list[Observation]:
+        """With the numbers behind Slurm's reasons. What waits is looked at as a whole, and not in each poll."""
+        waiting = sum(one.waiting is not None for one in seen)
+        picture = self._pictures.current(self._door, waiting) if waiting else None
+        return [replace(one, waiting=explained(rows[one.key], picture)) if one.waiting else one for one in seen]
 
     def cancel(self, key: str, grace: float = 30) -> None:
         """The grace is the one that it was submitted with; with none at all it is killed at once."""

@@ -11,6 +11,7 @@ from jobs import pending, services
 from jobs.backends.base import Capability, Launch, Observation, Poll, Unavailable, Waiting
 from jobs.dispatch import dispatch_all
 from jobs.models import Attempt, Job, PendingSpell
+from jobs.spec import parse_mapping
 from jobs.states import Reason, State, Wait
 from jobs.watch import observe, queue
 from portal.core import clock
@@ -180,3 +181,20 @@ def test_the_local_machine_is_never_said_to_forget(cluster, double, handed_over,
     look(cluster, double, 20)
     assert len(double.starts) == 1
 
+
+def test_holders_are_named_to_those_who_may_know_them_and_counted_for_the_rest(story, cluster, double, handed_over):
+    mine = submit(story)
+    with org_scope(story.borealis.id):
+        theirs = services.submit_job(actor=story.actor(story.cyd), team=story.north, spec=parse_mapping({"run": "true"}))
+    dispatch_all()
+    held = [{"key": only_attempt(job).key, "amount": 2, "since": 1700000000.0} for job in (mine, theirs)]
+    facts = {"resource": "gpu", "limit": 8, "held": [*held, {"key": "somebody's", "amount": 1, "since": 0}],
+             "others": {"jobs": 2, "amount": 3}, "change": {"resource": "gpu", "from": 4, "to": 1}}
+    tell(cluster, Waiting(Wait.CLUSTER_LIMIT, "AssocGrpGRES", "Account a holds 8 of 8 GPUs; this asks 4 GPUs.", "", facts))
+    handed_over.refresh_from_db()
+    told = pending.answer(handed_over, story.actor(story.ada))
+    assert told is not None
+    assert [one["number"] for one in told.holders] == [mine.number, None]
+    assert told.holders[0]["text"].endswith("holds 2 GPUs") and told.holders[1]["text"] == "4 other jobs hold 6 GPUs"
+    assert told.change == {"field": "resources.accelerators", "from": 4, "to": 1, "text": "It would start now with 1 GPU instead of 4 GPUs."}
+    assert not {"held", "others"} & set(told.numbers) and "muster-" not in str(told.numbers)

@@ -49,6 +49,11 @@ def inventory(nodes: Iterable[Object], pods: Iterable[Object], resource: str, to
     return [_node(node, used.get(node["metadata"]["name"], Counter()), resource, tolerations) for node in nodes]
 
 
+def why_out(node: Object, tolerations: Sequence[Mapping[str, str]] = ()) -> str:
+    """Why no job of ours may start there now; empty when one may."""
+    return _trouble(node) or _kept_out(node["metadata"], node.get("spec", {}), tolerations)
+
+
 def requests(spec: Object) -> dict[str, float]:
     """What the scheduler counts for a pod: its containers together, or its largest first step if that is more."""
     total: Counter[str] = Counter()

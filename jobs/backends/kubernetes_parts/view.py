@@ -72,6 +72,11 @@ class View:
         found = [one for one in found if states.rank_of(one) == rank]
         return max(found, key=lambda one: str(one["metadata"].get("creationTimestamp") or ""), default=None)
 
+    def known(self, name: str) -> tuple[Object | None, list[Object]]:
+        """A Job and its pods as the mirrors have them."""
+        job = next(iter(self._jobs.of(name)), None)
+        return job, self._known_pods(job, name) if job else []
+
     def poll(self, keys: Sequence[tuple[str, str]], tail: states.Tail) -> Poll:
         """Of (key, name). What the mirror does not know is asked for before it is called missing."""
         self._be_current()

@@ -64,7 +64,7 @@ def of_refusal(message: str) -> Waiting:
     """The Job's controller may not make its pods: what it says in an event."""
     if "exceeded quota" in message:
         numbers = _short(message.partition("exceeded quota:")[2])
-        return _waiting(Wait.CLUSTER_LIMIT, "exceeded quota", f"The namespace's quota is used up: {numbers}")
+        return _waiting(Wait.CLUSTER_LIMIT, "exceeded quota", f"The namespace's quota is used up: {numbers}", {"message": message[:1000]})
     if "violates PodSecurity" in message or "is forbidden" in message:
         return _waiting(Wait.CLUSTER_HELD, "FailedCreate", f"The cluster does not admit its pods: {_short(message)}")
     return _waiting(Wait.EVALUATING, "FailedCreate", f"Its pods cannot be made yet: {_short(message)}")

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from jobs.backends.base import NodeFacts, Rejected, Unavailable
 from jobs.backends.slurm_parts import nodes
 from jobs.backends.slurm_parts.errors import failure, is_unknown_job
+from jobs.backends.slurm_parts.limits import ASSOC, QOS, Limits, assoc_lines, qos_lines
+from jobs.backends.slurm_parts.queue import QUEUE, Queued, queue_lines
 from jobs.backends.slurm_parts.request import Request
 from jobs.backends.slurm_parts.rows import SACCT, SQUEUE, Row, sacct_rows, squeue_rows
 from jobs.backends.slurm_parts.running import Here, There
@@ -55,6 +57,21 @@ class Commands:
                 raise failure(err.decode(errors="replace"))
             rows += sacct_rows(out.decode(errors="replace"))
         return rows
+
+    def queue(self) -> list[Queued]:
+        """Everybody's jobs that are not over, as far as we may see them."""
+        return queue_lines(self.runner.run(["squeue", "--all", "--noheader", f"--Format={QUEUE}"]).decode(errors="replace"))
+
+    def limits(self) -> Limits:
+        """Of accounts and QOS. Raises where there is no accounting."""
+        cluster = next((line.partition("=")[2].strip() for line in self._lines(["scontrol", "show", "config"]) if line.startswith("ClusterName")), "")
+        show = ["sacctmgr", "--noheader", "--parsable2", "show"]
+        return Limits(assoc_lines("\n".join(self._lines([*show, "associations", f"cluster={cluster}", f"format={ASSOC}"])), cluster),
+                      qos_lines("\n".join(self._lines([*show, "qos", f"format={QOS}"]))),
+                      nodes.qos_of_partitions("\n".join(self._lines(["scontrol", "show", "partition", "--oneliner"]))))
+
+    def _lines(self, argv: list[str]) -> list[str]:
+        return self.runner.run(argv).decode(errors="replace").splitlines()
 
     def exit_of(self, number: int) -> str:
         """Slurm's "code:signal" of a job that it still knows; empty when it does not."""

@@ -24,6 +24,12 @@ def from_scontrol(text: str) -> list[NodeFacts]:
     return [_node(_pairs(line)) for line in text.splitlines() if line.startswith("NodeName=")]
 
 
+def qos_of_partitions(text: str) -> dict[str, str]:
+    """Lines of `scontrol show partition --oneliner`: the QOS that stands over each, where one does."""
+    rows = [_pairs(line) for line in text.splitlines() if line.startswith("PartitionName=")]
+    return {row["PartitionName"]: _known(row.get("QoS", "")) for row in rows if _known(row.get("QoS", ""))}
+
+
 def from_rest(rows: Iterable[Mapping[str, Any]]) -> list[NodeFacts]:
     """`nodes` of an answer, of any version."""
     return [_node({

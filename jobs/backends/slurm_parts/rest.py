@@ -20,6 +20,8 @@ import urllib3
 from jobs.backends.base import NodeFacts, Rejected, Unavailable
 from jobs.backends.slurm_parts import nodes
 from jobs.backends.slurm_parts.errors import failure, is_unknown_job
+from jobs.backends.slurm_parts.limits import Limits, assoc_rows, partition_rows, qos_rows
+from jobs.backends.slurm_parts.queue import Queued, queue_rows
 from jobs.backends.slurm_parts.request import Request
 from jobs.backends.slurm_parts.rest_body import Json, job_body
 from jobs.backends.slurm_parts.rows import Row, rest_row
@@ -111,6 +113,18 @@ class Rest:
                 return rows          # not configured there: the record in the spool is what there is
             rows += [row for job in answer.get("jobs", []) if (row := _past_row(job)).key == key]
         return rows
+
+    def queue(self) -> list[Queued]:
+        """Everybody's jobs, as far as we may see them."""
+        found = self._asked("GET", f"{self._slurm}/jobs").get("jobs", [])
+        return queue_rows(found, map(rest_row, found))
+
+    def limits(self) -> Limits:
+        """Of accounts and QOS, if slurmrestd has the door of accounting. Raises where it has none."""
+        partitions, about = self._asked("GET", f"{self._slurm}/partitions").get("partitions", []), f"/slurmdb/v0.0.{self._minor}"
+        rules = self._asked("GET", f"{about}/qos")
+        return Limits(assoc_rows(self._asked("GET", f"{about}/associations").get("associations", [])),
+                      qos_rows(rules.get("qos") or rules.get("QOS") or []), partition_rows(partitions))
 
     def exit_of(self, number: int) -> str:
         row = self._one(number)

@@ -214,8 +214,8 @@ def test_text_arrives_in_the_process_as_it_was(double, backend, text, wait_for):
 def test_too_many_gpus_wait_in_words_and_are_canceled_before_they_start(double, backend, wait_for):
     key = backend.submit(launch(gpus=9)).key
     seen = wait_for(lambda: next((o for o in backend.poll([key]).observations if o.waiting), None))
-    assert seen.state == State.SUBMITTED and seen.waiting.wait == Wait.CAPACITY
-    assert seen.waiting.text == "0 of 1 nodes fit: 1 lack free nvidia.com/gpu."
+    assert seen.state == State.SUBMITTED and seen.waiting.wait == Wait.IMPOSSIBLE
+    assert seen.waiting.text == "No node of the cluster is large enough: the largest has 8 GPUs, it asks 9 GPUs."
     backend.cancel(key)
     ended = wait_for(lambda: next((o for o in backend.poll([key]).observations if o.state.is_final), None))
     assert (ended.reason, ended.evidence) == (Reason.CANCELED, "Canceled before it started.")

@@ -112,20 +112,6 @@ def test_a_job_that_waits_says_why_and_is_canceled_at_once(stage):
 
 
 @COMMANDS
-def test_a_limit_of_the_account_is_told_with_its_name(stage, slurm):
-    slurm.run("sacctmgr", "-i", "modify", "account", "borealis", "set", "GrpTRES=gres/gpu=1")
-    try:
-        stage.options["account"] = "borealis"
-        backend = stage.again()
-        keys = [backend.submit(stage.launch("sleep 60", gpus=1)).key for _ in "ab"]
-        waits = lambda: [o.waiting for o in backend.poll(keys).observations if o.waiting and o.waiting.said == "AssocGrpGRES"]  # noqa: E731
-        [seen] = stage.wait_for(waits)
-        assert seen.wait == Wait.CLUSTER_LIMIT and "Account borealis is at its limit of GPUs" in seen.text
-    finally:
-        slurm.run("sacctmgr", "-i", "modify", "account", "borealis", "set", "GrpTRES=gres/gpu=-1")
-
-
-@COMMANDS
 def test_a_job_that_gives_way_is_preempted_and_not_requeued(stage):
     low = stage.submit("echo up; sleep 60", partition="debug", cpus=8).key
     stage.logged(low, b"up")

@@ -1,0 +1,132 @@
+"""Slurm's reason for keeping a job, with the numbers behind it: whose limit or which nodes, who holds them, and the smallest change. Pure.
+
+Slurm's own word comes first. Where what was read of it does not bear that word out (a limit changed meanwhile, jobs that one may not
+see), the word stands alone and no number is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from jobs.backends import telling
+from jobs.backends.base import NodeFacts, Waiting
+from jobs.backends.fitting import Field, spots_of
+from jobs.backends.slurm_parts import reasons
+from jobs.backends.slurm_parts.limits import Limits, Over, over
+from jobs.backends.slurm_parts.queue import Queued
+from jobs.backends.slurm_parts.rows import Row
+from jobs.states import Wait
+
+_LIMIT = re.compile(r"(?:(Assoc|QOS)(Grp|Max)|(Max)(?=.*PerAccount))"
+                    r"(Cpu|CPU|Node|Mem(?:ory)?|GRES|Gres|Jobs?)(Per(?:User|Account|Job|Node))?(?:Limit)?")
+_KIND = {"cpu": "cpu", "node": "nodes", "mem": "memory", "memory": "memory", "gres": "gpu", "job": "jobs", "jobs": "jobs"}
+_ROUND = timedelta(minutes=5)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What was read of Slurm at one moment."""
+
+    queue: Sequence[Queued] = ()
+    nodes: Sequence[NodeFacts] = ()
+    limits: Limits = field(default_factory=Limits)
+    by_id: Mapping[int, Queued] = field(default_factory=dict)
+
+    def of(self, number: int) -> Queued | None:
+        return self.by_id.get(number)
+
+
+def picture_of(queue: Sequence[Queued], nodes: Sequence[NodeFacts], limits: Limits) -> Picture:
+    return Picture(queue, nodes, limits, {one.row.id: one for one in queue})
+
+
+def explained(row: Row, picture: Picture | None) -> Waiting:
+    """As reasons.waiting, with what the picture adds."""
+    plain = reasons.waiting(row)
+    job = picture.of(row.id) if picture else None
+    if job is None or picture is None:
+        return plain
+    limits = over(job, picture.limits, picture.queue)
+    scene = Field(spots_of(_usable(job, picture.nodes), job.need.gpu_type), [one.cap for one in limits])
+    told = None
+    if found := _LIMIT.fullmatch(plain.said):
+        told = _by_limit(plain, job, scene, _blamed(found, job, limits))
+    elif plain.wait in (Wait.CAPACITY, Wait.NODES_DOWN) and plain.said not in ("Licenses", "FedJobLock"):
+        told = _by_room(plain, job, scene, picture)
+    elif plain.wait == Wait.BEHIND:
+        told = _behind(plain, job, scene, picture)
+    return _expected(told or plain, row)
+
+
+def _usable(job: Queued, nodes: Sequence[NodeFacts]) -> list[NodeFacts]:
+    """Those of its partitions that have the features it asks for, as far as these are a plain list."""
+    wanted = set(job.features.split("&")) if re.fullmatch(r"[\w.-]+(&[\w.-]+)*", job.features) else set()
+    return [node for node in nodes if set(node.partitions) & set(job.partitions) and wanted <= set(node.labels)]
+
+
+def _blamed(found: re.Match[str], job: Queued, limits: Sequence[Over]) -> Over | None:
+    """The limit that Slurm means: of that kind, and in the way."""
+    source, kind = found[1] or "QOS", _KIND[found[4].lower()]
+    each = (found[5] or "").removeprefix("Per").lower()
+    if not each and (found[2] or found[3]) == "Max":
+        each = "user"
+    return next((one for one in limits if (one.source, one.cap.kind, one.cap.each) == (source, kind, each) and one.cap.refuses(job.need)), None)
+
+
+def _by_limit(plain: Waiting, job: Queued, scene: Field, blamed: Over | None) -> Waiting | None:
+    if blamed is None:
+        return None
+    text, facts = telling.limit(blamed.cap, job.need)
+    change = scene.smallest_change(job.need)
+    if blamed.cap.refuses_for_ever(job.need):
+        return replace(plain, wait=Wait.IMPOSSIBLE, text=text, advice="Ask for less, or let the operator of the cluster raise the limit.",
+                       facts={**plain.facts, **facts, **telling.changed(change)})
+    return replace(plain, wait=Wait.CLUSTER_LIMIT, text=text,
+                   facts={**plain.facts, **facts, **_held(job, blamed.holders, blamed.cap.kind), **telling.changed(change)})
+
+
+def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Waiting | None:
+    """Full, scattered, or nodes that are out of use. Slurm may also keep free nodes for a job that comes first: then its word stands."""
+    seen = Field(scene.spots).judge(job.need)
+    if seen.wait not in (Wait.CAPACITY, Wait.SCATTERED, Wait.NODES_DOWN, Wait.IMPOSSIBLE):
+        return replace(plain, facts={**plain.facts, **telling.room(scene, job.need)}) if plain.wait == Wait.CAPACITY else None
+    text, facts = telling.nodes(seen, scene, job.need, f"partition {job.row.partition}")
+    holders = [other for other in picture.queue if other.holds and set(other.partitions) & set(job.partitions)]
+    held = _held(job, holders, seen.kind or "gpu") if seen.wait in (Wait.CAPACITY, Wait.SCATTERED) else {}
+    advice = telling.ADVICE[seen.wait]
+    return replace(plain, wait=seen.wait, text=text, advice=advice,
+                   facts={**plain.facts, **facts, **held, **telling.changed(scene.smallest_change(job.need))})
+
+
+def _behind(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Waiting:
+    """How many come first, and whether there would be room."""
+    first = [other for other in picture.queue if other.row.state == "PENDING" and set(other.partitions) & set(job.partitions)
+             and (-other.priority, other.row.id) < (-job.priority, job.row.id)]
+    if not first:
+        return plain
+    many = "1 job comes first" if len(first) == 1 else f"{len(first)} jobs come first"
+    return replace(plain, text=f"{many} in partition {job.row.partition}. {telling.fitting(scene, job.need)}",
+                   facts={**plain.facts, **telling.room(scene, job.need), "before": len(first)})
+
+
+def _held(job: Queued, holders: Sequence[Queued], kind: str) -> dict[str, Any]:
+    """Of this portal's jobs by their keys, of everybody else's only how many there are and how much they hold: who looks is not known here."""
+    ours = [other for other in holders if other.row.user == job.row.user and other.amount(kind)]
+    others = [other for other in holders if other.row.user != job.row.user and other.amount(kind)]
+    return telling.held([(other.row.key, other.amount(kind), other.row.started) for other in ours], [other.amount(kind) for other in others])
+
+
+def _expected(told: Waiting, row: Row) -> Waiting:
+    """When Slurm itself expects it to start, to five minutes: it changes its mind each few seconds."""
+    if not row.started or told.wait not in (Wait.CAPACITY, Wait.SCATTERED, Wait.BEHIND, Wait.CLUSTER_LIMIT):
+        return told
+    seconds = _ROUND.total_seconds()
+    at = datetime.fromtimestamp(-(-row.started // seconds) * seconds, UTC)
+    return replace(told, advice=f"{told.advice} Slurm expects it to start by {at:%Y-%m-%d %H:%M} UTC.".strip(),
+                   facts={**told.facts, "expected": at.isoformat()})
+
+

@@ -1,0 +1,101 @@
+"""Why a job does not start on a random cluster, against a simulator that tries every way of placing it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations_with_replacement
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jobs.backends.base import GpuFacts, NodeFacts
+from jobs.backends.fitting import KINDS, STEPS, Cap, Field, Need, Spot, spots_of
+from jobs.states import Wait
+
+GIB = 1 << 30
+SIZES = {"gpu": 8, "cpu": 16, "memory": 8}
+UNITS = {"gpu": 1, "cpu": 1000, "memory": GIB}
+
+
+@st.composite
+def spots(draw):
+    found = []
+    for number in range(draw(st.integers(0, 4))):
+        total = {kind: draw(st.integers(0, SIZES[kind])) for kind in KINDS}
+        free = {kind: draw(st.integers(0, total[kind])) * UNITS[kind] for kind in KINDS}
+        found.append(Spot(f"n{number}", free, {k: n * UNITS[k] for k, n in total.items()}, draw(st.sampled_from([True, True, True, False]))))
+    return found
+
+
+needs = st.builds(lambda gpu, cpu, memory, nodes, packs: Need(gpu, cpu * 1000, memory * GIB, nodes, packs=packs),
+                  st.integers(0, 8), st.integers(1, 16), st.integers(0, 8), st.integers(1, 3), st.booleans())
+caps = st.builds(lambda of, limit, used: Cap(of[0], limit * UNITS.get(of[0], 1), 0 if of[1] else used * UNITS.get(of[0], 1), "Account a", of[1]),
+                 st.sampled_from([*((kind, each) for kind in KINDS for each in ("", "job", "node")), ("nodes", ""), ("nodes", "job"), ("jobs", "")]),
+                 st.integers(0, 24), st.integers(0, 24))
+fields = st.builds(Field, spots(), st.lists(caps, max_size=2))
+
+
+def is_placed(need: Need, nodes: list[dict[str, int]]) -> bool:
+    """The simulator: some choice of nodes, one for each of the job's, holds them all."""
+    for choice in combinations_with_replacement(range(len(nodes)), need.nodes):
+        if not need.packs and len(set(choice)) < need.nodes:
+            continue
+        if all(choice.count(i) * need.of(kind) <= nodes[i][kind] for i in set(choice) for kind in KINDS):
+            return True
+    return False
+
+
+def truth(field: Field, need: Need) -> Wait | None:
+    """What keeps it, told by trying: without what runs, without limits, with all nodes up, with all that is free on one heap."""
+    asked = {**{kind: need.of(kind) * need.nodes for kind in KINDS}, "nodes": need.nodes, "jobs": 1}
+    ask = lambda cap: need.of(cap.kind) if cap.each == "node" else asked[cap.kind]  # noqa: E731
+    up = [spot for spot in field.spots if spot.is_up]
+    if any(ask(cap) > cap.limit for cap in field.caps) or not is_placed(need, [dict(spot.total) for spot in field.spots]):
+        return Wait.IMPOSSIBLE
+    if any(ask(cap) + cap.used > cap.limit for cap in field.caps):
+        return Wait.CLUSTER_LIMIT
+    if not is_placed(need, [dict(spot.total) for spot in up]):
+        return Wait.NODES_DOWN
+    if is_placed(need, [dict(spot.free) for spot in up]):
+        return None
+    heap = {kind: sum(spot.free[kind] for spot in up) for kind in KINDS}
+    return Wait.SCATTERED if all(heap[kind] >= asked[kind] for kind in KINDS) else Wait.CAPACITY
+
+
+@settings(max_examples=600, deadline=None)
+@given(fields, needs)
+def test_the_reason_is_the_one_that_the_simulator_finds(field, need):
+    assert field.judge(need).wait == truth(field, need)
+
+
+@settings(max_examples=600, deadline=None)
+@given(fields, needs)
+def test_the_smallest_change_is_admitted_and_nothing_larger_is(field, need):
+    change = field.smallest_change(need)
+    if truth(field, need) is None:
+        return
+    if change is not None:
+        assert 0 < change.after < change.before == need.of(change.kind)
+        assert truth(field, replace(need, **{change.kind: change.after})) is None
+    share = (change.before - change.after) / change.before if change else 1
+    for kind, step in (*((kind, UNITS[kind]) for kind in KINDS), ("nodes", STEPS["nodes"])):
+        for amount in range(step, need.of(kind), step):
+            if (need.of(kind) - amount) / need.of(kind) < share:
+                assert truth(field, replace(need, **{kind: amount})) is not None
+
+
+def gpus(number: int, kind: str = "h100") -> list[GpuFacts]:
+    return [GpuFacts(i, f"{kind}{i}", kind, kind, 0) for i in range(number)]
+
+
+def test_gpus_of_another_type_are_no_room():
+    nodes = [NodeFacts("a", 8, GIB, gpus(4)), NodeFacts("b", 8, GIB, gpus(4, "a100"))]
+    field = Field(spots_of(nodes, "h100"))
+    assert (field.total("gpu"), field.judge(Need(4, 1000, gpu_type="h100", nodes=2)).wait) == (4, Wait.IMPOSSIBLE)
+
+
+def test_a_drained_node_is_told_apart_from_a_full_one():
+    drained = [NodeFacts("a", 8, GIB, gpus(4), is_drained=True), NodeFacts("b", 8, GIB)]
+    full = [NodeFacts("a", 8, GIB, gpus(4), used_gpus=4), NodeFacts("b", 8, GIB)]
+    need = Need(gpu=1, cpu=1000)
+    assert [Field(spots_of(nodes)).judge(need).wait for nodes in (drained, full)] == [Wait.NODES_DOWN, Wait.CAPACITY]
