@@ -27,7 +27,7 @@ def told_holders(facts: Mapping[str, Any], viewer: Actor) -> list[dict[str, Any]
     seen = [(one, jobs[one["key"]]) for one in held if one["key"] in jobs and viewer.may(Permission.JOBS_READ, jobs[one["key"]].team_id)][:SHOWN]
     rest = [one["amount"] for one in held if not any(one is shown for shown, _ in seen)]
     count, amount = len(rest) + int(others.get("jobs", 0)), sum(rest) + int(others.get("amount", 0))
-    return [_line(job, kind, one) for one, job in seen] + ([_rest(kind, count, amount)] if count else [])
+    return [line(job, kind, one["amount"], _started(one)) for one, job in seen] + ([_rest(kind, count, amount)] if count else [])
 
 
 def told_change(facts: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -43,10 +43,14 @@ def offer(kind: str, before: int, after: int) -> dict[str, Any]:
             "text": f"It would start now with {amount_text(kind, after)} instead of {amount_text(kind, before)}."}
 
 
-def _line(job: Job, kind: object, one: Mapping[str, Any]) -> dict[str, Any]:
-    does = "runs" if kind == "jobs" else f"holds {amount_text(kind, one['amount'])}"
-    since = datetime.fromtimestamp(one["since"], UTC).isoformat() if one.get("since") else None
+def line(job: Job, kind: object, amount: int, since: datetime | None) -> dict[str, Any]:
+    """One job that the viewer may know."""
+    does = "runs" if kind == "jobs" else f"holds {amount_text(kind, amount)}"
     return {"number": job.number, "text": f"#{job.number} {job.name} of {job.owner.display_name} {does}", "since": since}
+
+
+def _started(one: Mapping[str, Any]) -> datetime | None:
+    return datetime.fromtimestamp(one["since"], UTC) if one.get("since") else None
 
 
 def _rest(kind: object, count: int, amount: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from jobs.admission import Change
 from jobs.backends import telling
 from jobs.derive import verdict_of
 from jobs.dispatch import ask_of
-from jobs.holders import offer, told_change, told_holders
+from jobs.holders import line, offer, told_change, told_holders
 from jobs.models import Attempt, Dependency, Job, PendingSpell
 from jobs.rooms import room_of
 from jobs.states import State, Wait
@@ -172,7 +172,7 @@ def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> l
     """The jobs that hold most of what is missing. Those that the viewer may not see are one line without names."""
     resource = facts.get("resource")
     if wait == Wait.DEPENDENCY:
-        return [{"number": n, "text": f"#{n}"} for n in facts["jobs"]]
+        return [{"number": n, "text": f"#{n}", "since": None} for n in facts["jobs"]]
     if not isinstance(resource, str):
         return []
     rows = Attempt.objects.filter(is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED, cluster=job.cluster_id)
@@ -180,11 +180,10 @@ def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> l
         rows = rows.filter(job__team=job.team_id)
     elif wait == Wait.QUOTA_USER:
         rows = rows.filter(job__owner=job.owner_id)
-    held = [(a.job.resources.get(resource, 0), a.job) for a in rows.select_related("job__owner", "job__team")[:500]]
-    held = sorted(((n, j) for n, j in held if n), key=lambda pair: -pair[0])
-    seen = [(n, j) for n, j in held if viewer.may(Permission.JOBS_READ, j.team_id)]
-    lines = [{"number": j.number, "text": f"#{j.number} {j.name} of {j.owner.display_name} holds {amount_text(resource, n)}"}
-             for n, j in seen[:HOLDERS]]
+    held = [(a.job.resources.get(resource, 0), a) for a in rows.select_related("job__owner", "job__team")[:500]]
+    held = sorted(((n, a) for n, a in held if n), key=lambda pair: -pair[0])
+    seen = [(n, a) for n, a in held if viewer.may(Permission.JOBS_READ, a.job.team_id)][:HOLDERS]
     taken = facts["total"] - facts["free"] if "total" in facts else sum(n for n, _ in held)
-    rest = max(taken - sum(n for n, _ in seen[:HOLDERS]), 0)
-    return lines + ([{"number": None, "text": f"other jobs hold {amount_text(resource, rest)}"}] if rest else [])
+    rest = max(taken - sum(n for n, _ in seen), 0)
+    others = [{"number": None, "text": f"other jobs hold {amount_text(resource, rest)}", "since": None}] if rest else []
+    return [line(a.job, resource, n, a.started_at) for n, a in seen] + others

@@ -78,8 +78,14 @@ def why(row: Json) -> str:
 
 def advice(row: Json) -> str:
     """What to do about it."""
-    change = (row.get("pending") or {}).get("change") or {}
-    return str(change.get("text") or (row.get("reason") or {}).get("advice") or "")
+    pending = row.get("pending") or {}
+    change = pending.get("change") or {}
+    return " ".join(filter(None, [change.get("text"), pending.get("advice")])) or str((row.get("reason") or {}).get("advice") or "")
+
+
+def holders(row: Json) -> str:
+    """Who has what it waits for."""
+    return "; ".join(str(holder["text"]) for holder in (row.get("pending") or {}).get("holders") or [])
 
 
 def progress(row: Json) -> str:

@@ -16,8 +16,8 @@ from jobs.words import amount_text
 HELD = 10                        # of our jobs, those that hold most
 _WORDS = {"gpu": "GPUs", "cpu": "cores", "memory": "memory"}
 ADVICE = {
-    Wait.CAPACITY: "It starts when running jobs end; asking for less may start it sooner.",
-    Wait.SCATTERED: "It starts when one node has enough; asking for less on each node may start it sooner.",
+    Wait.CAPACITY: "It starts when running jobs end.",
+    Wait.SCATTERED: "It starts when jobs that run side by side on one node end.",
     Wait.NODES_DOWN: "Ask the operator when they come back, or choose another pool.",
     Wait.IMPOSSIBLE: "Ask for less on each node, or choose another pool.",
 }

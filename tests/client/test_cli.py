@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -184,9 +185,14 @@ def test_waiting_for_several_ends_as_the_first_that_failed(portal: PortalDouble,
 
 
 def test_pending_tells_reason_holders_and_change(portal: PortalDouble, muster: Muster):
-    answer = {"code": "capacity", "text": "Waits for 2 GPUs.", "holders": [{"text": "#7 holds 4"}], "change": {"text": "Ask for 1."}}
+    since = (datetime.now(UTC) - timedelta(minutes=4)).isoformat()
+    held = [{"text": "#7 holds 4", "since": since}, {"text": "2 other jobs hold 3 GPUs", "since": None}]
+    answer = {"code": "capacity", "text": "Waits for 2 GPUs.", "holders": held, "change": {"text": "Ask for 1."}, "advice": "Or wait."}
     portal.add_job("queued", pending=answer)
-    assert muster("job", "pending", "1").text == "Waits for 2 GPUs.\n  #7 holds 4\nAsk for 1.\n"
+    told = "Waits for 2 GPUs.\n  #7 holds 4 for 4 min\n  2 other jobs hold 3 GPUs\nAsk for 1.\nOr wait.\n"
+    assert muster("job", "pending", "1").text == told
+    info = muster("job", "info", "1").text
+    assert "Ask for 1. Or wait." in info and "#7 holds 4; 2 other jobs hold 3 GPUs" in info
     portal.add_job("running")
     assert "does not wait" in muster("job", "pending", "2").text
 

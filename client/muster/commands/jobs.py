@@ -16,7 +16,7 @@ from muster.faults import shown_faults
 from muster.options import Commands
 from muster.output import Session, Table
 from muster.records import FINAL, Job
-from muster.wording import advice, ago, brief, clean, ending, held, progress, span, why
+from muster.wording import advice, ago, brief, clean, ending, held, holders, progress, span, why
 
 app = Commands(help="Submit, find, follow and steer jobs.")
 Text = str | None
@@ -217,6 +217,7 @@ def _show_jobs(session: Session, found: Json, *, is_filtered: bool) -> None:
 def _facts(session: Session, row: Json) -> list[tuple[str, object]]:
     facts = [
         ("State", row["state_text"] or row["state"]), ("Tasks", progress(row)), ("Why", why(row)), ("What helps", advice(row)),
+        ("Who holds it", holders(row)),
         ("Who", f"{row['owner']['email']}, team {row['team']}"), ("Holds", held(row["resources"])), ("Image", row.get("image")),
         ("Where", " ".join(filter(None, [row.get("cluster"), row.get("node")]))), ("Priority", row["priority"]),
         ("Labels", " ".join(f"{k}={v}" for k, v in row["labels"].items())), ("After", " ".join(f"#{n}" for n in row.get("after") or [])),

@@ -14,7 +14,7 @@ from muster.errors import Json
 from muster.following import Follower
 from muster.interrupts import Interrupts
 from muster.output import Session, Table
-from muster.wording import ago, clean, number
+from muster.wording import ago, clean, number, span
 
 Index = Annotated[int | None, Option("--index", min=0, metavar="N", help="Task of an array; the first if left out.")]
 Try = Annotated[int | None, Option("--attempt", min=1, metavar="N", help="Which try; the latest if left out.")]
@@ -85,7 +85,8 @@ def pending(session: Session, job: Name) -> None:
         session.show({"pending": None}, f"#{job.lstrip('#')} does not wait. How it stands: muster job info {job.lstrip('#')}")
         return
     change = (told.get("change") or {}).get("text")
-    lines = [clean(told["text"]), *(f"  {clean(h['text'])}" for h in told["holders"]), clean(change or "")]
+    held = [" ".join(filter(None, [f"  {clean(h['text'])}", h.get("since") and f"for {span(h['since'])}"])) for h in told["holders"]]
+    lines = [clean(told["text"]), *held, clean(change or ""), clean(told.get("advice") or "")]
     parts: list[str | Table] = ["\n".join(filter(None, lines))]
     if history := told.get("history"):
         parts += ["", Table(["Since", "Until", "~Reason"], ([ago(h["since"]), ago(h["until"]) or "now", h["text"]] for h in history))]
