@@ -50,8 +50,7 @@ def explained(row: Row, picture: Picture | None) -> Waiting:
     job = picture.of(row.id) if picture else None
     if job is None or picture is None:
         return plain
-    limits = over(job, picture.limits, picture.queue)
-    scene = Field(spots_of(_usable(job, picture.nodes), job.need.gpu_type), [one.cap for one in limits])
+    scene, limits = scene_of(job, picture)
     told = None
     if found := _LIMIT.fullmatch(plain.said):
         told = _by_limit(plain, job, scene, _blamed(found, job, limits))
@@ -60,6 +59,12 @@ def explained(row: Row, picture: Picture | None) -> Waiting:
     elif plain.wait == Wait.BEHIND:
         told = _behind(plain, job, scene, picture)
     return _expected(told or plain, row)
+
+
+def scene_of(job: Queued, picture: Picture) -> tuple[Field, list[Over]]:
+    """The nodes that it may use and the limits that it is under."""
+    limits = over(job, picture.limits, picture.queue)
+    return Field(spots_of(_usable(job, picture.nodes), job.need.gpu_type), [one.cap for one in limits]), limits
 
 
 def _usable(job: Queued, nodes: Sequence[NodeFacts]) -> list[NodeFacts]:

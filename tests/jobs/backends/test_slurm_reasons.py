@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import random
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
+from jobs.backends.slurm_parts.explain import picture_of, scene_of
 from jobs.states import State, Wait
 from tests.jobs.backends.conftest import Stage
 
@@ -97,3 +99,60 @@ def test_free_but_scattered_and_full_and_what_comes_behind(stage):
     running(stage, backend, 3, gpus=1, time_limit=60)           # over before anything that waits could start
     full = stage.wait_for(lambda: (w := stage.look(big, backend).waiting) and w.wait == Wait.CAPACITY and w, 20)
     assert full.facts["free"] == 1 and "Partition batch is full: 1 of 16 GPUs free" in full.text
+
+
+def first_check(seen) -> str:
+    """What our own model finds first, in Slurm's words."""
+    if seen.wait is None:
+        return ""
+    if seen.cap is None:
+        return "Resources"
+    return {("jobs", ""): "QOSGrpJobsLimit", ("jobs", "user"): "AssocMaxJobsLimit", ("gpu", ""): "AssocGrpGRES",
+            ("gpu", "user"): "QOSMaxGRESPerUser", ("cpu", ""): "QOSGrpCpuLimit"}[seen.cap.kind, seen.cap.each]
+
+
+def settled(stage: Stage, backend, key: str) -> str:
+    """What Slurm has decided: "" once it runs, else its reason."""
+    def seen():
+        look = stage.look(key, backend)
+        if look.state == State.RUNNING:
+            return "runs"
+        return look.waiting.said if look.waiting and look.waiting.said not in ("None", "Priority", "Dependency") else None
+    return stage.wait_for(seen, 20).replace("runs", "")
+
+
+@COMMANDS
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_random_crowds_and_limits_are_judged_as_the_real_slurm_judges_them(stage, slurm, seed):
+    dice = random.Random(seed)
+    with ExitStack() as stack:
+        for what, name, rule, most in (("account", "borealis", "GrpTRES=gres/gpu", 14), ("account", "borealis", "MaxJobs", 7),
+                                       ("qos", "high", "GrpTRES=cpu", 14), ("qos", "high", "MaxTRESPerUser=gres/gpu", 14)):
+            if dice.random() < 0.5:
+                stack.enter_context(limited(slurm, what, name, f"{rule}={dice.randint(most // 2, most)}", f"{rule}=-1"))
+        stage.options.update(account="borealis", qos="high")
+        backend = stage.again()
+        asks = [{"gpus": dice.randint(1, 3), "cpus": dice.randint(1, 3)} for _ in range(dice.randint(3, 6))]
+        asks += [{"gpus": dice.randint(2, 4), "cpus": dice.randint(1, 4), "num_nodes": dice.randint(1, 2)} for _ in range(3)]
+        for ask in asks:
+            key = backend.submit(stage.launch("sleep 120", **ask)).key
+            said, door = settled(stage, backend, key), backend._door
+            if not said:
+                continue                                        # one more that holds something
+            picture = picture_of(door.queue(), door.nodes(), door.limits())
+            job = next(one for one in picture.queue if one.row.key == key)
+            scene, _ = scene_of(job, picture)
+            assert first_check(scene.judge(job.need)) == said, (ask, scene)
+            backend.cancel(key, 0)                              # so that nothing stands before what is tried next
+            stage.ended(key)
+            change = scene.smallest_change(job.need)
+            name = {"gpu": "gpus", "cpu": "cpus", "nodes": "num_nodes"}
+            if change is None or change.kind == "memory":
+                continue
+            unit = 1000 if change.kind == "cpu" else 1
+            for amount, starts in ((change.after // unit + 1, False), (change.after // unit, True)):
+                if amount < ask.get(name[change.kind], 1):
+                    tried = backend.submit(stage.launch("sleep 120", **{**ask, name[change.kind]: amount})).key
+                    assert (settled(stage, backend, tried) == "") == starts, (ask, change, amount)
+                    backend.cancel(tried, 0)
+                    stage.ended(tried)
