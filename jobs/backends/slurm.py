@@ -84,7 +84,7 @@ class SlurmBackend:
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
-        self._memory, self._pictures = Memory(), Pictures()
+        self._memory, self._pictures = Memory(), Pictures({config.user, *config.users})
 
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> SlurmBackend:

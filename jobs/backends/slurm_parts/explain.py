@@ -7,7 +7,7 @@ see), the word stands alone and no number is told.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -29,19 +29,20 @@ _ROUND = timedelta(minutes=5)
 
 @dataclass(frozen=True)
 class Picture:
-    """What was read of Slurm at one moment."""
+    """What was read of Slurm at one moment. `users`: as whom jobs of this portal run."""
 
     queue: Sequence[Queued] = ()
     nodes: Sequence[NodeFacts] = ()
     limits: Limits = field(default_factory=Limits)
     by_id: Mapping[int, Queued] = field(default_factory=dict)
+    users: frozenset[str] = frozenset()
 
     def of(self, number: int) -> Queued | None:
         return self.by_id.get(number)
 
 
-def picture_of(queue: Sequence[Queued], nodes: Sequence[NodeFacts], limits: Limits) -> Picture:
-    return Picture(queue, nodes, limits, {one.row.id: one for one in queue})
+def picture_of(queue: Sequence[Queued], nodes: Sequence[NodeFacts], limits: Limits, users: Collection[str] = ()) -> Picture:
+    return Picture(queue, nodes, limits, {one.row.id: one for one in queue}, frozenset(users))
 
 
 def explained(row: Row, picture: Picture | None) -> Waiting:
@@ -53,7 +54,7 @@ def explained(row: Row, picture: Picture | None) -> Waiting:
     scene, limits = scene_of(job, picture)
     told = None
     if found := _LIMIT.fullmatch(plain.said):
-        told = _by_limit(plain, job, scene, _blamed(found, job, limits))
+        told = _by_limit(plain, job, scene, _blamed(found, job, limits), picture)
     elif plain.wait in (Wait.CAPACITY, Wait.NODES_DOWN) and plain.said not in ("Licenses", "FedJobLock"):
         told = _by_room(plain, job, scene, picture)
     elif plain.wait == Wait.BEHIND:
@@ -82,7 +83,7 @@ def _blamed(found: re.Match[str], job: Queued, limits: Sequence[Over]) -> Over |
     return next((one for one in limits if (one.source, one.cap.kind, one.cap.each) == (source, kind, each) and one.cap.refuses(job.need)), None)
 
 
-def _by_limit(plain: Waiting, job: Queued, scene: Field, blamed: Over | None) -> Waiting | None:
+def _by_limit(plain: Waiting, job: Queued, scene: Field, blamed: Over | None, picture: Picture) -> Waiting | None:
     if blamed is None:
         return None
     text, facts = telling.limit(blamed.cap, job.need)
@@ -91,7 +92,7 @@ def _by_limit(plain: Waiting, job: Queued, scene: Field, blamed: Over | None) ->
         return replace(plain, wait=Wait.IMPOSSIBLE, text=text, advice="Ask for less, or let the operator of the cluster raise the limit.",
                        facts={**plain.facts, **facts, **telling.changed(change)})
     return replace(plain, wait=Wait.CLUSTER_LIMIT, text=text,
-                   facts={**plain.facts, **facts, **_held(job, blamed.holders, blamed.cap.kind), **telling.changed(change)})
+                   facts={**plain.facts, **facts, **_held(job, blamed.holders, blamed.cap.kind, picture), **telling.changed(change)})
 
 
 def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Waiting | None:
@@ -101,7 +102,7 @@ def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Wai
         return replace(plain, facts={**plain.facts, **telling.room(scene, job.need)}) if plain.wait == Wait.CAPACITY else None
     text, facts = telling.nodes(seen, scene, job.need, f"partition {job.row.partition}")
     holders = [other for other in picture.queue if other.holds and set(other.partitions) & set(job.partitions)]
-    held = _held(job, holders, seen.kind or "gpu") if seen.wait in (Wait.CAPACITY, Wait.SCATTERED) else {}
+    held = _held(job, holders, seen.kind or "gpu", picture) if seen.wait in (Wait.CAPACITY, Wait.SCATTERED) else {}
     advice = telling.ADVICE[seen.wait]
     return replace(plain, wait=seen.wait, text=text, advice=advice,
                    facts={**plain.facts, **facts, **held, **telling.changed(scene.smallest_change(job.need))})
@@ -118,11 +119,11 @@ def _behind(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Wait
                    facts={**plain.facts, **telling.room(scene, job.need), "before": len(first)})
 
 
-def _held(job: Queued, holders: Sequence[Queued], kind: str) -> dict[str, Any]:
+def _held(job: Queued, holders: Sequence[Queued], kind: str, picture: Picture) -> dict[str, Any]:
     """Of this portal's jobs by their keys, of everybody else's only how many there are and how much they hold: who looks is not known here."""
-    ours = [other for other in holders if other.row.user == job.row.user and other.amount(kind)]
-    others = [other for other in holders if other.row.user != job.row.user and other.amount(kind)]
-    return telling.held([(other.row.key, other.amount(kind), other.row.started) for other in ours], [other.amount(kind) for other in others])
+    holding, users = [other for other in holders if other.amount(kind)], picture.users | {job.row.user}
+    ours = [(other.row.key, other.amount(kind), other.row.started) for other in holding if other.row.user in users]
+    return telling.held(ours, [other.amount(kind) for other in holding if other.row.user not in users])
 
 
 def _expected(told: Waiting, row: Row) -> Waiting:

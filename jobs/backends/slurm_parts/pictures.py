@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from jobs.backends.kept import Kept
 from jobs.backends.slurm_parts.doors import Door
 from jobs.backends.slurm_parts.explain import Picture, picture_of
@@ -14,10 +16,14 @@ _LIMITS_FOR = 30.0
 class Pictures:
     """The last one, and the limits, which outlive it: those of before count while accounting does not answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, users: Collection[str] = ()) -> None:
+        self._users = users
         self._pictures: Kept[Picture] = Kept("Slurm's queue as a whole", _AT_LEAST, _EACH)
         self._limits: Kept[Limits] = Kept("Slurm's limits", _LIMITS_FOR, outlives=True)
 
     def current(self, door: Door, waiting: int) -> Picture | None:
         """None when Slurm does not tell: then its own words have to do."""
-        return self._pictures.current(lambda: picture_of(door.queue(), door.nodes(), self._limits.current(door.limits) or Limits()), waiting)
+        return self._pictures.current(lambda: self._read(door), waiting)
+
+    def _read(self, door: Door) -> Picture:
+        return picture_of(door.queue(), door.nodes(), self._limits.current(door.limits) or Limits(), self._users)

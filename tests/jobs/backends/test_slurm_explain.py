@@ -61,6 +61,13 @@ def test_a_limit_of_an_account_is_told_with_its_numbers_its_holders_and_the_smal
     assert seen.facts["change"] == {"resource": "gpu", "from": 2, "to": 1}
 
 
+def test_jobs_of_this_portals_other_users_are_holders_too():
+    queue = queue_lines("\n".join([line(1, gpus=2, user="ada"), line(2, gpus=1, user="bob"), line(9, "PENDING", "AssocGrpGRES", gpus=1)]))
+    picture = picture_of(queue, nodes(), Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES)), {"games", "ada"})
+    seen = explained(queue[2].row, picture)
+    assert [one["key"] for one in seen.facts["held"]] == ["k1"] and seen.facts["others"] == {"jobs": 1, "amount": 1}
+
+
 def test_what_hangs_below_an_account_counts_for_it():
     seen = told(line(1, gpus=3, account="vision"), line(9, "PENDING", "AssocGrpGRES", gpus=1))
     assert seen.text == "Account borealis holds 3 of 3 GPUs; this asks 1 GPU."
