@@ -5,14 +5,27 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Hashable
+from typing import Any, Generic, TypeVar
 
 from jobs.backends.base import Rejected, Unavailable
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 _SHARE = 0.05                    # of the time may go into reading
+
+
+class Answers:
+    """What was found out from something that was read: each question is looked into once, for 50,000 jobs may ask the same."""
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, Any] = {}
+
+    def once(self, question: Hashable, answer: Callable[[], T]) -> T:
+        if question not in self._found:
+            self._found[question] = answer()
+        found: T = self._found[question]
+        return found
 
 
 class Kept(Generic[T]):

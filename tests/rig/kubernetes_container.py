@@ -51,7 +51,7 @@ class Container:
             path.write_bytes(self._in_place(text) if item["key"] == "start" else text)
         own = {name: base64.b64decode(value).decode() for name, value in env.items()}
         index = self.pod["metadata"]["labels"].get("batch.kubernetes.io/job-completion-index")
-        self._env = {"PATH": os.environ["PATH"], **own, "MUSTER_OUTPUT_DIR": str(self.folder / "out"), "HOSTNAME": self.pod["metadata"]["name"],
+        self._env = {"PATH": "/usr/bin:/bin", **own, "MUSTER_OUTPUT_DIR": str(self.folder / "out"), "HOSTNAME": self.pod["metadata"]["name"],
                      **({"JOB_COMPLETION_INDEX": index} if index is not None else {})}
         return True
 

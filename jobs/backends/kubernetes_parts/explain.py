@@ -13,9 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import orjson
+
 from jobs.backends import telling
 from jobs.backends.base import Waiting
 from jobs.backends.fitting import Cap, Field, Need, Spot
+from jobs.backends.kept import Answers
 from jobs.backends.kubernetes_parts import names, nodes, states
 from jobs.states import Wait
 
@@ -53,6 +56,7 @@ class Picture:
     places: Sequence[Place] = ()
     tenants: Sequence[Tenant] = field(default_factory=tuple)
     resource: str = "nvidia.com/gpu"
+    answers: Answers = field(default_factory=Answers, compare=False, repr=False)
 
 
 def picture_of(found: Sequence[Object], pods: Sequence[Object], resource: str, tolerations: Sequence[Mapping[str, str]], prefix: str) -> Picture:
@@ -69,12 +73,27 @@ def explained(waiting: Waiting, job: Object, pods: Sequence[Object], picture: Pi
     """As `waits` says it, with what the picture adds."""
     if picture is None:
         return waiting
-    if found := _QUOTA.search(str(waiting.facts.get("message", ""))):
-        return _by_quota(waiting, found, job, picture)
-    if waiting.said != "Unschedulable" or waiting.wait not in _JUDGED:
-        return waiting
     pending = [pod for pod in pods if not pod["spec"].get("nodeName") and states.phase(pod) not in _OVER]
-    return _by_room(waiting, pending, picture) if pending else waiting
+    told = picture.answers.once(_question(waiting, job, pending), lambda: _told(waiting, job, pending, picture))
+    return replace(told, facts={**waiting.facts, **told.facts}) if told else waiting
+
+
+def _question(waiting: Waiting, job: Object, pending: Sequence[Object]) -> bytes:
+    """What the answer depends on: jobs that differ in nothing else get the same."""
+    spec = (pending[0] if pending else job["spec"]["template"])["spec"]
+    asks = [container.get("resources") for container in [*spec.get("containers", ()), *spec.get("initContainers", ())]]
+    return orjson.dumps([waiting.wait, waiting.said, waiting.text, waiting.advice, waiting.facts.get("message"), job["metadata"]["namespace"],
+                         states.len_of(job), len(pending), asks, spec.get("nodeSelector"), spec.get("affinity")])
+
+
+def _told(waiting: Waiting, job: Object, pending: Sequence[Object], picture: Picture) -> Waiting | None:
+    """With no facts but those of the picture."""
+    bare = replace(waiting, facts={})
+    if found := _QUOTA.search(str(waiting.facts.get("message", ""))):
+        return _by_quota(bare, found, job, picture)
+    if waiting.said != "Unschedulable" or waiting.wait not in _JUDGED or not pending:
+        return None
+    return _by_room(bare, pending, picture)
 
 
 def _by_room(waiting: Waiting, pending: Sequence[Object], picture: Picture) -> Waiting:
@@ -87,7 +106,7 @@ def _by_room(waiting: Waiting, pending: Sequence[Object], picture: Picture) -> W
     text, facts = telling.nodes(seen, scene, need, "the cluster")
     held = _held(picture.tenants, _native(seen.kind, resource)) if seen.wait in (Wait.CAPACITY, Wait.SCATTERED) else {}
     return replace(waiting, wait=seen.wait, text=text, advice=telling.ADVICE[seen.wait],
-                   facts={**waiting.facts, **facts, **held, **telling.changed(scene.smallest_change(need))})
+                   facts={**facts, **held, **telling.changed(scene.smallest_change(need))})
 
 
 def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, picture: Picture) -> Waiting:
@@ -106,7 +125,7 @@ def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, picture: Pict
     is_never = blamed.refuses_for_ever(need)
     held = {} if is_never else _held(here, _native(blamed.kind, resource))
     return replace(waiting, wait=Wait.IMPOSSIBLE if is_never else Wait.CLUSTER_LIMIT, text=text,
-                   facts={**waiting.facts, **facts, **held, **telling.changed(change)})
+                   facts={**facts, **held, **telling.changed(change)})
 
 
 def _need(spec: Object, count: int, picture: Picture) -> tuple[str, Need]:

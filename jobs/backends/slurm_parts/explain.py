@@ -7,7 +7,9 @@ see), the word stands alone and no number is told.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,6 +17,7 @@ from typing import Any
 from jobs.backends import telling
 from jobs.backends.base import NodeFacts, Waiting
 from jobs.backends.fitting import Field, spots_of
+from jobs.backends.kept import Answers
 from jobs.backends.slurm_parts import reasons
 from jobs.backends.slurm_parts.limits import Limits, Over, over
 from jobs.backends.slurm_parts.queue import Queued
@@ -29,16 +32,47 @@ _ROUND = timedelta(minutes=5)
 
 @dataclass(frozen=True)
 class Picture:
-    """What was read of Slurm at one moment. `users`: as whom jobs of this portal run."""
+    """What was read of Slurm at one moment. `users`: as whom jobs of this portal run. Jobs that ask the same in the same place get the same
+    answer."""
 
     queue: Sequence[Queued] = ()
     nodes: Sequence[NodeFacts] = ()
     limits: Limits = field(default_factory=Limits)
     by_id: Mapping[int, Queued] = field(default_factory=dict)
     users: frozenset[str] = frozenset()
+    answers: Answers = field(default_factory=Answers, compare=False, repr=False)
 
     def of(self, number: int) -> Queued | None:
         return self.by_id.get(number)
+
+    def before(self, job: Queued) -> int:
+        """How many jobs that wait in one of its partitions have a higher priority, or the same for longer."""
+        ahead = [line[:bisect_left(line, _turn(job))] for name in job.partitions if (line := self._lines.get(name))]
+        return len(ahead[0]) if len(ahead) == 1 else len({turn for line in ahead for turn in line})
+
+    @property
+    def _lines(self) -> Mapping[str, list[tuple[int, int]]]:
+        return self.answers.once("lines", lambda: _lines(self.queue))
+
+
+def _turn(job: Queued) -> tuple[int, int]:
+    return -job.priority, job.row.id
+
+
+def _lines(queue: Sequence[Queued]) -> dict[str, list[tuple[int, int]]]:
+    """By partition, in the order of their turn."""
+    lines: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for job in queue:
+        if job.row.state == "PENDING":
+            for name in set(job.partitions):
+                lines[name].append(_turn(job))
+    return {name: sorted(line) for name, line in lines.items()}
+
+
+def _shape(job: Queued) -> Hashable:
+    """What the numbers depend on, but for the job's place in the line."""
+    row = job.row
+    return job.need, job.features, row.partition, row.account, row.qos, row.user
 
 
 def picture_of(queue: Sequence[Queued], nodes: Sequence[NodeFacts], limits: Limits, users: Collection[str] = ()) -> Picture:
@@ -51,15 +85,19 @@ def explained(row: Row, picture: Picture | None) -> Waiting:
     job = picture.of(row.id) if picture else None
     if job is None or picture is None:
         return plain
+    if plain.wait == Wait.BEHIND:
+        return _expected(_behind(plain, job, picture), row)
+    return _expected(picture.answers.once((plain.said, plain.wait, _shape(job)), lambda: _told(plain, job, picture)), row)
+
+
+def _told(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
     scene, limits = scene_of(job, picture)
     told = None
     if found := _LIMIT.fullmatch(plain.said):
         told = _by_limit(plain, job, scene, _blamed(found, job, limits), picture)
     elif plain.wait in (Wait.CAPACITY, Wait.NODES_DOWN) and plain.said not in ("Licenses", "FedJobLock"):
         told = _by_room(plain, job, scene, picture)
-    elif plain.wait == Wait.BEHIND:
-        told = _behind(plain, job, scene, picture)
-    return _expected(told or plain, row)
+    return told or plain
 
 
 def scene_of(job: Queued, picture: Picture) -> tuple[Field, list[Over]]:
@@ -108,15 +146,19 @@ def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Wai
                    facts={**plain.facts, **facts, **held, **telling.changed(scene.smallest_change(job.need))})
 
 
-def _behind(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Waiting:
+def _behind(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
     """How many come first, and whether there would be room."""
-    first = [other for other in picture.queue if other.row.state == "PENDING" and set(other.partitions) & set(job.partitions)
-             and (-other.priority, other.row.id) < (-job.priority, job.row.id)]
+    first = picture.before(job)
     if not first:
         return plain
-    many = "1 job comes first" if len(first) == 1 else f"{len(first)} jobs come first"
-    return replace(plain, text=f"{many} in partition {job.row.partition}. {telling.fitting(scene, job.need)}",
-                   facts={**plain.facts, **telling.room(scene, job.need), "before": len(first)})
+    many = "1 job comes first" if first == 1 else f"{first} jobs come first"
+    fitting, room = picture.answers.once(("room", _shape(job)), lambda: _room(job, picture))
+    return replace(plain, text=f"{many} in partition {job.row.partition}. {fitting}", facts={**plain.facts, **room, "before": first})
+
+
+def _room(job: Queued, picture: Picture) -> tuple[str, dict[str, Any]]:
+    scene, _ = scene_of(job, picture)
+    return telling.fitting(scene, job.need), telling.room(scene, job.need)
 
 
 def _held(job: Queued, holders: Sequence[Queued], kind: str, picture: Picture) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
+import orjson
 import urllib3
 
 from jobs.backends.base import NodeFacts, Rejected, Unavailable
@@ -85,7 +86,9 @@ class Rest:
     def submit(self, request: Request, script: str) -> int:
         body: Json = {"job": job_body(request, self._minor), "script": script}
         answer = self._send("POST", f"{self._slurm}/job/submit", body, whose=request.user)
-        number = int(answer.get("job_id") or 0) or int(_without_errors(answer)["job_id"])     # queued with a warning: no node is up now
+        number = int(answer.get("job_id") or 0) or int(_without_errors(answer).get("job_id") or 0)     # queued with a warning: no node is up now
+        if not number:
+            raise Unavailable("slurmrestd answered a submission without an error and without a number.")
         with self._lock:
             for numbers in (self._numbers, self._made_since):
                 numbers[request.key] = min(number, numbers.get(request.key, number))
@@ -254,8 +257,8 @@ def _without_errors(answer: Json) -> Json:
 
 def _json(answer: urllib3.BaseHTTPResponse) -> Json:
     try:
-        found = answer.json()
-    except ValueError:
+        found = orjson.loads(answer.data)
+    except orjson.JSONDecodeError:
         found = None
     if isinstance(found, dict) and (answer.status < 400 or found.get("errors")):
         return found

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from jobs.backends.base import GpuFacts, NodeFacts
 from jobs.backends.fitting import Need
-from jobs.backends.slurm_parts.explain import explained, picture_of
+from jobs.backends.slurm_parts import explain
+from jobs.backends.slurm_parts.explain import explained, picture_of, scene_of
 from jobs.backends.slurm_parts.limits import Limits, assoc_lines, assoc_rows, partition_rows, qos_lines, qos_rows
 from jobs.backends.slurm_parts.queue import amounts_of, need_of, queue_lines, queue_rows
 from jobs.backends.slurm_parts.rows import rest_row
@@ -223,3 +224,25 @@ def test_for_random_clusters_the_reason_is_the_truth_and_the_change_the_largest_
         assert change is None or change["resource"] in ("cpu", "memory")
     else:
         assert change["to"] / change["from"] == pytest.approx(best) and (change["resource"], change["to"]) in {(k, n) for k, n, _ in fewer}
+
+
+@pytest.mark.parametrize("reason", ["Resources", "AssocGrpGRES", "Priority"])
+def test_what_a_thousand_equal_jobs_wait_for_is_looked_into_once(reason, monkeypatch):
+    queue = queue_lines("\n".join([line(1, gpus=3), *(line(n, "PENDING", reason, gpus=4) for n in range(2, 1002))]))
+    asked = []
+    monkeypatch.setattr(explain, "scene_of", lambda *given: asked.append(given) or scene_of(*given))
+    picture = picture_of(queue, nodes(used=(4, 4, 4, 1)), Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES)))
+    seen = [explained(job.row, picture) for job in queue[1:]]
+    assert len(asked) == 1
+    assert (seen[999].facts.get("before") == 999) if reason == "Priority" else (seen[999] == seen[0] and seen[0].facts["ask"] == 4)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["batch", "debug", "batch,debug", "big"]), st.integers(1, 3)), min_size=1, max_size=12))
+@settings(max_examples=50, deadline=None)
+def test_how_many_come_first_is_as_counted_one_by_one(jobs):
+    queue = queue_lines("\n".join(line(n, "PENDING", "Priority", priority=p, partition=names) for n, (names, p) in enumerate(jobs, 1)))
+    picture = picture_of(queue, nodes(), Limits({}, {}))
+    for job in queue:
+        first = [other for other in queue if set(other.partitions) & set(job.partitions)
+                 and (-other.priority, other.row.id) < (-job.priority, job.row.id)]
+        assert picture.before(job) == len(first)

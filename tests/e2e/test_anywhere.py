@@ -1,0 +1,131 @@
+"""The example of the first quarter of an hour, unchanged, on a real Slurm and on Kubernetes: by page on an embedded portal, by command
+and by API on a server stack."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.e2e.test_first_job import sign_in
+from tests.look.conftest import FLAGS, watch
+from tests.rig.environment import MODE, ROOT
+from tests.rig.kube import options_of
+from tests.rig.portal import Portal
+from tests.rig.postgres import create_database
+from tests.rig.processes import Folder, program
+from tests.rig.slurm import Slurm
+
+pytestmark = [pytest.mark.browser, pytest.mark.serial]
+
+
+@pytest.fixture(scope="module")
+def portal(slurm: Slurm, mode: str, request: pytest.FixtureRequest) -> Iterator[Portal]:
+    """A portal that an operator has connected to both."""
+    folder, addresses = Folder(), ("", "")
+    if mode == "server":
+        redis = request.getfixturevalue("redis_url").rsplit("/", 1)[0] + "/62"
+        addresses = (create_database(request.getfixturevalue("postgres_url"), "anywhere"), redis)
+    made = Portal(folder, *addresses)
+    made.start()
+    spool = slurm.work / "portal"
+    spool.mkdir()
+    spool.chmod(0o1777)
+    with api_of(made) as api:
+        for name, options in (
+            ("slurm", {"spool": str(spool), "user": slurm.user, "rest_url": slurm.rest_url, "rest_key": slurm.jwt_key.read_text()}),
+            ("kubernetes", options_of()),
+        ):
+            made_there = api.post("/api/v1/clusters", json={"name": name, "backend": name, "options": options})
+            assert made_there.is_success, made_there.text
+    yield made
+    made.stop()
+    folder.close()
+
+
+def api_of(portal: Portal) -> httpx.Client:
+    return httpx.Client(base_url=portal.url, headers={"Authorization": f"Bearer {portal.token()}"}, timeout=30)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=program("chromium"), args=list(FLAGS))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    made, complaints = browser.new_page(viewport={"width": 1440, "height": 900}), []
+    watch(made, complaints)
+    yield made
+    made.context.close()
+    assert complaints == []
+
+
+def by_page(portal: Portal, page: Page, spec: str, where: str) -> str:
+    sign_in(page, portal)
+    page.goto(f"{portal.url}/home/jobs/new")
+    page.get_by_label("YAML").fill(spec)
+    page.get_by_label("Where").select_option(where)
+    page.get_by_role("button", name="Submit").click()
+    page.wait_for_url(re.compile(r"/home/jobs/\d+$"))
+    number = page.url.rsplit("/", 1)[1]
+    expect(page.locator("[data-head] .state")).to_have_class(re.compile("succeeded"), timeout=120_000)
+    page.locator("[data-tab=logs]").click()
+    expect(page.locator("[data-certificate]")).to_contain_text("0 gaps", timeout=20_000)
+    return number
+
+
+def by_command(portal: Portal, spec: str, where: str) -> str:
+    file = portal.folder.path / "job.yaml"
+    file.write_text(spec)
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")}
+    ours = {"PYTHONPATH": str(ROOT / "client"), "MUSTER_URL": portal.url, "MUSTER_TOKEN": portal.token()}
+    muster = [sys.executable, "-m", "muster", "job"]
+
+    def call(*words: str) -> str:
+        return subprocess.run([*muster, *words], env=plain | ours, capture_output=True, text=True, timeout=150, check=True).stdout
+
+    number = str(json.loads(call("submit", str(file), "--set", f"policy.pool={where}", "--json"))["number"])
+    call("wait", number, "--timeout", "120")
+    return number
+
+
+def by_api(portal: Portal, spec: str, where: str, wait_for: Callable[..., Any]) -> str:
+    asked = yaml.safe_load(spec)
+    asked["policy"]["pool"] = where
+    with api_of(portal) as api:
+        number = api.post("/api/v1/orgs/home/jobs", json={"team": "default", "spec": asked}).json()["number"]
+        wait_for(lambda: api.get(f"/api/v1/orgs/home/jobs/{number}").json()["state"] in {"succeeded", "failed"}, 120)
+    return str(number)
+
+
+WAYS = {"embedded": [("page", 1), ("page", 2)], "server": [("command", 1), ("api", 2)]}[MODE]
+
+
+@pytest.mark.parametrize("where", ["slurm", "kubernetes"])
+@pytest.mark.parametrize(("way", "nodes"), WAYS)
+def test_the_example_runs_as_it_stands(portal: Portal, page: Page, wait_for: Callable[..., Any], where: str, way: str, nodes: int):
+    spec = (ROOT / "examples" / "digits" / ("job.yaml" if nodes == 1 else "nodes.yaml")).read_text()
+    ways = {"page": lambda: by_page(portal, page, spec, where), "command": lambda: by_command(portal, spec, where),
+            "api": lambda: by_api(portal, spec, where, wait_for)}
+    number = ways[way]()
+    with api_of(portal) as api:
+        job = api.get(f"/api/v1/orgs/home/jobs/{number}").json()
+        log = api.get(f"/api/v1/orgs/home/jobs/{number}/logs/download").text
+        curves = api.get(f"/api/v1/orgs/home/jobs/{number}/metrics").json()
+    assert (job["state"], job["cluster"]) == ("succeeded", where), job
+    assert "test accuracy 0." in log
+    assert "loss" in json.dumps(curves)
+    assert nodes == 1 or "2 ranks" in log            # they agreed on the gradients: a collective of gloo
