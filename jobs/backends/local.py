@@ -1,6 +1,6 @@
 """This machine: real processes, each under a small supervisor that outlives the portal; in a container when an image is named.
 
-A job is a folder `<root>/<key>/` (see local_supervisor.py for its files). Everything is found again from the folders, so the
+A job is a folder `<root>/<key>/` (see local_parts/local_supervisor.py for its files). Everything is found again from the folders, so the
 portal, this object and the supervisors may all be killed at any moment.
 """
 
@@ -18,7 +18,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-from jobs.backends import local_supervisor as supervisor
 from jobs.backends.base import (
     Capability,
     Handle,
@@ -33,9 +32,12 @@ from jobs.backends.base import (
 )
 from jobs.backends.classify import Ending, classify
 from jobs.backends.local_machine import machine
+from jobs.backends.local_parts import files
+from jobs.backends.local_parts import local_supervisor as supervisor
 from jobs.states import Reason, State
 
 TAIL = 64 << 10
+YOUNG = 2.0          # seconds that a job's supervisor has to start
 _PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "SHELL", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
 _SECRET = ("TOKEN", "SECRET", "PASSWORD", "KEY")
 
@@ -204,8 +206,7 @@ class LocalBackend:
         """Start a supervisor, detached for good. One that is there already keeps the folder's lock, and this one goes."""
         try:
             subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", "import os,sys\nif os.fork(): os._exit(0)\nos.setsid()\nos.execv(sys.argv[1], sys.argv[1:])",
-                 sys.executable, "-I", "-S", supervisor.__file__, str(folder)],
+                [sys.executable, "-I", "-S", "-c", supervisor.BOOT, supervisor.__file__, str(folder)],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"PATH": os.environ.get("PATH", "")},
                 close_fds=True).wait(10)
         except (OSError, subprocess.TimeoutExpired) as error:
@@ -233,7 +234,8 @@ class LocalBackend:
                            started_at=_time(float(words[2])), node=os.uname().nodename)
 
     def _stand_by_if_alone(self, folder: Path) -> None:
-        if not supervisor_alive(folder):
+        """Not one that is just starting: each costs an interpreter."""
+        if abs(time.time() - (folder / "launch.json").stat().st_mtime) > YOUNG and not supervisor_alive(folder):
             self._stand_by(folder)
 
     def _ended(self, folder: Path, key: str) -> Observation:
@@ -335,4 +337,4 @@ def _time(seconds: float) -> datetime:
 
 
 def _write(path: Path, text: str) -> None:
-    supervisor.write(str(path), text)
+    files.write(str(path), text)

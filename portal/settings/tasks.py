@@ -12,6 +12,7 @@ CELERY_TASK_PUBLISH_RETRY = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_TASK_ACKS_LATE = False
+CELERY_DB_REUSE_MAX = 1 << 62     # connections live as long as Django's (CONN_MAX_AGE; portal.celery looks after them), not for one task
 CELERY_BEAT_SCHEDULE = {
     "dispatch": {"task": "jobs.dispatch", "schedule": 5.0},
     "sweep": {"task": "jobs.sweep", "schedule": 10.0},

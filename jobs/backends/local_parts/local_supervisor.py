@@ -1,7 +1,8 @@
 """The small program that stands by one local job: it starts it, or adopts it, watches its limits, and writes down how it ended.
 
-Run as `python -I -S supervisor.py DIR`; standard library only. It may be killed at any moment: the job writes its log and its
-exit code by itself, and the next supervisor goes on from the files in DIR.
+Started by `python -I -S -c BOOT …/local_supervisor.py DIR`; standard library only, and of that little: one starts for each job, and what
+it imports is most of what it costs (`re`, which `json` wants, is twice the interpreter). It may be killed at any moment: the job writes its
+log and its exit code by itself, and the next supervisor goes on from the files in DIR.
 
     launch.json   what to run (written before anything starts)      pid     "PID STARTTIME" of the job's first process
     output.log    the job's output, written by the job itself       exit    its exit code, written by its own shell
@@ -12,14 +13,30 @@ exit code by itself, and the next supervisor goes on from the files in DIR.
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]  # the numbers without the enums
 import fcntl
-import json
 import os
 import select
-import signal
-import sys
 import time
-from typing import Any
+
+from .files import boot_id, dump, is_full, parse, read, write
+from .processes import kill, leftovers, memory_of, spawn, start_time, tree_of
+
+TYPE_CHECKING = False           # typing is one of those
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = dict[str, Any]
+# Whoever starts it waits for the first process only. As a module it comes from the cache, compiled.
+BOOT = """\
+import os, sys
+if os.fork():
+    os._exit(0)
+os.setsid()
+sys.path.append(os.path.dirname(os.path.dirname(sys.argv[1])))
+from local_parts import local_supervisor
+os._exit(local_supervisor.main(sys.argv[2]))
+"""
 
 # The trap keeps the shell alive to write the code down; its children get the signals' defaults back.
 WRAPPER = """\
@@ -29,11 +46,9 @@ code=$?
 printf '%s\n' "$code" 1<>"$MUSTER_EXIT.new" && mv "$MUSTER_EXIT.new" "$MUSTER_EXIT"
 exit "$code"
 """
-Json = dict[str, Any]
 LOOK = 0.5          # seconds between looks at limits and at the wish to end
 ROOM = ("pid", "state.json", "exit", "cancel", "end.json")
 ROOM_SIZE = 4096    # bytes of spaces, which JSON and numbers may have behind them
-FULL = 64 << 10     # bytes: a disk with less is full
 
 
 def main(folder: str) -> int:
@@ -45,7 +60,7 @@ def main(folder: str) -> int:
         return 0                                    # another one stands by already
     if os.path.exists("end.json"):
         return 0
-    launch = json.loads(read("launch.json"))
+    launch = parse(read("launch.json"))
     if not os.path.exists("pid"):
         if os.path.exists("cancel"):
             finish(None, None, "cancel", {}, time.time())
@@ -64,7 +79,7 @@ def start(launch: Json) -> None:
             made = claim_pid()
             os.write(made, f"{os.getpid()} {start_time(os.getpid())} {time.time()}".encode())
             os.close(made)
-            write("state.json", json.dumps({"key": launch["key"], "pid": os.getpid(), "started": int(start_time(os.getpid())),
+            write("state.json", dump({"key": launch["key"], "pid": os.getpid(), "started": int(start_time(os.getpid())),
                                             "gpus": launch["gpus"]}))
             os.write(ready_write, b"1")
             become(launch)
@@ -179,22 +194,9 @@ def end_all(pid: int, launch: Json, number: int) -> None:
         kill(pid, number)
 
 
-def spawn(argv: list[str]) -> None:
-    if os.fork() == 0:
-        os.dup2(os.open(os.devnull, os.O_RDWR), 2)
-        os.execvp(argv[0], argv)  # noqa: S606  argv, no shell
-
-
-def kill(pid: int, number: int) -> None:
-    try:
-        os.kill(pid, number)
-    except (ProcessLookupError, PermissionError):
-        pass
-
-
 def finish(code: int | None, number: int | None, asked: str, launch: Json, since: float, peak: int = 0, over: bool = False,
            left: int = 0, full: bool = False) -> None:
-    write("end.json", json.dumps({"exit_code": code, "signal": number, "asked": asked, "started": since, "finished": time.time(),
+    write("end.json", dump({"exit_code": code, "signal": number, "asked": asked, "started": since, "finished": time.time(),
                                   "peak": peak, "over_memory": over, "left": left, "boot": boot_id(),
                                   "disk_full": full}))
 
@@ -204,92 +206,3 @@ def exit_code() -> int | None:
         return int(read("exit"))
     except (FileNotFoundError, ValueError):
         return None
-
-
-def tree_of(pid: int) -> list[int]:
-    """All descendants."""
-    found, todo = [], [pid]
-    while todo:
-        parent = todo.pop()
-        try:
-            tasks = os.listdir(f"/proc/{parent}/task")
-        except OSError:
-            continue
-        for task in tasks:
-            try:
-                with open(f"/proc/{parent}/task/{task}/children") as file:
-                    children = [int(word) for word in file.read().split()]
-            except OSError:
-                continue
-            found += children
-            todo += children
-    return found
-
-
-def leftovers(key: str) -> list[int]:
-    """Processes that carry the job's key in their environment: also those that left its tree and session."""
-    mark, found = b"MUSTER_JOB_KEY=" + key.encode() + b"\0", []
-    for name in os.listdir("/proc"):
-        if name.isdigit() and int(name) != os.getpid():
-            try:
-                with open(f"/proc/{name}/environ", "rb") as file:
-                    if mark in file.read() + b"\0":
-                        found.append(int(name))
-            except OSError:
-                pass
-    return found
-
-
-def memory_of(pid: int, born: str) -> int:
-    """Resident bytes of the tree; where processes share much, the sum counts that more than once."""
-    total = 0
-    for one in [pid, *tree_of(pid)]:
-        try:
-            with open(f"/proc/{one}/statm") as file:
-                total += int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        except (OSError, IndexError):
-            pass
-    return total
-
-
-def start_time(pid: int) -> str:
-    """Field 22 of stat, clock ticks since boot: with the pid it names a process for ever. Empty for none, or a zombie."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            words = file.read().rpartition(b")")[2].split()
-    except OSError:
-        return ""
-    return "" if words[0] == b"Z" else words[19].decode()
-
-
-def boot_id() -> str:
-    return read("/proc/sys/kernel/random/boot_id").strip()
-
-
-def read(path: str) -> str:
-    with open(path) as file:
-        return file.read()
-
-
-def is_full() -> bool:
-    """Whether the disk below the job's folder takes no more from us."""
-    disk = os.statvfs(".")
-    return (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail) * disk.f_frsize < FULL
-
-
-def write(path: str, text: str) -> None:
-    """Whole or not at all, also after a power cut; in the room that was taken for it, if there is any."""
-    new = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        data = text.encode()
-        while data:
-            data = data[os.write(new, data):]
-        os.ftruncate(new, os.lseek(new, 0, os.SEEK_CUR))
-        os.fsync(new)
-    finally:
-        os.close(new)
-    os.replace(path + ".new", path)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))

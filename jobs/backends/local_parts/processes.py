@@ -1,0 +1,74 @@
+"""The processes of a job, from /proc (see local_supervisor)."""
+
+from __future__ import annotations
+
+import os
+
+
+def spawn(argv: list[str]) -> None:
+    if os.fork() == 0:
+        os.dup2(os.open(os.devnull, os.O_RDWR), 2)
+        os.execvp(argv[0], argv)  # noqa: S606  argv, no shell
+
+
+def kill(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def tree_of(pid: int) -> list[int]:
+    """All descendants."""
+    found, todo = [], [pid]
+    while todo:
+        parent = todo.pop()
+        try:
+            tasks = os.listdir(f"/proc/{parent}/task")
+        except OSError:
+            continue
+        for task in tasks:
+            try:
+                with open(f"/proc/{parent}/task/{task}/children") as file:
+                    children = [int(word) for word in file.read().split()]
+            except OSError:
+                continue
+            found += children
+            todo += children
+    return found
+
+
+def leftovers(key: str) -> list[int]:
+    """Processes that carry the job's key in their environment: also those that left its tree and session."""
+    mark, found = b"MUSTER_JOB_KEY=" + key.encode() + b"\0", []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) != os.getpid():
+            try:
+                with open(f"/proc/{name}/environ", "rb") as file:
+                    if mark in file.read() + b"\0":
+                        found.append(int(name))
+            except OSError:
+                pass
+    return found
+
+
+def memory_of(pid: int, born: str) -> int:
+    """Resident bytes of the tree; where processes share much, the sum counts that more than once."""
+    total = 0
+    for one in [pid, *tree_of(pid)]:
+        try:
+            with open(f"/proc/{one}/statm") as file:
+                total += int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        except (OSError, IndexError):
+            pass
+    return total
+
+
+def start_time(pid: int) -> str:
+    """Field 22 of stat, clock ticks since boot: with the pid it names a process for ever. Empty for none, or a zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            words = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return ""
+    return "" if words[0] == b"Z" else words[19].decode()

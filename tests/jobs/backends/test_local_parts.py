@@ -1,0 +1,38 @@
+"""The supervisor of a local job as a program: what it costs each job, and that its files are JSON all the same."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from jobs.backends.local_parts import local_supervisor
+from jobs.backends.local_parts.files import dump, parse
+
+LAUNCH = {"key": "muster-1", "argv": ["/bin/bash", "a b"], "memory": 64 << 20, "time_limit": None, "grace": 1.5, "gpus": [], "ok": True,
+          "env": {"NAME": 'Zoë \U0001f680 "quoted" \\ \n\t\x01', "EMPTY": ""}}
+
+
+def test_it_imports_none_of_the_modules_that_cost_more_than_the_interpreter():
+    folder = Path(local_supervisor.__file__).parent.parent
+    what = f"import sys; sys.path.append({str(folder)!r}); from local_parts import local_supervisor; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-I", "-S", "-c", what], capture_output=True, text=True, check=True).stdout.split()
+    assert "local_parts.local_supervisor" in loaded
+    assert not {"re", "json", "enum", "typing", "signal", "subprocess", "functools"} & set(loaded)
+
+
+@pytest.mark.parametrize("make", [json.dumps, dump, lambda value: json.dumps(value, indent=1, ensure_ascii=False)])
+def test_what_it_reads_is_json(make):
+    assert parse(make(LAUNCH)) == LAUNCH
+
+
+def test_what_it_writes_is_json():
+    assert json.loads(dump(LAUNCH)) == LAUNCH
+
+
+def test_it_reads_and_writes_json_where_python_has_no_such_scanner_any_more(monkeypatch):
+    monkeypatch.setitem(sys.modules, "_json", None)
+    assert parse(json.dumps(LAUNCH)) == LAUNCH and json.loads(dump(LAUNCH)) == LAUNCH

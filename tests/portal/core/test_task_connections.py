@@ -1,0 +1,72 @@
+"""A worker keeps its database connections from task to task, and drops those that broke."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from celery.fixups.django import DjangoWorkerFixup
+from celery.signals import task_postrun, task_prerun
+from django.db import connection
+
+import jobs.tasks  # noqa: F401  known by name below
+from portal.celery import app
+
+TASK = app.tasks["jobs.sweep"]
+
+
+def run_task(work: Callable[[], None]) -> None:
+    """As Celery's worker does, with its own ideas about Django's connections."""
+    fixup = DjangoWorkerFixup(app)
+    fixup.on_task_prerun(TASK)
+    task_prerun.send(sender=TASK)
+    work()
+    fixup.on_task_postrun(TASK)
+    task_postrun.send(sender=TASK)
+
+
+def in_a_thread(work: Callable[[], None]) -> None:
+    """Of its own, with a connection of its own."""
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as failure:
+            failures.append(failure)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if failures:
+        raise failures[0]
+
+
+def ask() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+
+def test_the_next_task_has_the_last_ones_connection(transactional_db):
+    def work() -> None:
+        run_task(ask)
+        first = connection.connection
+        run_task(ask)
+        assert first is not None and connection.connection is first
+
+    in_a_thread(work)
+
+
+def test_a_connection_that_broke_is_replaced_before_the_next_task_uses_it(transactional_db, mode):
+    def work() -> None:
+        run_task(ask)
+        before = connection.connection
+        if mode == "server":               # a file does not hang up
+            before.close()
+        connection.errors_occurred = True
+        run_task(ask)
+        assert (connection.connection is before) == (mode == "embedded")
+
+    in_a_thread(work)
