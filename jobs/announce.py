@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.db.models import prefetch_related_objects
@@ -24,13 +24,25 @@ def jobs_changed(jobs: Sequence[Job]) -> None:
         transaction.on_commit(lambda: _publish(watched[:MOST]))
 
 
-def _publish(jobs: Sequence[Job]) -> None:
+def job_added(job: Job) -> None:
+    """After this transaction, a new job to who watches the lists that it comes into. Nobody can watch it by its id yet."""
+    topic = f"jobs:{job.team_id.hex}"
+    if streams.is_watched(topic):
+        transaction.on_commit(lambda: streams.publish(topic, _row(job)))
+
+
+def _row(job: Job) -> dict[str, Any]:
     from jobs.present import job_row
+
+    return job_row(job)
+
+
+def _publish(jobs: Sequence[Job]) -> None:
     from workspaces.tenancy.scope import platform_scope
 
     with platform_scope("live rows go to topics that are authorised one by one"):
         prefetch_related_objects(jobs, "org", "team", "owner", "cluster")
         for job in jobs:
-            row = job_row(job)
+            row = _row(job)
             streams.publish(f"job:{job.id.hex}", row)
             streams.publish(f"jobs:{job.team_id.hex}", row)

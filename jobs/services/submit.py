@@ -59,9 +59,10 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     job.wait = str(Wait.DEPENDENCY) if waits else ""
     accept.write(job, spec.tasks, is_due=not waits, actor=actor.email,
                  data={"name": job.name, "team": team.slug} | ({"rerun_of": parent.number} if parent else {}))
-    Dependency.objects.bulk_create(
-        Dependency(org_id=team.org_id, job=job, needs=need.job, condition=need.condition) for need in needs)
-    announce.jobs_changed([job])
+    if needs:
+        Dependency.objects.bulk_create(
+            Dependency(org_id=team.org_id, job=job, needs=need.job, condition=need.condition) for need in needs)
+    announce.job_added(job)
     hint("jobs.dispatch")
     return job
 

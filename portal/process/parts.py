@@ -63,6 +63,7 @@ def _loaded_wsgi(client_header: str) -> WSGIApp:
     from portal.settings import env
     from portal.wsgi import application
 
+    gc.set_threshold(20_000, 20, 50)  # a request makes thousands of objects, nearly all of them gone by its end
     header = client_header or ("x-forwarded-for" if env.flag("MUSTER_BEHIND_PROXY") else "")
     return _with_client(application, header) if header else application
 
