@@ -65,7 +65,7 @@ class Config:
     user_id: int = option("User id", default=1000, note="As whom containers run; never 0.")
     shared: tuple[str, ...] = option("Shared volumes", default=(), note="claim:/path; the claim exists in each namespace.")
     blocked_networks: tuple[str, ...] = option("Blocked networks", default=("169.254.0.0/16",), note="What jobs may not reach, as CIDR.")
-    image_patience: int = option("Image patience", default=120, note="Seconds for which an image may fail to come.")
+    image_patience: int = option("Image patience", default=120, note="Seconds for which an image may fail to come, or its container to be made.")
 
 
 class KubernetesBackend:
@@ -197,7 +197,7 @@ class KubernetesBackend:
 
     @cached_property
     def _view(self) -> View:
-        view = View(self._wire, self.site.prefix, states.Limits(image=self.config.image_patience))
+        view = View(self._wire, self.site.prefix, states.Limits(image=self.config.image_patience, start=self.config.image_patience))
         weakref.finalize(self, view.stop)
         return view
 

@@ -6,12 +6,13 @@ import contextlib
 import shutil
 import tempfile
 import threading
+import time
 import uuid
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from tests.rig.kubernetes_container import Container
+from tests.rig.kubernetes_container import LOOK, Container
 from tests.rig.kubernetes_store import Answer, Object, Store, now
 
 NODE, GPUS, CPUS = "double-1", 8, 64
@@ -23,6 +24,7 @@ class Node:
     def __init__(self, store: Store):
         self.store, self.root = store, Path(tempfile.mkdtemp(prefix="kubernetes-double-"))
         self.logs: dict[str, list[tuple[datetime, bytes]]] = {}
+        self.troubles: dict[str, tuple[str, str]] = {}         # by image: what its container waits for, as (reason, message)
         self._containers: dict[str, Container] = {}
         store.objects["nodes", "", NODE] = {
             "apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE, "uid": "n-1", "resourceVersion": "1", "labels": {
@@ -97,6 +99,8 @@ class Node:
         placed = self._pod(pod, {"phase": "Pending", "conditions": [_condition("PodScheduled", "True")]}, NODE)
         if placed is None:
             return
+        if not self._pull(pod):
+            return
         container = Container(self, pod)
         if not container.prepare():
             return
@@ -106,11 +110,23 @@ class Node:
         if "deletionTimestamp" in (self.current(pod) or pod)["metadata"]:
             self._gone(pod)
 
+    def _pull(self, pod: Object) -> bool:
+        """Until the image is there; False when the pod went meanwhile."""
+        image, told = pod["spec"]["containers"][0]["image"], None
+        while trouble := self.troubles.get(image):
+            if trouble != told:
+                self.told(pod, {"waiting": {"reason": trouble[0], "message": trouble[1]}}, "Pending")
+                told = trouble
+            if self.current(pod) is None or not self.root.exists():
+                return False
+            time.sleep(LOOK)
+        return True
+
     def delete(self, pod: Object) -> None:
         """As `kubectl delete pod`: what runs gets SIGTERM and its grace, and goes when it has ended."""
         meta = pod["metadata"]
         with self.store.changed, contextlib.suppress(Answer):
-            if self.store.get("pods", meta["namespace"], meta["name"])["status"].get("containerStatuses"):
+            if self.store.get("pods", meta["namespace"], meta["name"])["status"]["phase"] != "Pending":
                 self.store.update("pods", meta["namespace"], meta["name"], lambda thing: thing["metadata"].update(deletionTimestamp=now()))
             else:
                 self._gone(pod)
