@@ -31,7 +31,7 @@ from jobs.backends.base import (
     option,
 )
 from jobs.backends.kept import Kept
-from jobs.backends.kubernetes_parts import access, explain, logs, names, nodes, pod, probing, states
+from jobs.backends.kubernetes_parts import access, beside, explain, logs, names, nodes, pod, probing, states
 from jobs.backends.kubernetes_parts.creating import Creator
 from jobs.backends.kubernetes_parts.rendering import rendered
 from jobs.backends.kubernetes_parts.settings import site_of
@@ -73,7 +73,8 @@ class KubernetesBackend:
 
     name: ClassVar[str] = "kubernetes"
     title: ClassVar[str] = "Kubernetes"
-    capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.IMAGES, Capability.GANG, Capability.PACKS, Capability.DRAIN})
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(
+        {Capability.IMAGES, Capability.EXEC, Capability.GANG, Capability.PACKS, Capability.DRAIN})
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
@@ -168,6 +169,13 @@ class KubernetesBackend:
                 data, place = logs.take(chunks, place, after, limit)
                 self._places.keep(uid, place)
         return LogChunk(after, data, int(time.time() * 1000))
+
+    def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
+        """On the first node; with the variables of its container, which know no rank."""
+        one = self._view.pod_of(names.object_name(key), 0)
+        if one is None or states.phase(one) != "Running":
+            raise Rejected("The job is not running.", "argv")
+        return beside.run(self._wire, _path(one), argv, timeout)
 
     def forget(self, key: str) -> None:
         with _told():

@@ -25,7 +25,7 @@ class Node:
         self.store, self.root = store, Path(tempfile.mkdtemp(prefix="kubernetes-double-"))
         self.logs: dict[str, list[tuple[datetime, bytes]]] = {}
         self.troubles: dict[str, tuple[str, str]] = {}         # by image: what its container waits for, as (reason, message)
-        self._containers: dict[str, Container] = {}
+        self.containers: dict[str, Container] = {}
         store.objects["nodes", "", NODE] = {
             "apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE, "uid": "n-1", "resourceVersion": "1", "labels": {
                 "nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.memory": "81559"}},
@@ -34,7 +34,7 @@ class Node:
         store.listeners.append(self._hear)
 
     def close(self) -> None:
-        for container in list(self._containers.values()):
+        for container in list(self.containers.values()):
             container.kill()
         shutil.rmtree(self.root, ignore_errors=True)
 
@@ -84,7 +84,7 @@ class Node:
             for plural, space, name in [k for k, o in self.store.objects.items()
                                         if any(r["uid"] == uid for r in o["metadata"].get("ownerReferences", ()))]:
                 thing = self.store.remove(plural, space, name)
-                if (container := self._containers.pop(thing["metadata"]["uid"], None)) is not None:
+                if (container := self.containers.pop(thing["metadata"]["uid"], None)) is not None:
                     container.kill()
 
     def _run(self, pod: Object) -> None:
@@ -104,7 +104,7 @@ class Node:
         container = Container(self, pod)
         if not container.prepare():
             return
-        self._containers[meta["uid"]] = container
+        self.containers[meta["uid"]] = container
         container.run()
         self._finish(pod)
         if "deletionTimestamp" in (self.current(pod) or pod)["metadata"]:
