@@ -58,10 +58,10 @@ def _connect(wire: Wire, path: str) -> Any:
 
     access = wire.access
     headers = {"Authorization": f"Bearer {access.token}"} if access.token else {}
-    named = {"server_hostname": access.server_name} if access.server_name else {}
     try:
         return connect(f"ws{access.server.removeprefix('http')}{path}", ssl=access.tls(), additional_headers=headers, max_size=MOST, proxy=None,
-                       subprotocols=[Subprotocol(PROTOCOL)], open_timeout=CONNECT, close_timeout=1, compression=None, **named)
+                       subprotocols=[Subprotocol(PROTOCOL)], open_timeout=CONNECT, close_timeout=1, compression=None,
+                       server_hostname=access.server_name or None)
     except TimeoutError as error:
         raise Unavailable(in_words(error, access.server)) from error
 
