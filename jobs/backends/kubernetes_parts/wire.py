@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse
 
 CONNECT, READ = 3.0, 10.0         # seconds
-COMPARE_EVERY = 1.0
 LONGEST_REST = 60.0               # seconds that a Retry-After may silence us
 SKEW = timedelta(seconds=5)       # clocks that differ by less are taken to agree: an answer tells its time in whole seconds
 _BUSY = frozenset({408, 409, 429})
@@ -51,7 +50,6 @@ class Wire:
             **names)
         self._rest_until = 0.0
         self.ahead = timedelta(0)               # what the server's clock is ahead of ours
-        self._compare_at = 0.0
 
     def get(self, path: str, **query: Any) -> Object:
         return self._json("GET", path, query)
@@ -107,9 +105,6 @@ class Wire:
 
     def _compare_clocks(self, said: str) -> None:
         """What counts in waiting times and ends is the cluster's clock, whatever ours says."""
-        if time.monotonic() < self._compare_at:
-            return
-        self._compare_at = time.monotonic() + COMPARE_EVERY
         with suppress(ValueError, TypeError):
             ahead = parsedate_to_datetime(said).replace(tzinfo=UTC) - datetime.now(UTC)
             if abs(ahead - self.ahead) > SKEW:
