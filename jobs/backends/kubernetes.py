@@ -96,7 +96,10 @@ class KubernetesBackend:
             return Probe(False, str(error))
 
     def inventory(self) -> Sequence[NodeFacts]:
-        return nodes.inventory(*self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations)
+        found = nodes.inventory(*self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations)
+        with _told():
+            queues = self._view.queues.all()
+        return [replace(node, partitions=queues) for node in found] if queues else found
 
     def _nodes_and_pods(self) -> tuple[list[Object], list[Object]]:
         with _told():
@@ -108,6 +111,8 @@ class KubernetesBackend:
         return rendered(launch, made, self._creator.rehearse(made))
 
     def submit(self, launch: Launch) -> Handle:
+        with _told():
+            self._view.queues.check(launch.partition)
         job = self._creator.create(launch, pod.build(launch, self.site, self._products_of(launch)))
         self._view.put(job)
         return Handle(launch.key, states.native_id(job))
@@ -151,6 +156,8 @@ class KubernetesBackend:
             self._wire.patch(_path(job), {"metadata": {"annotations": asked, "uid": job["metadata"]["uid"]},
                                           **({} if placed else {"spec": {"suspend": True}})})
             self._view.note(job, asked)
+            if not placed:
+                self._view.queues.give_up(job)
             for one in placed:
                 self._stop(one)
 

@@ -20,12 +20,13 @@ from typing import Any
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from tests.rig import kubernetes_exec, kubernetes_schema, kubernetes_store
+from tests.rig.kubernetes_kueue import Kueue
 from tests.rig.kubernetes_node import Node
 from tests.rig.kubernetes_store import Answer, Object, Store, merge, selects
 
 BOOKMARK = 1.0                           # seconds of silence after which a watch gets one
 _KINDS = {"namespaces": "Namespace", "pods": "Pod", "secrets": "Secret", "services": "Service", "events": "Event", "nodes": "Node",
-          "jobs": "Job", "networkpolicies": "NetworkPolicy"}
+          "jobs": "Job", "networkpolicies": "NetworkPolicy", "workloads": "Workload", "localqueues": "LocalQueue", "clusterqueues": "ClusterQueue"}
 
 
 class Double:
@@ -34,6 +35,7 @@ class Double:
     def __init__(self) -> None:
         self.store, self.token = Store(), "double"
         self.node = Node(self.store)
+        self.kueue = Kueue(self.store)                   # not installed, unless a test installs it
         self.answers: list[tuple[str, Answer | float]] = []
         self.asked: list[str] = []
         self.denied: set[str] = set()                    # rights as "create jobs" that reviews refuse
@@ -62,6 +64,10 @@ class Double:
         """A request about objects. Raises Answer."""
         if parts == ["version"]:
             return {"gitVersion": "v1.36.0-double"}
+        if parts[:2] == ["apis", "kueue.x-k8s.io"]:
+            told = self.kueue.group()
+            if len(parts) == 2:
+                return told
         plural, space, name = _target(parts)
         if plural == "selfsubjectaccessreviews":
             wanted = body["spec"]["resourceAttributes"]

@@ -50,16 +50,17 @@ class Node:
         """The Job controller: pods for a new Job, none for a suspended one."""
         meta, space = job["metadata"], job["metadata"]["namespace"]
         with self.store.changed:
-            if ("jobs", space, meta["name"]) not in self.store.objects:
+            job = self.store.objects.get(("jobs", space, meta["name"]), {})
+            if not job or job["metadata"]["uid"] != meta["uid"]:
                 return
             pods = [p for p in self.store.all("pods", space) if p["metadata"]["ownerReferences"][0]["uid"] == meta["uid"]]
             if job["spec"].get("suspend"):
                 for pod in pods:
                     self.delete(pod)
-                if not job.get("status", {}).get("conditions"):
+                if not _conditions(job):
                     self._job_status(job, {"active": 0, "conditions": [{"type": "Suspended", "status": "True"}]})
                 return
-            if not pods and not job.get("status"):
+            if not pods and not job.get("status", {}).get("active") and _conditions(job) <= {"Suspended"}:
                 self._job_status(job, {"active": job["spec"]["parallelism"]})
                 for rank in range(job["spec"]["completions"]):
                     self._make_pod(job, rank)
@@ -170,6 +171,10 @@ class Node:
 
 def _condition(kind: str, status: str, reason: str = "", message: str = "") -> Object:
     return {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now()}
+
+
+def _conditions(job: Object) -> set[str]:
+    return {c["type"] for c in job.get("status", {}).get("conditions", ())}
 
 
 def _why(pods: list[Object]) -> str:
