@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from jobs import waiting
 from jobs.admission import Change
 from jobs.backends import telling
 from jobs.derive import verdict_of
@@ -48,7 +49,7 @@ def brief(job: Job) -> dict[str, Any] | None:
 
 def waits(job: Job) -> bool:
     """In our queue, or in that of its cluster's scheduler."""
-    return job.state == State.QUEUED or (job.state == State.SUBMITTED and bool(job.wait))
+    return job.state == State.QUEUED or (job.state in waiting.THERE and bool(job.wait))
 
 
 def answer(job: Job, viewer: Actor) -> Answer | None:
@@ -57,7 +58,7 @@ def answer(job: Job, viewer: Actor) -> Answer | None:
                .order_by("index").first())
     if attempt is None or not waits(job):
         return None
-    if attempt.state == State.SUBMITTED:
+    if attempt.state in waiting.THERE:
         return _told(attempt, viewer)
     wait, facts, change = _judge(job, attempt)
     return Answer(
@@ -151,7 +152,7 @@ _BARE = {
     Wait.CLUSTER_LIMIT: "A limit of the cluster itself is reached.",
     Wait.NODES_DOWN: "The nodes that could run it are down or drained.",
     Wait.RESERVED: "The nodes that could run it are reserved.",
-    Wait.IMAGE: "Its image is being fetched.",
+    Wait.IMAGE: "Its image or its container cannot be had yet.",
     Wait.CAPACITY: "The cluster is full.",
     Wait.SCATTERED: "Enough is free, but not on one node.",
     Wait.BEHIND: "Others come first in the cluster's queue.",

@@ -8,7 +8,10 @@ from jobs import derive
 from jobs.admission import Verdict
 from jobs.models import Attempt, PendingSpell
 from jobs.rows import write_rows
+from jobs.states import State
 from portal.core import clock
+
+THERE = frozenset({State.SUBMITTED, State.STARTING})         # with its cluster's scheduler, or on a node that has not begun it
 
 
 def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:
@@ -29,6 +32,17 @@ def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:
         PendingSpell.objects.bulk_create(
             PendingSpell(org_id=a.org_id, attempt=a, wait=a.wait, facts=a.wait_facts, since=at) for a in turned)
         derive.refresh_jobs({a.job_id for a in turned}, turned)
+
+
+def settle(attempts: Sequence[Attempt]) -> None:
+    """What their scheduler said of them is over, and they have not begun yet."""
+    stale = [attempt for attempt in attempts if attempt.wait]
+    for attempt in stale:
+        attempt.wait, attempt.wait_facts, attempt.wait_since = "", {}, None
+    if stale:
+        write_rows(stale, ("wait", "wait_facts", "wait_since"))
+        close(stale)
+        derive.refresh_jobs({a.job_id for a in stale}, stale)
 
 
 def close(attempts: Sequence[Attempt]) -> None:

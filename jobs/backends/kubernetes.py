@@ -31,7 +31,7 @@ from jobs.backends.base import (
     option,
 )
 from jobs.backends.kept import Kept
-from jobs.backends.kubernetes_parts import access, explain, logs, names, nodes, pod, probing, states
+from jobs.backends.kubernetes_parts import access, beside, explain, logs, names, nodes, pod, probing, states
 from jobs.backends.kubernetes_parts.creating import Creator
 from jobs.backends.kubernetes_parts.rendering import rendered
 from jobs.backends.kubernetes_parts.settings import site_of
@@ -65,7 +65,7 @@ class Config:
     user_id: int = option("User id", default=1000, note="As whom containers run; never 0.")
     shared: tuple[str, ...] = option("Shared volumes", default=(), note="claim:/path; the claim exists in each namespace.")
     blocked_networks: tuple[str, ...] = option("Blocked networks", default=("169.254.0.0/16",), note="What jobs may not reach, as CIDR.")
-    image_patience: int = option("Image patience", default=120, note="Seconds for which an image may fail to come.")
+    image_patience: int = option("Image patience", default=120, note="Seconds for which an image may fail to come, or its container to be made.")
 
 
 class KubernetesBackend:
@@ -73,7 +73,8 @@ class KubernetesBackend:
 
     name: ClassVar[str] = "kubernetes"
     title: ClassVar[str] = "Kubernetes"
-    capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.IMAGES, Capability.GANG, Capability.PACKS, Capability.DRAIN})
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(
+        {Capability.IMAGES, Capability.EXEC, Capability.GANG, Capability.PACKS, Capability.DRAIN})
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
@@ -95,7 +96,10 @@ class KubernetesBackend:
             return Probe(False, str(error))
 
     def inventory(self) -> Sequence[NodeFacts]:
-        return nodes.inventory(*self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations)
+        found = nodes.inventory(*self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations)
+        with _told():
+            queues = self._view.queues.all()
+        return [replace(node, partitions=queues) for node in found] if queues else found
 
     def _nodes_and_pods(self) -> tuple[list[Object], list[Object]]:
         with _told():
@@ -107,6 +111,8 @@ class KubernetesBackend:
         return rendered(launch, made, self._creator.rehearse(made))
 
     def submit(self, launch: Launch) -> Handle:
+        with _told():
+            self._view.queues.check(launch.partition)
         job = self._creator.create(launch, pod.build(launch, self.site, self._products_of(launch)))
         self._view.put(job)
         return Handle(launch.key, states.native_id(job))
@@ -150,6 +156,8 @@ class KubernetesBackend:
             self._wire.patch(_path(job), {"metadata": {"annotations": asked, "uid": job["metadata"]["uid"]},
                                           **({} if placed else {"spec": {"suspend": True}})})
             self._view.note(job, asked)
+            if not placed:
+                self._view.queues.give_up(job)
             for one in placed:
                 self._stop(one)
 
@@ -168,6 +176,13 @@ class KubernetesBackend:
                 data, place = logs.take(chunks, place, after, limit)
                 self._places.keep(uid, place)
         return LogChunk(after, data, int(time.time() * 1000))
+
+    def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
+        """On the first node; with the variables of its container, which know no rank."""
+        one = self._view.pod_of(names.object_name(key), 0)
+        if one is None or states.phase(one) != "Running":
+            raise Rejected("The job is not running.", "argv")
+        return beside.run(self._wire, _path(one), argv, timeout)
 
     def forget(self, key: str) -> None:
         with _told():
@@ -197,7 +212,7 @@ class KubernetesBackend:
 
     @cached_property
     def _view(self) -> View:
-        view = View(self._wire, self.site.prefix, states.Limits(image=self.config.image_patience))
+        view = View(self._wire, self.site.prefix, states.Limits(image=self.config.image_patience, start=self.config.image_patience))
         weakref.finalize(self, view.stop)
         return view
 

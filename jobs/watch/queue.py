@@ -95,14 +95,21 @@ class Reasons:
     def note(self, by_key: Mapping[str, Watched], poll: Poll) -> None:
         """What the scheduler said in this look."""
         told = {by_key[seen.key].id: seen.waiting for seen in poll.observations
-                if seen.waiting and seen.key in by_key and by_key[seen.key].state == State.SUBMITTED}
-        news = {pk: waiting for pk, waiting in told.items() if self._told.get(pk) != waiting}
+                if seen.waiting and seen.key in by_key and by_key[seen.key].state in waiting.THERE}
+        news = {pk: why for pk, why in told.items() if self._told.get(pk) != why}
+        over = set(self._told) - set(told)
         self._told = told
-        if not news:
+        if not news and not over:
             return
         with transaction.atomic():
-            rows = Attempt.objects.select_for_update(of=("self",)).select_related("job").filter(id__in=list(news), state=State.SUBMITTED)
-            waiting.note([(row, Verdict(news[row.id].wait, facts=_facts(news[row.id]))) for row in rows.order_by("id")])
+            rows = _there([*news, *over])
+            waiting.note([(row, Verdict(news[row.id].wait, facts=_facts(news[row.id]))) for row in rows if row.id in news])
+            waiting.settle([row for row in rows if row.id in over])
+
+
+def _there(ids: Sequence[UUID]) -> list[Attempt]:
+    rows = Attempt.objects.select_for_update(of=("self",)).select_related("job").filter(id__in=ids, state__in=waiting.THERE)
+    return list(rows.order_by("id"))
 
 
 def _facts(told: Waiting) -> dict[str, object]:

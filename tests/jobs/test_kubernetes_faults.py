@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -16,13 +15,10 @@ from jobs.backends.kubernetes_parts.wire import Wire
 from jobs.dispatch import dispatch_all
 from jobs.models import Attempt, Job
 from jobs.states import Reason, State
-from tests.jobs.kubernetes_site import Killed, Site, connected
+from tests.jobs.kubernetes_site import Killed, Site
 from tests.jobs.stage import only_attempt
 from tests.rig import kubernetes_store
-from tests.rig.kubernetes_double import Double
 from tests.rig.kubernetes_store import Answer
-from tests.story import Story
-from workspaces.tenancy.scope import platform_scope
 
 SEEDS = pytest.mark.parametrize("seed", [1, 2, 3])
 POST = Wire.post
@@ -30,14 +26,6 @@ BUSY = Answer(429, "TooManyRequests", "too many requests")
 BROKEN = Answer(500, "InternalError", "etcdserver: leader changed")
 GONE = Answer(410, "Expired", "too old resource version")
 HANG = 0.6                      # seconds: more than we wait in these tests
-
-
-@pytest.fixture
-def site(story: Story, home: Path, tmp_path: Path) -> Iterator[Site]:
-    double = Double()
-    with platform_scope("test"):
-        yield connected(story, double, tmp_path)
-    double.close()
 
 
 def faulty(seed: int, fault: BaseException) -> Callable[..., Any]:

@@ -29,7 +29,7 @@ class Container:
         self.node, self.pod = node, pod
         self.folder = node.root / pod["metadata"]["uid"]
         self.mark = f"HOSTNAME={pod['metadata']['name']}"
-        self._env: dict[str, str] = {}
+        self.env: dict[str, str] = {}
 
     def prepare(self) -> bool:
         """Files and variables out of the Secrets, which may come after the pod."""
@@ -51,7 +51,7 @@ class Container:
             path.write_bytes(self._in_place(text) if item["key"] == "start" else text)
         own = {name: base64.b64decode(value).decode() for name, value in env.items()}
         index = self.pod["metadata"]["labels"].get("batch.kubernetes.io/job-completion-index")
-        self._env = {"PATH": "/usr/bin:/bin", **own, "MUSTER_OUTPUT_DIR": str(self.folder / "out"), "HOSTNAME": self.pod["metadata"]["name"],
+        self.env = {"PATH": "/usr/bin:/bin", **own, "MUSTER_OUTPUT_DIR": str(self.folder / "out"), "HOSTNAME": self.pod["metadata"]["name"],
                      **({"JOB_COMPLETION_INDEX": index} if index is not None else {})}
         return True
 
@@ -62,7 +62,7 @@ class Container:
 
     def run(self) -> None:
         started, since = now(), time.monotonic()
-        process = subprocess.Popen(["bash", str(self.folder / "given" / "start")], cwd=self.folder / "work", env=self._env, start_new_session=True,
+        process = subprocess.Popen(["bash", str(self.folder / "given" / "start")], cwd=self.folder / "work", env=self.env, start_new_session=True,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         reader = threading.Thread(target=self._read, args=(process.stdout,), daemon=True)
         reader.start()

@@ -13,18 +13,20 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from operator import itemgetter
 from typing import Any
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from tests.rig import kubernetes_schema, kubernetes_store
+from tests.rig import kubernetes_exec, kubernetes_schema, kubernetes_store
+from tests.rig.kubernetes_kueue import Kueue
 from tests.rig.kubernetes_node import Node
 from tests.rig.kubernetes_store import Answer, Object, Store, merge, selects
 
 BOOKMARK = 1.0                           # seconds of silence after which a watch gets one
 _KINDS = {"namespaces": "Namespace", "pods": "Pod", "secrets": "Secret", "services": "Service", "events": "Event", "nodes": "Node",
-          "jobs": "Job", "networkpolicies": "NetworkPolicy"}
+          "jobs": "Job", "networkpolicies": "NetworkPolicy", "workloads": "Workload", "localqueues": "LocalQueue", "clusterqueues": "ClusterQueue"}
 
 
 class Double:
@@ -33,6 +35,7 @@ class Double:
     def __init__(self) -> None:
         self.store, self.token = Store(), "double"
         self.node = Node(self.store)
+        self.kueue = Kueue(self.store)                   # not installed, unless a test installs it
         self.answers: list[tuple[str, Answer | float]] = []
         self.asked: list[str] = []
         self.denied: set[str] = set()                    # rights as "create jobs" that reviews refuse
@@ -61,6 +64,10 @@ class Double:
         """A request about objects. Raises Answer."""
         if parts == ["version"]:
             return {"gitVersion": "v1.36.0-double"}
+        if parts[:2] == ["apis", "kueue.x-k8s.io"]:
+            told = self.kueue.group()
+            if len(parts) == 2:
+                return told
         plural, space, name = _target(parts)
         if plural == "selfsubjectaccessreviews":
             wanted = body["spec"]["resourceAttributes"]
@@ -186,6 +193,8 @@ class _Handler(BaseHTTPRequestHandler):
         double = self.server.double
         if parts == ["readyz"]:
             self._send(200, b"ok")
+        elif parts[-1] == "exec" and method == "GET":
+            self._exec(parts[3], parts[5], parse_qs(urlsplit(self.path).query)["command"])
         elif parts[-1] == "log" and method == "GET":
             self._send(200, double.log(parts[3], parts[5], query))
         elif query.get("watch"):
@@ -193,6 +202,24 @@ class _Handler(BaseHTTPRequestHandler):
             self._stream(double.watch(plural, space, query))
         else:
             self._send(201 if method == "POST" else 200, json.dumps(double.answer(method, parts, query, body)).encode())
+
+    def _exec(self, space: str, name: str, argv: list[str]) -> None:
+        double = self.server.double
+        pod = double.store.get("pods", space, name)
+        if "get pods/exec" in double.denied:
+            raise Answer(403, "Forbidden", "pods/exec is forbidden")
+        if pod["status"]["phase"] != "Running":
+            raise Answer(400, "BadRequest", f"cannot exec into a container in a {pod['status']['phase']} pod")
+        self.send_response(101)
+        for header, value in kubernetes_exec.handshake(self.headers).items():
+            self.send_header(header, value)
+        self.end_headers()
+        lock, self.close_connection = threading.Lock(), True
+        kubernetes_exec.run(double.node.containers[pod["metadata"]["uid"]], argv, partial(self._frame, lock))
+
+    def _frame(self, lock: threading.Lock, data: bytes) -> None:
+        with lock:
+            self.wfile.write(data)
 
     def _fault(self, line: str) -> None:
         double = self.server.double

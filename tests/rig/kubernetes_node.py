@@ -6,12 +6,13 @@ import contextlib
 import shutil
 import tempfile
 import threading
+import time
 import uuid
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from tests.rig.kubernetes_container import Container
+from tests.rig.kubernetes_container import LOOK, Container
 from tests.rig.kubernetes_store import Answer, Object, Store, now
 
 NODE, GPUS, CPUS = "double-1", 8, 64
@@ -23,7 +24,8 @@ class Node:
     def __init__(self, store: Store):
         self.store, self.root = store, Path(tempfile.mkdtemp(prefix="kubernetes-double-"))
         self.logs: dict[str, list[tuple[datetime, bytes]]] = {}
-        self._containers: dict[str, Container] = {}
+        self.troubles: dict[str, tuple[str, str]] = {}         # by image: what its container waits for, as (reason, message)
+        self.containers: dict[str, Container] = {}
         store.objects["nodes", "", NODE] = {
             "apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE, "uid": "n-1", "resourceVersion": "1", "labels": {
                 "nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.memory": "81559"}},
@@ -32,7 +34,7 @@ class Node:
         store.listeners.append(self._hear)
 
     def close(self) -> None:
-        for container in list(self._containers.values()):
+        for container in list(self.containers.values()):
             container.kill()
         shutil.rmtree(self.root, ignore_errors=True)
 
@@ -48,16 +50,17 @@ class Node:
         """The Job controller: pods for a new Job, none for a suspended one."""
         meta, space = job["metadata"], job["metadata"]["namespace"]
         with self.store.changed:
-            if ("jobs", space, meta["name"]) not in self.store.objects:
+            job = self.store.objects.get(("jobs", space, meta["name"]), {})
+            if not job or job["metadata"]["uid"] != meta["uid"]:
                 return
             pods = [p for p in self.store.all("pods", space) if p["metadata"]["ownerReferences"][0]["uid"] == meta["uid"]]
             if job["spec"].get("suspend"):
                 for pod in pods:
                     self.delete(pod)
-                if not job.get("status", {}).get("conditions"):
+                if not _conditions(job):
                     self._job_status(job, {"active": 0, "conditions": [{"type": "Suspended", "status": "True"}]})
                 return
-            if not pods and not job.get("status"):
+            if not pods and not job.get("status", {}).get("active") and _conditions(job) <= {"Suspended"}:
                 self._job_status(job, {"active": job["spec"]["parallelism"]})
                 for rank in range(job["spec"]["completions"]):
                     self._make_pod(job, rank)
@@ -82,7 +85,7 @@ class Node:
             for plural, space, name in [k for k, o in self.store.objects.items()
                                         if any(r["uid"] == uid for r in o["metadata"].get("ownerReferences", ()))]:
                 thing = self.store.remove(plural, space, name)
-                if (container := self._containers.pop(thing["metadata"]["uid"], None)) is not None:
+                if (container := self.containers.pop(thing["metadata"]["uid"], None)) is not None:
                     container.kill()
 
     def _run(self, pod: Object) -> None:
@@ -97,20 +100,34 @@ class Node:
         placed = self._pod(pod, {"phase": "Pending", "conditions": [_condition("PodScheduled", "True")]}, NODE)
         if placed is None:
             return
+        if not self._pull(pod):
+            return
         container = Container(self, pod)
         if not container.prepare():
             return
-        self._containers[meta["uid"]] = container
+        self.containers[meta["uid"]] = container
         container.run()
         self._finish(pod)
         if "deletionTimestamp" in (self.current(pod) or pod)["metadata"]:
             self._gone(pod)
 
+    def _pull(self, pod: Object) -> bool:
+        """Until the image is there; False when the pod went meanwhile."""
+        image, told = pod["spec"]["containers"][0]["image"], None
+        while trouble := self.troubles.get(image):
+            if trouble != told:
+                self.told(pod, {"waiting": {"reason": trouble[0], "message": trouble[1]}}, "Pending")
+                told = trouble
+            if self.current(pod) is None or not self.root.exists():
+                return False
+            time.sleep(LOOK)
+        return True
+
     def delete(self, pod: Object) -> None:
         """As `kubectl delete pod`: what runs gets SIGTERM and its grace, and goes when it has ended."""
         meta = pod["metadata"]
         with self.store.changed, contextlib.suppress(Answer):
-            if self.store.get("pods", meta["namespace"], meta["name"])["status"].get("containerStatuses"):
+            if self.store.get("pods", meta["namespace"], meta["name"])["status"]["phase"] != "Pending":
                 self.store.update("pods", meta["namespace"], meta["name"], lambda thing: thing["metadata"].update(deletionTimestamp=now()))
             else:
                 self._gone(pod)
@@ -154,6 +171,10 @@ class Node:
 
 def _condition(kind: str, status: str, reason: str = "", message: str = "") -> Object:
     return {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now()}
+
+
+def _conditions(job: Object) -> set[str]:
+    return {c["type"] for c in job.get("status", {}).get("conditions", ())}
 
 
 def _why(pods: list[Object]) -> str:

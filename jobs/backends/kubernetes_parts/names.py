@@ -14,6 +14,7 @@ CANCELED = "muster/canceled"           # annotation: we asked it to end
 LIMIT = "muster/time-limit"            # annotation: seconds
 DRAINED = "muster/drained-because"     # annotation of a node
 CONTAINER = "main"
+QUEUE = "kueue.x-k8s.io/queue-name"    # label of a Job: the LocalQueue that lets it go
 _KEY = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,98}[A-Za-z0-9])?")
 _NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,50}[a-z0-9])?")
 

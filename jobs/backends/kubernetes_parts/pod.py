@@ -58,7 +58,7 @@ def build(launch: Launch, site: Site, products: Sequence[str] = ()) -> Objects:
     service = {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": {
         "clusterIP": "None", "publishNotReadyAddresses": True, "selector": {names.KEY: name}}}
     owned = _secrets(launch, name, meta) + ([service] if launch.num_nodes > 1 else [])
-    return Objects(namespace, _job(launch, site, name, meta, products), owned)
+    return Objects(namespace, _queued(_job(launch, site, name, meta, products), launch.partition), owned)
 
 
 def owned_by(made: Object, job: Object) -> Object:
@@ -87,6 +87,8 @@ def _check(launch: Launch) -> None:
             raise Rejected(f"{variable[:80]!r} cannot be the name of a variable there.", "env")
         _utf8(value, f"The value of {variable}", "env")
     _utf8(launch.script, "The script", "run")
+    if launch.partition and not _WORD.fullmatch(launch.partition):
+        raise Rejected(f"{launch.partition[:40]!r} is no name of a queue.", "policy.pool")
     if launch.is_on_first_node_only and launch.num_nodes > 1:
         raise Rejected("A launcher that starts the other nodes itself needs a way to reach them; here each node is started by itself: use torchrun.",
                        "launcher")
@@ -136,6 +138,14 @@ def _job(launch: Launch, site: Site, name: str, meta: Object, products: Sequence
                      "spec": _pod(launch, site, name, products)}}}
 
 
+def _queued(job: Object, queue: str) -> Object:
+    """One that stands in a queue of Kueue is made suspended: who lets it go is Kueue."""
+    if not queue:
+        return job
+    meta = job["metadata"]
+    return {**job, "metadata": {**meta, "labels": {**meta["labels"], names.QUEUE: queue}}, "spec": {**job["spec"], "suspend": True}}
+
+
 # The Job's own condition then says which it was, and goes on saying so when the pod is gone.
 _FAILURES: Object = {"rules": [
     {"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
@@ -153,8 +163,8 @@ def _pod(launch: Launch, site: Site, name: str, products: Sequence[str]) -> Obje
         spec["subdomain"] = name
     if launch.time_limit:
         spec["activeDeadlineSeconds"] = math.ceil(launch.time_limit + launch.grace) + START_ROOM
-    if site.selector:
-        spec["nodeSelector"] = dict(site.selector)
+    if selector := {**launch.node_labels, **site.selector}:
+        spec["nodeSelector"] = selector
     if site.tolerations:
         spec["tolerations"] = [dict(one) for one in site.tolerations]
     if site.pull_secrets:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from jobs.backends.base import Observation
+from jobs.backends.base import Observation, Waiting
 from jobs.backends.classify import Ending, classify
-from jobs.backends.kubernetes_parts import names, waits
+from jobs.backends.kubernetes_parts import names, queues, waits
 from jobs.backends.kubernetes_parts.start import TIMED_OUT
 from jobs.states import Reason, State
 
@@ -38,8 +38,9 @@ class Limits:
     start: float = 120
 
 
-def observe(key: str, job: Object, pods: Sequence[Object], tail: Tail, limits: Limits, now: datetime, refusal: str = "") -> Observation:
-    """What the attempt is doing. `refusal`: what the Job's controller says when it may not make pods."""
+def observe(key: str, job: Object, pods: Sequence[Object], tail: Tail, limits: Limits, now: datetime, refusal: str = "",
+            queued: Waiting | None = None) -> Observation:
+    """What the attempt is doing. `refusal`: what the Job's controller says when it may not make pods; `queued`: what Kueue says."""
     pods = sorted(pods, key=rank_of)
     native = native_id(job)
     if (end := _end(job, pods, tail, limits, now)) is not None:
@@ -49,7 +50,7 @@ def observe(key: str, job: Object, pods: Sequence[Object], tail: Tail, limits: L
     running = [started for pod in pods for kind in ("running", "terminated") if (started := _state(pod).get(kind, {}).get("startedAt"))]
     is_all_up = len(running) >= len_of(job)
     state = State.RUNNING if is_all_up else State.STARTING if any(p["spec"].get("nodeName") for p in pods) else State.SUBMITTED
-    waiting = None if is_all_up else next(filter(None, map(waits.of_pod, pods)), None) or (waits.of_refusal(refusal) if refusal else None)
+    waiting = None if is_all_up else next(filter(None, map(waits.of_pod, pods)), None) or queued or (waits.of_refusal(refusal) if refusal else None)
     return Observation(key, State.STOPPING if is_stopping else state, _native_state(job, pods), native, waiting=waiting,
                        started_at=time_of(min(running)) if is_all_up else None, node=_nodes(pods))
 
@@ -83,6 +84,7 @@ def time_of(text: str | None) -> datetime | None:
 
 OVER = frozenset({"Succeeded", "Failed"})
 PHASES = OVER | {"Pending", "Running"}      # "Unknown" is no state: its node does not answer, and what it does there goes on or not
+_TAKEN = "The queue {} took its place back while it ran."
 _NEVER_STARTED = frozenset({"StartError", "ContainerCannotRun"})
 End = tuple[Reason, str, Object | None]
 
@@ -96,13 +98,16 @@ def _end(job: Object, pods: Sequence[Object], tail: Tail, limits: Limits, now: d
     if failed is not None and (is_over or all(phase(pod) in OVER or _lost(pod, now) for pod in pods)):
         reason, evidence = _of_pod(job, failed, tail)
         return reason, evidence, failed
+    is_asked = names.CANCELED in job["metadata"].get("annotations", {})
+    if failed is not None and queues.queue_of(job) and len(pods) > len_of(job) and not is_asked:      # let go again before we looked
+        return Reason.PREEMPTED, _TAKEN.format(queues.queue_of(job)), failed
     if is_over and _still_ending(job, pods, now):
         return None
     if is_over and "Failed" not in done:
         return Reason.COMPLETED, "", pods[0] if pods else None
     if is_over:
         return *_of_job(job, done["Failed"]), None
-    if names.CANCELED in job["metadata"].get("annotations", {}) and job["spec"].get("suspend") and not job.get("status", {}).get("active") \
+    if is_asked and job["spec"].get("suspend") and not job.get("status", {}).get("active") \
             and not any(phase(pod) == "Running" for pod in pods):
         return Reason.CANCELED, "Canceled before it started.", None
     return _stuck(pods, limits, now)
@@ -142,6 +147,8 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
     said, message = _disruption(pod) or str(status.get("reason") or ""), str(status.get("message") or "")
     if (reason := _POD_ENDS.get(said)) and not is_asked:
         return reason, " ".join(f"{said}: {message or _disruption_message(pod)}".split())[:500]
+    if job["spec"].get("suspend") and queues.queue_of(job) and not is_asked and ended.get("exitCode"):
+        return Reason.PREEMPTED, _TAKEN.format(queues.queue_of(job))
     code = ended.get("exitCode")
     if code is None and said != "DeadlineExceeded" and not is_asked:
         log.warning("A pod ended in a way that is not known: %r %r", said, message[:200])

@@ -10,10 +10,12 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from jobs.backends.base import Observation, Poll, Unavailable
+from jobs.backends.base import Observation, Poll, Unavailable, Waiting
 from jobs.backends.kubernetes_parts import names, states
 from jobs.backends.kubernetes_parts.mirror import Mirror
+from jobs.backends.kubernetes_parts.queues import Queues
 from jobs.backends.kubernetes_parts.wire import Refused, Wire, segment
+from jobs.states import Reason, Wait
 
 log = logging.getLogger(__name__)
 Object = dict[str, Any]
@@ -32,6 +34,7 @@ class View:
     def __init__(self, wire: Wire, prefix: str, limits: states.Limits):
         ours = f"{names.MANAGED}={names.MUSTER},{names.PORTAL}={prefix}"
         self._wire, self._limits, self._ours = wire, limits, ours
+        self.queues = Queues(wire)
         self._jobs, self._pods = Mirror(wire, JOBS, ours), Mirror(wire, PODS, ours, keeps_ended=True)
         self._is_on = False
         self._lock = threading.Lock()
@@ -108,13 +111,28 @@ class View:
             pods = _merged(pods, self.pods_of(job))
         refusal = "" if pods else self._refusal(job)
         now = datetime.now(UTC) + self._wire.ahead
-        seen = states.by_our_clock(states.observe(key, job, pods, tail, self._limits, now, refusal), self._wire.ahead)
+        queued = self._queued(job)
+        seen = states.by_our_clock(states.observe(key, job, pods, tail, self._limits, now, refusal, queued), self._wire.ahead)
         if seen.state.is_final:
+            if seen.reason == Reason.PREEMPTED:
+                self._give_up(job)                          # a queue would let it go again; another try is another attempt
             with self._lock:
                 self._ends[uid] = seen
                 while len(self._ends) > ENDED:
                     self._ends.popitem(last=False)
         return seen
+
+    def _give_up(self, job: Object) -> None:
+        try:
+            self.queues.give_up(job)
+        except Refused as error:
+            log.warning("%s may start again: Muster may not take it out of its queue: %s", job["metadata"]["name"], error)
+
+    def _queued(self, job: Object) -> Waiting | None:
+        try:
+            return self.queues.waiting(job)
+        except Refused as error:
+            return Waiting(Wait.EVALUATING, "Kueue", f"Muster may not see why Kueue holds it: {error}"[:400])
 
     def _be_current(self) -> None:
         """Raises Unavailable when what we hold may be old."""

@@ -31,6 +31,7 @@ _ADVICE = {
     Wait.IMAGE: "Check the image's name and tag, and that the cluster may pull it.",
     Wait.NODES_DOWN: "Nodes are down or cordoned: the operator knows when they come back.",
 }
+_UNMADE = "Use an image that runs as a plain user, or ask the operator whether the cluster gives such containers what they need."
 
 
 def of_pod(pod: Object) -> Waiting | None:
@@ -41,7 +42,8 @@ def of_pod(pod: Object) -> Waiting | None:
         if stuck.get("reason") in IMAGE_TROUBLE:
             return _waiting(Wait.IMAGE, stuck["reason"], f"The image cannot be had: {_short(stuck.get('message') or stuck['reason'])}")
         if stuck.get("reason") in START_TROUBLE:
-            return _waiting(Wait.EVALUATING, stuck["reason"], f"Its container cannot be made: {_short(stuck.get('message') or stuck['reason'])}")
+            text = f"Its container cannot be made: {_short(stuck.get('message') or stuck['reason'])}"
+            return Waiting(Wait.IMAGE, stuck["reason"], text, _UNMADE)
     for condition in status.get("conditions", ()):
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
             return of_scheduler(str(condition.get("reason") or ""), str(condition.get("message") or ""))

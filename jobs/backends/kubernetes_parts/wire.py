@@ -105,7 +105,7 @@ class Wire:
 
     def _compare_clocks(self, said: str) -> None:
         """What counts in waiting times and ends is the cluster's clock, whatever ours says."""
-        with suppress(ValueError):
+        with suppress(ValueError, TypeError):
             ahead = parsedate_to_datetime(said).replace(tzinfo=UTC) - datetime.now(UTC)
             if abs(ahead - self.ahead) > SKEW:
                 self.ahead = timedelta(seconds=round(ahead.total_seconds())) if abs(ahead) > SKEW else timedelta(0)

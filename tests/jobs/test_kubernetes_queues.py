@@ -1,0 +1,90 @@
+"""Pools of Kubernetes whose jobs stand in a queue of Kueue, through the portal. Against our double and its minimal stand-in for Kueue."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs import pending
+from jobs.backends.base import Rejected
+from jobs.backends.kubernetes_parts import queues
+from jobs.clusters import backend_of
+from jobs.clusters.pools import create_pool
+from jobs.models import Job
+from jobs.states import Reason, State, Wait
+from jobs.watch.inventory import take_inventory
+from tests.jobs.backends.kubernetes_stage import launch
+from tests.jobs.kubernetes_site import Site
+from tests.jobs.stage import only_attempt
+
+
+@pytest.fixture
+def queued(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """A pool of the queue `gpu`, which lets one job go at a time."""
+    monkeypatch.setattr(queues, "WORKLOADS_FOR", 0.0)
+    monkeypatch.setattr(queues, "VERSION_FOR", 0.0)
+    site.double.kueue.install(gpu=1)
+    take_inventory(site.cluster, backend_of(site.cluster))
+    create_pool(actor=site.story.actor(site.story.dot), cluster=site.cluster, name="queued", partition="gpu", is_open=True)
+    return site
+
+
+def submit(site: Site, script: str = "true") -> Job:
+    return site.submit(script, policy={"pool": "queued", "grace": "1s"})
+
+
+def told(site: Site, job: Job) -> pending.Answer | None:
+    fresh = Job.objects.get(id=job.id)
+    return pending.answer(fresh, site.story.actor(site.story.ada)) if fresh.state > State.DISPATCHING else None
+
+
+def test_jobs_of_a_pool_with_a_queue_go_one_by_one_and_the_others_tell_why_they_wait(queued):
+    submit(queued, "sleep 1.5")
+    queued.until(lambda: queued.states() == [State.RUNNING])
+    second = submit(queued)
+    answer = queued.until(lambda: (a := told(queued, second)) and a.code == Wait.CLUSTER_LIMIT and a)
+    assert answer.text.startswith("Kueue's flavor default has 1 GPU of 1 GPU in use") and answer.advice
+    queued.until(queued.is_over)
+    assert (queued.states(), queued.runs(), queued.remote()) == ([State.SUCCEEDED] * 2, [1, 1], [1, 1])
+
+
+def test_a_job_canceled_in_the_queue_never_starts_when_a_place_is_free(queued):
+    queued.double.kueue.give("gpu", 0)
+    job = submit(queued)
+    queued.until(lambda: told(queued, job))
+    queued.cancel(job)
+    queued.until(queued.is_over)
+    queued.double.kueue.give("gpu", 5)
+    submit(queued)
+    queued.until(queued.is_over)
+    assert queued.states() == [State.CANCELED, State.SUCCEEDED] and queued.runs() == [0, 1]
+
+
+def test_a_running_job_whose_place_is_taken_back_is_preempted_and_runs_no_second_time(queued):
+    job = submit(queued, "sleep 60")
+    queued.until(lambda: queued.states() == [State.RUNNING])
+    queued.double.kueue.take_back(queued.double.store.all("jobs", "")[0])
+    queued.until(queued.is_over)
+    attempt = only_attempt(job)
+    assert attempt.reason == Reason.PREEMPTED and "took its place back" in attempt.evidence
+    queued.double.kueue.give("gpu", 1)
+    for _ in range(10):
+        queued.look()
+    assert queued.runs() == [1]
+
+
+def test_a_job_without_a_queue_starts_at_once_where_kueue_is_installed(queued):
+    backend = backend_of(queued.cluster)
+    key = backend.submit(launch()).key
+    queued.until(lambda: backend.poll([key]).observations[0].state == State.RUNNING)
+    backend.cancel(key)
+
+
+def test_a_queue_without_kueue_is_refused_in_words(site):
+    with pytest.raises(Rejected, match="Kueue is not installed"):
+        backend_of(site.cluster).submit(launch(partition="gpu"))
+
+
+def test_the_labels_of_a_pool_are_where_its_pods_may_go(site):
+    backend_of(site.cluster).submit(launch(node_labels={"disk": "nvme"}))
+    site.until(lambda: site.double.store.all("pods", ""))
+    assert site.double.store.all("pods", "")[0]["spec"]["nodeSelector"] == {"disk": "nvme"}

@@ -1,0 +1,65 @@
+"""What holds a job back on Kubernetes, as the portal tells it: in words, with advice, and not for ever. Against our double."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from jobs import pending
+from jobs.models import Job, PendingSpell
+from jobs.states import Reason, State, Wait
+from tests.jobs.kubernetes_site import Site
+from tests.jobs.stage import only_attempt
+from tests.rig import kubernetes_store
+
+IMAGE = "registry.local/train:nightly"
+TROUBLES = pytest.mark.parametrize(("word", "said", "text", "reason"), [
+    ("ErrImagePull", "manifest unknown", "The image cannot be had: manifest unknown", Reason.IMAGE_UNAVAILABLE),
+    ("ImagePullBackOff", "Back-off pulling image", "The image cannot be had: Back-off pulling image", Reason.IMAGE_UNAVAILABLE),
+    ("CreateContainerConfigError", "container has runAsNonRoot and image will run as root",
+     "Its container cannot be made: container has runAsNonRoot and image will run as root", Reason.REJECTED),
+])
+
+
+def answer(site: Site, job: Job) -> pending.Answer | None:
+    """What the portal tells while it is with the cluster."""
+    fresh = Job.objects.get(id=job.id)
+    return pending.answer(fresh, site.story.actor(site.story.ada)) if fresh.state > State.DISPATCHING else None
+
+
+@TROUBLES
+def test_an_image_that_does_not_come_is_told_with_advice_and_the_job_runs_once_it_is_there(site, word, said, text, reason):
+    site.double.node.troubles[IMAGE] = (word, said)
+    job = site.submit(image=IMAGE)
+    told = site.until(lambda: answer(site, job))
+    assert site.states() == [State.STARTING] and (told.code, told.text) == (Wait.IMAGE, text) and told.advice
+    site.double.node.troubles.clear()
+    site.until(site.is_over)
+    assert (site.states(), site.runs()) == ([State.SUCCEEDED], [1])
+    assert not PendingSpell.objects.filter(until=None).exists() and answer(site, job) is None
+
+
+@TROUBLES
+def test_an_image_that_never_comes_ends_the_job_after_its_time_and_not_before(site, monkeypatch, word, said, text, reason):
+    site.double.node.troubles[IMAGE] = (word, said)
+    job = site.submit(image=IMAGE)
+    site.until(lambda: answer(site, job))
+    monkeypatch.setattr(kubernetes_store, "skew", timedelta(seconds=90))
+    site.look()
+    assert site.states() == [State.STARTING]
+    monkeypatch.setattr(kubernetes_store, "skew", timedelta(seconds=150))
+    site.until(site.is_over)
+    attempt = only_attempt(job)
+    assert (State(attempt.state), attempt.reason, attempt.evidence) == (State.FAILED, reason, text)
+    assert attempt.started_at is None and site.runs() == [0]
+
+
+def test_a_trouble_that_is_over_is_no_longer_told_while_the_image_is_fetched(site):
+    site.double.node.troubles[IMAGE] = ("ErrImagePull", "no route to host")
+    job = site.submit(image=IMAGE)
+    site.until(lambda: answer(site, job))
+    site.double.node.troubles[IMAGE] = ("ContainerCreating", "")
+    site.until(lambda: answer(site, job) is None, 10)
+    assert site.states() == [State.STARTING]
+
