@@ -28,6 +28,7 @@ _LIMIT = re.compile(r"(?:(Assoc|QOS)(Grp|Max)|(Max)(?=.*PerAccount))"
                     r"(Cpu|CPU|Node|Mem(?:ory)?|GRES|Gres|Jobs?)(Per(?:User|Account|Job|Node))?(?:Limit)?")
 _KIND = {"cpu": "cpu", "node": "nodes", "mem": "memory", "memory": "memory", "gres": "gpu", "job": "jobs", "jobs": "jobs"}
 _ROUND = timedelta(minutes=5)
+_MANY = 100
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,10 @@ class Picture:
         """How many jobs that wait in one of its partitions have a higher priority, or the same for longer."""
         ahead = [line[:bisect_left(line, _turn(job))] for name in job.partitions if (line := self._lines.get(name))]
         return len(ahead[0]) if len(ahead) == 1 else len({turn for line in ahead for turn in line})
+
+    @property
+    def holding(self) -> list[Queued]:
+        return self.answers.once("holding", lambda: [one for one in self.queue if one.holds])
 
     @property
     def _lines(self) -> Mapping[str, list[tuple[int, int]]]:
@@ -102,8 +107,10 @@ def _told(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
 
 def scene_of(job: Queued, picture: Picture) -> tuple[Field, list[Over]]:
     """The nodes that it may use and the limits that it is under."""
-    limits = over(job, picture.limits, picture.queue)
-    return Field(spots_of(_usable(job, picture.nodes), job.need.gpu_type), [one.cap for one in limits]), limits
+    row, kind, once = job.row, job.need.gpu_type, picture.answers.once
+    limits = once(("limits", row.account, row.user, row.qos, row.partition, kind), lambda: over(job, picture.limits, picture.holding))
+    spots = once(("spots", row.partition, job.features, kind), lambda: spots_of(_usable(job, picture.nodes), kind))
+    return Field(spots, [one.cap for one in limits]), limits
 
 
 def _usable(job: Queued, nodes: Sequence[NodeFacts]) -> list[NodeFacts]:
@@ -139,7 +146,7 @@ def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Wai
     if seen.wait not in (Wait.CAPACITY, Wait.SCATTERED, Wait.NODES_DOWN, Wait.IMPOSSIBLE):
         return replace(plain, facts={**plain.facts, **telling.room(scene, job.need)}) if plain.wait == Wait.CAPACITY else None
     text, facts = telling.nodes(seen, scene, job.need, f"partition {job.row.partition}")
-    holders = [other for other in picture.queue if other.holds and set(other.partitions) & set(job.partitions)]
+    holders = [other for other in picture.holding if set(other.partitions) & set(job.partitions)]
     held = _held(job, holders, seen.kind or "gpu", picture) if seen.wait in (Wait.CAPACITY, Wait.SCATTERED) else {}
     advice = telling.ADVICE[seen.wait]
     return replace(plain, wait=seen.wait, text=text, advice=advice,
@@ -147,11 +154,13 @@ def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Wai
 
 
 def _behind(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
-    """How many come first, and whether there would be room."""
+    """How many come first, and whether there would be room. Of many it is told about how many: a number that changes is written for each
+    job that waits."""
     first = picture.before(job)
     if not first:
         return plain
-    many = "1 job comes first" if first == 1 else f"{first} jobs come first"
+    first = first if first < _MANY else round(first, 2 - len(str(first)))
+    many = "1 job comes first" if first == 1 else f"{first} jobs come first" if first < _MANY else f"About {first:,} jobs come first"
     fitting, room = picture.answers.once(("room", _shape(job)), lambda: _room(job, picture))
     return replace(plain, text=f"{many} in partition {job.row.partition}. {fitting}", facts={**plain.facts, **room, "before": first})
 
