@@ -12,6 +12,7 @@ from django.core.cache import cache
 from clusters.models import Cluster, Gpu, Node, Pool
 from jobs import image_looks
 from jobs.clusters.pools import is_in
+from jobs.image_ends import remembered
 from jobs.images.config import Image
 from jobs.images.fitting import Fit, Fitting, Host, fit
 from jobs.images.requirements import Device, version
@@ -64,7 +65,8 @@ def fitting_of(image: Image, spec: JobSpec, cluster: Cluster, pool: Pool | None)
     """Against every node of the place that has the GPUs asked for."""
     ask = spec.resources
     hosts = hosts_of(cluster, pool, (ask.gpu_type or "").lower() if ask.gpus else None)
-    return fit(image, hosts, wants_gpus=bool(ask.gpus), env={_SWITCH: spec.envs[_SWITCH]} if _SWITCH in spec.envs else {})
+    env = {_SWITCH: spec.envs[_SWITCH]} if _SWITCH in spec.envs else {}
+    return fit(image, hosts, wants_gpus=bool(ask.gpus), env=env, ended=remembered(image) if ask.gpus else {})
 
 
 def hosts_of(cluster: Cluster, pool: Pool | None, gpu_type: str | None) -> list[Host]:
@@ -108,7 +110,7 @@ def _is_only_warned(spec: JobSpec) -> bool:
 
 
 def _remembered(image: Image, spec: JobSpec, cluster: Cluster, pool: Pool | None) -> Fitting:
-    """The door is asked often for the same."""
+    """The door is asked often for the same. Only what is certain counts there, so whose memory of ends this was does not."""
     ask = spec.resources
     asked: Iterable[object] = (image.digest, cluster.id.hex, pool.id.hex if pool else "", (ask.gpu_type or "").lower() if ask.gpus else None,
                                spec.envs.get(_SWITCH))
