@@ -19,7 +19,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from jobs import derive
+from jobs import derive, image_ends
 from jobs.holdings import meters_of, with_jobs
 from jobs.models import Attempt, PendingSpell
 from jobs.rows import write_rows
@@ -54,6 +54,7 @@ class Change:
     node: str = ""
     native_id: str = ""
     lease: UUID | None = None
+    image_digest: str = ""
 
 
 @transaction.atomic
@@ -69,6 +70,7 @@ def transition(changes: Iterable[Change]) -> list[Attempt]:
         write_rows(moved, _FIELDS)
         _tell(moved, wanted)
         _close_spells(moved)
+        image_ends.remember((a, wanted[a.id].image_digest) for a in moved if a.reason == Reason.NO_KERNEL_IMAGE)
         _after(moved)
     return moved
 

@@ -14,6 +14,7 @@ from clusters.models import Cluster, Gpu, Node, Pool
 from jobs.backends import backends, capabilities_of
 from jobs.backends.base import Capability
 from jobs.clusters.pools import is_in, pools_for
+from jobs.image_check import image_misfit
 from jobs.models import Attempt
 from jobs.spec import Feature, JobSpec
 from jobs.states import State
@@ -145,13 +146,13 @@ def _considered(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) ->
     made = []
     for cluster, pool in places:
         inside = [m for m in machines[cluster.id] if pool is None or is_in(pool, m.node, m.gpus)]
-        rank, text = _judge(cluster, inside, need, spec, is_known=bool(machines[cluster.id]))
+        rank, text = _judge(cluster, pool, inside, need, spec, is_known=bool(machines[cluster.id]))
         free = sum(m.free_gpus(need) for m in inside)
         made.append(Considered(pool.name if pool else cluster.name, cluster, pool, rank, text, free, queued.get(cluster.id, 0)))
     return made
 
 
-def _judge(cluster: Cluster, inside: Sequence[Machine], need: Need, spec: JobSpec, *, is_known: bool) -> tuple[int, str]:
+def _judge(cluster: Cluster, pool: Pool | None, inside: Sequence[Machine], need: Need, spec: JobSpec, *, is_known: bool) -> tuple[int, str]:
     if faults := spec.unavailable({Feature.POOLS, *(f for c, f in FEATURES.items() if c in capabilities_of(cluster.backend))}):
         return UNFIT, f"{faults[0].field}: {faults[0].message}"
     if not is_known:
@@ -160,6 +161,8 @@ def _judge(cluster: Cluster, inside: Sequence[Machine], need: Need, spec: JobSpe
     able = [m for m in inside if m.could(need)]
     if sum(min(m.could(need), most) for m in able) < need.nodes:
         return UNFIT, _lacks(inside, need, len(able))
+    if misfit := image_misfit(spec, cluster, pool):
+        return UNFIT, misfit
     if cluster.trouble:
         return TROUBLED, f"it does not answer: {cluster.trouble}"
     free = [min(count, most) for m in able if (count := m.can(need))]

@@ -64,6 +64,7 @@ class Reason(StrEnum):
     KILLED_BY_SIGNAL = "killed_by_signal"
     DISK_FULL = "disk_full"
     IMAGE_UNAVAILABLE = "image_unavailable"
+    NO_KERNEL_IMAGE = "no_kernel_image"
     REJECTED = "rejected"
     DEPENDENCY_FAILED = "dependency_failed"
     CANCELED = "canceled"
@@ -117,6 +118,8 @@ _ENDS: dict[Reason, tuple[State, Fault, bool, str, str]] = {
                        "Tell the operator; the node needs space before the job is run again."),
     Reason.IMAGE_UNAVAILABLE: (State.FAILED, Fault.USER, False, "The image could not be had.",
                                "Check its name and tag, and that the cluster may pull it."),
+    Reason.NO_KERNEL_IMAGE: (State.FAILED, Fault.USER, False, "The program has no machine code for this kind of GPU.",
+                             "Use a build (an image, a wheel, `TORCH_CUDA_ARCH_LIST`) made for this GPU, or ask for a GPU that it was built for."),
     Reason.REJECTED: (State.FAILED, Fault.USER, False, "The cluster refused the job as it stands.",
                       "Change what the message names and submit again."),
     Reason.DEPENDENCY_FAILED: (State.CANCELED, Fault.NOBODY, False, "A job that this one waits for did not succeed.",

@@ -122,3 +122,6 @@ class ValidationSerializer(serializers.Serializer):  # type: ignore[type-arg]
     spec = serializers.DictField(allow_null=True)
     yaml = serializers.CharField(allow_null=True)
     cost = serializers.ListField(child=serializers.DictField(), help_text="What one task would hold, beside use and limits.")
+    image = serializers.DictField(allow_null=True, help_text=(
+        "Whether the image fits the nodes: ok, doubtful, text; ok null and text empty: not known yet. Its registry is asked only if "
+        "`settled` was true, in the background: ask again."))

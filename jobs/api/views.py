@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from jobs import pending, present, selectors, services
 from jobs.api import serializers as s
 from jobs.api.cost import cost_of
+from jobs.api.image import image_note
 from jobs.api.reading import fault, read_spec
 from jobs.models import Job
 from jobs.spec import SpecErrors, parse_text
@@ -79,10 +80,11 @@ class ValidateView(OrgView):
             parsed = parse_text(text)
         except SpecErrors as error:
             return Response({"ok": False, "errors": [fault(f) for f in error.errors], "notes": [], "spec": None, "yaml": None,
-                             "cost": []})
+                             "cost": [], "image": None})
         team = self.team(request.data.get("team")) if request.data.get("team") else None
         return Response({"ok": True, "errors": [], "notes": [fault(n) for n in parsed.notes], "spec": parsed.spec.to_mapping(),
-                         "yaml": parsed.spec.to_yaml(), "cost": cost_of(self.actor, team, parsed.spec)})
+                         "yaml": parsed.spec.to_yaml(), "cost": cost_of(self.actor, team, parsed.spec),
+                         "image": image_note(self.actor, team, parsed.spec, is_settled=request.data.get("settled") is True)})
 
 
 class JobViewBase(OrgView):

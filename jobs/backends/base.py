@@ -129,6 +129,7 @@ class Observation:
     node: str = ""
     peak_memory: int | None = None
     waiting: Waiting | None = None            # only while it stands in the scheduler's own queue
+    image_digest: str = ""                    # of the image that really ran ("sha256:…"), where the runtime tells
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from jobs.states import Reason
 _NOT_FOUND = re.compile(r"(?m)^.*?: (?:line \d+: )?(\S+): (?:command )?not found\s*$")
 _DENIED = re.compile(r"(?m)^.*: Permission denied\s*$")
 _MEMORY = re.compile(r"(?m)^.*(?:CUDA out of memory|OutOfMemoryError|^MemoryError|Cannot allocate memory|std::bad_alloc).*$")
+_KERNEL = re.compile(r"(?m)^.*(?:no kernel image is available for execution|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU).*$")
 _DISK = re.compile(r"(?m)^.*No space left on device.*$")
 _PYTHON = re.compile(r"(?m)^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)(?:: .*)?$")
 _SCRIPT = re.compile(r"^\S*/script: ")           # where we keep the user's text is nothing to them
@@ -52,7 +53,8 @@ def classify(end: Ending) -> Verdict:
 
 def _by_text(end: Ending) -> Verdict | None:
     for reason, pattern, codes in ((Reason.COMMAND_NOT_FOUND, _NOT_FOUND, {127}), (Reason.NOT_EXECUTABLE, _DENIED, {126}),
-                                   (Reason.OUT_OF_MEMORY, _MEMORY, None), (Reason.DISK_FULL, _DISK, None)):
+                                   (Reason.OUT_OF_MEMORY, _MEMORY, None), (Reason.DISK_FULL, _DISK, None),
+                                   (Reason.NO_KERNEL_IMAGE, _KERNEL, None)):
         if codes and end.exit_code not in codes:
             continue
         found = list(pattern.finditer(end.tail))

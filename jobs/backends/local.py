@@ -251,7 +251,8 @@ class LocalBackend:
         return Observation(
             key, verdict.reason.final_state, f"exit {end['exit_code']}", reason=verdict.reason, exit_code=end["exit_code"],
             signal=_signal(end), evidence=(verdict.evidence + left).strip(), started_at=_time(end["started"]),
-            finished_at=_time(end["finished"]), node=os.uname().nodename, peak_memory=end["peak"] or None, native_id=_pid_of(folder))
+            finished_at=_time(end["finished"]), node=os.uname().nodename, peak_memory=end["peak"] or None, native_id=_pid_of(folder),
+            image_digest=self._image_digest(launch) if verdict.reason == Reason.NO_KERNEL_IMAGE else "")
 
     def _vanished(self, folder: Path, key: str, end: Mapping[str, Any]) -> Observation:
         """Its shell left no exit code: killed together with it, or the machine was restarted."""
@@ -276,9 +277,16 @@ class LocalBackend:
         return None
 
     def _was_oom(self, launch: Mapping[str, Any]) -> bool:
-        done = subprocess.run([*launch["container"], "inspect", "--format", "{{.State.OOMKilled}}", launch["key"]],
+        return self._inspected(launch, "{{.State.OOMKilled}}") == "true"
+
+    def _image_digest(self, launch: Mapping[str, Any]) -> str:
+        digest = self._inspected(launch, "{{.ImageDigest}}") if launch["container"] else ""
+        return digest if digest.startswith("sha256:") else ""
+
+    def _inspected(self, launch: Mapping[str, Any], what: str) -> str:
+        done = subprocess.run([*launch["container"], "inspect", "--format", what, launch["key"]],
                               capture_output=True, text=True, timeout=10, check=False)
-        return done.stdout.strip() == "true"
+        return done.stdout.strip()
 
 
 def _remove_container(podman: Sequence[str], key: str) -> None:

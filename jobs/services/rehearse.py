@@ -8,9 +8,12 @@ from typing import Any
 
 from django.db import transaction
 
+from jobs import image_looks
 from jobs.admission import Ask, Room
 from jobs.backends.base import Rejected
 from jobs.clusters import backend_of
+from jobs.image_check import answer_for
+from jobs.images.config import Image
 from jobs.launch import rehearsal_launch
 from jobs.pending import change_text, wait_text
 from jobs.services.checks import Place, ask_for, check_access, check_features, check_possible, choose_place, find_needs, left_out, room_for
@@ -19,6 +22,7 @@ from jobs.words import amount_text
 from portal.core.errors import PortalError
 from workspaces.actors import Actor
 from workspaces.models import Team
+from workspaces.permissions import Permission
 
 
 @dataclass(frozen=True)
@@ -40,9 +44,15 @@ class Rehearsal:
     launch: str
 
 
-@transaction.atomic
 def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
-    """Never raises for what a submission would be refused for: that is the answer."""
+    """Never raises for what a submission would be refused for: that is the answer. A registry may be asked about the image, for
+    some seconds, so that is before the transaction."""
+    image = image_looks.look(spec.image) if spec.image and actor.may(Permission.JOBS_SUBMIT, team.id) else ""
+    return _rehearse(actor, team, spec, image)
+
+
+@transaction.atomic
+def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Rehearsal:
     checks: list[Check] = []
     _try(checks, "access", lambda: check_access(actor, team, spec), f"You may submit to team {team.slug}.")
     place = _try(checks, "place", lambda: choose_place(actor, team, spec), lambda p: f"It would go to cluster {p.cluster.name}. {p.why}".strip())
@@ -50,6 +60,9 @@ def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
     starts, launch = False, ""
     if cluster is not None:
         _try(checks, "features", lambda: check_features(spec, cluster), "The cluster has everything that the spec asks for.")
+        if spec.image and checks[-1].is_ok:
+            told = answer_for(image, spec, cluster, place.pool)
+            checks.append(Check("image", told.is_ok, told.text))
         if spec.native:
             _try(checks, "options of the scheduler", lambda: left_out(actor, team, spec, place), lambda out: out or "All of them are passed on.")
         ask, room = ask_for(actor, team, spec), room_for(cluster, ask_for(actor, team, spec))
@@ -57,7 +70,7 @@ def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
         _try(checks, "data", lambda: find_needs(actor, spec), "Nothing it needs is missing.")
         starts = _now(checks, ask, room)
         launch = _render(checks, place, team, actor, spec)
-    is_ok = all(check.is_ok for check in checks if check.name != "start")
+    is_ok = all(check.is_ok or (check.name, check.is_ok) == ("image", None) for check in checks if check.name != "start")
     return Rehearsal(is_ok, is_ok and starts and not spec.after, checks, launch)
 
 

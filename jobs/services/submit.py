@@ -11,6 +11,7 @@ from django.db import transaction
 from jobs import announce
 from jobs.admission import Ask
 from jobs.derive import is_met
+from jobs.image_check import check_image
 from jobs.models import Dependency, Job
 from jobs.models.job import PRIORITIES
 from jobs.services import accept
@@ -51,6 +52,7 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     check_access(actor, team, spec)
     ask = ask_for(actor, team, spec)
     place = _place(actor, team, spec, ask)
+    check_image(spec, place.cluster, place.pool)
     needs = find_needs(actor, spec)
     _check_needs(needs)
     job = _job(actor, team, spec, place, ask)

@@ -53,6 +53,13 @@ class Preempt(StrEnum):
     RESUMABLE = "resumable"
 
 
+class ImageCheck(StrEnum):
+    """What becomes of a job whose image can certainly start on no node that it may go to."""
+
+    REFUSE = "refuse"
+    WARN = "warn"
+
+
 _RETRIED = tuple(
     reason
     for reason in Reason
@@ -179,6 +186,11 @@ class Policy:
     )
     backoff: int = asked(
         kinds.duration(0, 86400), 30, "Wait before the first retry; doubles with each", examples=("1m",)
+    )
+    image_check: ImageCheck = asked(
+        Choice(ImageCheck),
+        ImageCheck.REFUSE,
+        "refuse: a job whose image can start on no node is not taken; warn: it is taken all the same",
     )
     grace: int = asked(kinds.duration(0, 3600), 30, "Between the polite signal (SIGTERM) and the end (SIGKILL)")
 

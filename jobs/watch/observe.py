@@ -86,7 +86,7 @@ def _change(cluster: Cluster, attempt: Watched, seen: Observation) -> Iterator[C
         return
     yield Change(
         attempt.id, seen.state, cluster.backend, seen.reason, seen.evidence, seen.exit_code, seen.signal, seen.peak_memory,
-        seen.started_at, seen.finished_at, seen.node, seen.native_id)
+        seen.started_at, seen.finished_at, seen.node, seen.native_id, image_digest=seen.image_digest)
 
 
 def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:

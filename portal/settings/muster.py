@@ -18,4 +18,7 @@ MUSTER_VERSION = "0.1.0"
 MUSTER_BACKGROUND = ["jobs.background.ticker", "jobs.background.watcher", "monitoring.background.agent"]
 MUSTER_FIRST_BACKEND = env.text("MUSTER_FIRST_BACKEND", "local")  # the cluster that a fresh installation has; empty: none
 MUSTER_LOG_LIMIT = int(env.text("MUSTER_LOG_LIMIT", str(4 << 30)))  # bytes kept of one log; the rest is a gap that says so
+MUSTER_IMAGE_CHECK = env.flag("MUSTER_IMAGE_CHECK", True)  # ask registries what an image needs, before its job queues
+MUSTER_IMAGE_REGISTRIES = env.items("MUSTER_IMAGE_REGISTRIES")  # that may be anywhere, not only on the open internet; "http://host:port" speaks http
+MUSTER_IMAGE_CA = env.text("MUSTER_IMAGE_CA")  # a file of certificates to trust besides the system's
 MUSTER_API_RATE = int(env.text("MUSTER_API_RATE", "6000"))  # requests a minute, for each token or person

@@ -4,7 +4,9 @@ if (root) {
   const text = root.querySelector("textarea[name=yaml]"), gutter = root.querySelector(".gutter"), faults = root.querySelector("[data-faults]");
   const cost = root.querySelector("[data-cost]"), send = root.querySelector("button.primary"), team = root.querySelector("[name=team]");
   const csrf = root.querySelector("[name=csrfmiddlewaretoken]").value;
-  let asked = 0, timer = 0, isFilling = false;
+  const image = root.querySelector("[data-image]");
+  let asked = 0, timer = 0, isFilling = false, settling = 0, looks = 0, isRefused = faults.children.length > 0; // why the last submission was refused stays until one types
+  const LOOKS = 6; // a registry has three seconds
 
   function numbers(bad = new Set()) {
     const count = text.value.split("\n").length;
@@ -16,17 +18,26 @@ if (root) {
     gutter.scrollTop = text.scrollTop;
   }
 
-  async function check() {
+  // `settled`: nobody has typed for a while, so the image's name is whole and its registry may be asked about it.
+  async function check(settled = false) {
+    clearTimeout(settling);
     const mine = ++asked;
     const answer = await fetch(root.dataset.validate, {
-      method: "POST", headers: { "Content-Type": "application/json", "X-CSRFToken": csrf }, body: JSON.stringify({ yaml: text.value, team: team.value }),
+      method: "POST", headers: { "Content-Type": "application/json", "X-CSRFToken": csrf }, body: JSON.stringify({ yaml: text.value, team: team.value, settled }),
     });
     if (mine !== asked || !answer.ok) return;
     const told = await answer.json();
     numbers(new Set(told.errors.map((e) => e.line)));
-    faults.replaceChildren(...told.errors.slice(0, 8).map((error) => row(error)), ...told.notes.slice(0, 8).map((note) => row(note, "muted")));
+    if (!isRefused || told.errors.length) faults.replaceChildren(...told.errors.slice(0, 8).map((error) => row(error)), ...told.notes.slice(0, 8).map((note) => row(note, "muted")));
     send.disabled = !told.ok;
     if (told.ok) { price(told.cost); fill(told.spec); }
+    tellImage(told.image);
+  }
+
+  function tellImage(told) {
+    image.textContent = told?.text ?? "";
+    image.className = told?.ok === false ? "form-error" : told?.doubtful ? "warn-text" : "";
+    if (told && told.ok === null && told.text === "" && looks++ < LOOKS) settling = setTimeout(() => check(true), 1000);
   }
 
   function row(fault, kind = "") {
@@ -106,7 +117,7 @@ if (root) {
 
   const quoted = (value) => (/^[\w./:+@ -]*$/.test(value) && !/^[\s-]|:\s|\s$|^$/.test(value) ? value : JSON.stringify(value));
 
-  function later(wait = 250) { clearTimeout(timer); timer = setTimeout(check, wait); }
+  function later(wait = 250) { looks = 0; isRefused = false; clearTimeout(timer); timer = setTimeout(check, wait); }
   text.addEventListener("input", () => { numbers(); later(); });
   text.addEventListener("scroll", () => { gutter.scrollTop = text.scrollTop; });
   text.addEventListener("keydown", (event) => {
@@ -125,8 +136,8 @@ if (root) {
     const list = document.createElement("ul");
     for (const c of body.checks ?? [{ ok: false, name: "spec", text: body.detail }]) {
       const item = document.createElement("li");
-      item.textContent = `${c.ok ? "✓" : "✗"} ${c.name}: ${c.text}`;
-      item.className = c.ok ? "" : "form-error";
+      item.textContent = `${c.ok ? "✓" : c.ok === null ? "–" : "✗"} ${c.name}: ${c.text}`;
+      item.className = c.ok === false ? "form-error" : "";
       list.append(item);
     }
     const sent = document.createElement("pre");

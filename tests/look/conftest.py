@@ -50,10 +50,16 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[Site]:
+def portal_settings() -> dict[str, str]:
+    """What a module wants in its portal's environment."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def site(portal_settings: dict[str, str]) -> Iterator[Site]:
     """An embedded portal of this module's own."""
     folder = Folder()
-    portal = Portal(folder)
+    portal = Portal(folder, settings=portal_settings)
     portal.start()
     headers = {"Authorization": f"Bearer {portal.token()}"}
     with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home", headers=headers, timeout=60) as api:

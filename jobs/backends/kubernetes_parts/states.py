@@ -195,7 +195,7 @@ def _ended(key: str, native: str, job: Object, pods: Sequence[Object], pod: Obje
     signal = told.get("signal") or (code - 128 if code and 128 < code < 193 else None)
     peak = _memory_limit(pod) if pod and reason == Reason.OUT_OF_MEMORY and told.get("reason") == "OOMKilled" else None
     return Observation(key, reason.final_state, _native_state(job, pods), native, reason, code, signal, evidence, time_of(min(started, default=None)),
-                       time_of(at), _nodes(pods), peak or None)
+                       time_of(at), _nodes(pods), peak or None, image_digest=_image_digest(pod) if pod else "")
 
 
 def _lost(pod: Object, now: datetime) -> bool:
@@ -220,6 +220,14 @@ def _conditions(job: Object) -> dict[str, Object]:
 def _state(pod: Object) -> Object:
     statuses = pod.get("status", {}).get("containerStatuses", ())
     return next((s.get("state", {}) for s in statuses if s.get("name") == names.CONTAINER), {})
+
+
+def _image_digest(pod: Object) -> str:
+    """"docker.io/library/x@sha256:…", as the runtime resolved it; an image without a registry has none."""
+    statuses = pod.get("status", {}).get("containerStatuses", ())
+    told = next((str(s.get("imageID") or "") for s in statuses if s.get("name") == names.CONTAINER), "")
+    digest = told.rpartition("@")[2]
+    return digest if "@" in told and digest.startswith("sha256:") and len(digest) <= 140 else ""
 
 
 def rank_of(pod: Object) -> int:

@@ -9,6 +9,7 @@ from jobs.states import Reason
 
 TRACE = 'Traceback (most recent call last):\n  File "train.py", line 3\nValueError: too few rows\n'
 CUDA = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
+KERNEL = "RuntimeError: CUDA error: no kernel image is available for execution on the device"
 MISSING = "/home/x/jobs/k/script: line 2: pyhton: command not found"
 GIB = 1 << 30
 
@@ -27,6 +28,8 @@ TABLE = [
     (Ending(134, None, tail="what():  std::bad_alloc\n"), Reason.OUT_OF_MEMORY, "std::bad_alloc"),
     (Ending(1, None, tail="fork: Cannot allocate memory\n"), Reason.OUT_OF_MEMORY, "Cannot allocate"),
     (Ending(1, None, tail="OSError: [Errno 28] No space left on device\n"), Reason.DISK_FULL, "No space left"),
+    (Ending(1, None, tail=f"epoch 0\n{KERNEL}\nCompile with `TORCH_USE_CUDA_DSA` to find it.\n"), Reason.NO_KERNEL_IMAGE, KERNEL),
+    (Ending(0, None, tail=f"{KERNEL}\nfell back to the CPU\n"), Reason.COMPLETED, ""),
     (Ending(127, None, tail=f"{MISSING}\n"), Reason.COMMAND_NOT_FOUND, "line 2: pyhton: command not found"),
     (Ending(127, None, tail="/muster/script: 1: nope: not found\n"), Reason.COMMAND_NOT_FOUND, "nope: not found"),
     (Ending(127, None), Reason.COMMAND_NOT_FOUND, ""),

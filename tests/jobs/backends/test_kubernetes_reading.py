@@ -146,6 +146,16 @@ def test_what_the_job_says_decides_nothing_while_its_pods_own_end_is_not_known()
     assert [one.state for one in seen] == [State.RUNNING, State.FAILED]
 
 
+@pytest.mark.parametrize(("told", "digest"), [
+    ("docker.io/library/x@sha256:" + "ab" * 32, "sha256:" + "ab" * 32), ("docker-pullable://x@sha256:12", "sha256:12"),
+    ("sha256:" + "ab" * 32, ""), ("", ""), (None, ""), (7, "")])
+def test_an_end_tells_the_digest_of_the_image_that_ran(told, digest):
+    one = pod("Failed", ended(1, message="CUDA error: no kernel image is available for execution on the device"))
+    one["status"]["containerStatuses"][0]["imageID"] = told
+    seen = states.observe("k", JOB, [one], lambda _: "CUDA error: no kernel image is available for execution on the device", states.Limits(), NOW)
+    assert (seen.reason, seen.image_digest) == (Reason.NO_KERNEL_IMAGE, digest)
+
+
 def test_an_image_that_does_not_come_waits_and_then_ends():
     scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-05-01T11:59:30Z"}
     one = pod("Pending", {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}}, conditions=[scheduled])

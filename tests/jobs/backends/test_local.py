@@ -197,6 +197,13 @@ def test_a_container_that_ignores_the_polite_signal_is_killed(boxed):
     assert boxed.ended(key, 30).reason == Reason.CANCELED
 
 
+def test_an_image_without_code_for_the_gpu_ends_with_that_reason_and_its_digest(boxed, podman):
+    seen, _ = boxed.run("echo 'CUDA error: no kernel image is available for execution on the device' >&2; exit 1", image=IMAGE)
+    inspect = [*podman, "image", "inspect", "--format", "{{.Digest}}", IMAGE]
+    digest = subprocess.run(inspect, capture_output=True, text=True, check=True).stdout.strip()
+    assert (seen.reason, seen.image_digest) == (Reason.NO_KERNEL_IMAGE, digest) and digest.startswith("sha256:")
+
+
 def test_an_image_that_is_not_there_is_told(boxed):
     seen, _ = boxed.run("true", image="localhost/muster-none:1")
     assert seen.reason == Reason.IMAGE_UNAVAILABLE and "muster-none" in seen.evidence

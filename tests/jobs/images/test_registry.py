@@ -21,11 +21,6 @@ from tests.rig.registry import start_registry
 CUDA = {"CUDA_VERSION": "12.4.1", "NVIDIA_REQUIRE_CUDA": "cuda>=12.4 brand=tesla,driver>=470,driver<471", "SECRET": "not ours to keep"}
 
 
-@pytest.fixture(scope="module")
-def registry(rig):
-    return start_registry(rig)
-
-
 @pytest.fixture
 def policy(registry):
     return Policy(trusted=frozenset({registry.host}), plain=frozenset({registry.host}))

@@ -1,0 +1,59 @@
+"""What the form says of an image, as one types its name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from jobs.images.config import arch_name
+from tests.look.conftest import Site
+from tests.rig.processes import Folder
+from tests.rig.registry import Registry, start_registry
+
+pytestmark = pytest.mark.browser
+HERE, ELSEWHERE = arch_name(os.uname().machine), "s390x"
+
+
+@pytest.fixture(scope="module")
+def registry() -> Iterator[Registry]:
+    folder = Folder()
+    yield start_registry(folder)
+    folder.close()
+
+
+@pytest.fixture(scope="module")
+def portal_settings(registry: Registry) -> dict[str, str]:
+    return {"MUSTER_IMAGE_REGISTRIES": f"http://{registry.host}"}
+
+
+@pytest.fixture
+def page(signed_in: Callable[..., BrowserContext]) -> Iterator[Page]:
+    context = signed_in()
+    page = context.new_page()
+    page.errors = errors = []  # type: ignore[attr-defined]
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    context.close()
+    assert not errors
+
+
+def test_the_form_says_that_an_image_fits_no_node_while_one_types_and_the_door_says_the_same(page: Page, site: Site, registry: Registry) -> None:
+    registry.push("team/far", "v1", arch=ELSEWHERE)
+    registry.push("team/near", "v1", arch=HERE)
+    page.goto(f"{site.url}/home/jobs/new")
+    page.fill("textarea[name=yaml]", f"name: far\nrun: 'true'\nimage: {registry.host}/team/far:v1\n")
+    note = page.locator("[data-image]")
+    says = f"The image fits 0 of 1 node; 1 is {HERE}, it is built for {ELSEWHERE} only."
+    expect(note).to_contain_text(says, timeout=15_000)
+    expect(note).to_have_class("form-error")
+    page.click("button[data-dry]")
+    expect(page.locator("[data-rehearsal]")).to_contain_text(f"✗ image: {says}")
+    page.click("[data-new-job] button.primary")
+    expect(page.locator("[data-faults]")).to_contain_text(says)
+    page.fill("textarea[name=yaml]", f"name: near\nrun: 'true'\nimage: {registry.host}/team/near:v1\n")
+    expect(note).to_have_text("The image fits the only node.", timeout=15_000)
+    page.fill("textarea[name=yaml]", "name: none\nrun: 'true'\n")
+    expect(note).to_be_empty()
