@@ -117,6 +117,7 @@ WRITING_PAGES = {
     "quotas": (ADMINS, {"who": "team:vision", "resource": "gpu", "limit": "1"}),
     "job-act": (WORKERS, {}),
     "cluster": (OPERATORS, {"do": "disable"}),
+    "cluster-edit": (OPERATORS, {"do": "save", "anyway": "1"}),
 }
 
 

@@ -27,6 +27,13 @@ def load_of(actor: Actor, cluster: Cluster, pool: Pool | None = None) -> list[di
         return _by_team(rows.filter(job__pool=pool) if pool else rows)
 
 
+def live_on(actor: Actor, cluster: Cluster) -> int:
+    """How many jobs the cluster has, or will get. Operators only. Raises NotPermitted."""
+    authorize(actor, Permission.CLUSTERS_READ)
+    with platform_scope("operators see what depends on a cluster"):
+        return Attempt.objects.filter(cluster=cluster, state__lt=State.SUCCEEDED).values("job").distinct().count()
+
+
 def _by_team(rows: Any) -> list[dict[str, Any]]:
     held = Sum(Cast(KeyTextTransform("gpu", F("job__resources")), IntegerField()), filter=_RUNS)
     found = rows.values("job__org__slug", "job__org__name", "job__team__slug").annotate(

@@ -9,6 +9,7 @@ urlpatterns = [
     path("<slug:org>/find", views.find, name="find"),
     path("<slug:org>/clusters", clusters.clusters, name="clusters"),
     path("<slug:org>/clusters/<str:cluster>", cluster.cluster, name="cluster"),
+    path("<slug:org>/clusters/<str:cluster>/edit", clusters.edit_cluster, name="cluster-edit"),
     path("<slug:org>/clusters/<str:cluster>/nodes/<str:node>", cluster.act_on_node, name="cluster-node"),
     path("<slug:org>/jobs", views.job_list, name="jobs"),
     path("<slug:org>/jobs/new", views.new_job, name="job-new"),
