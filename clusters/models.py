@@ -103,8 +103,13 @@ class Pool(models.Model):
     @property
     def rule_text(self) -> str:
         """For people: "partition night, h200, rack=3"."""
-        words = [f"partition {self.partition}" if self.partition else "", self.gpu_type, *(f"{n}={v}" for n, v in sorted(self.labels.items()))]
+        words = [f"partition {self.partition}" if self.partition else "", self.gpu_type, ", ".join(self.labels_text.split())]
         return ", ".join(filter(None, words)) or "all nodes"
+
+    @property
+    def labels_text(self) -> str:
+        """As forms take them: "fabric=ib rack=3"."""
+        return " ".join(f"{name}={value}" for name, value in sorted(self.labels.items()))
 
 
 class PoolGrant(TenantModel):

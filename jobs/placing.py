@@ -204,9 +204,16 @@ def _why(best: Considered, found: Sequence[Considered], *, is_named: bool) -> st
     return f"{best.name}, because {reason}{tie}: {best.text}."
 
 
+def machines_in(clusters: Iterable[Cluster]) -> dict[UUID, list[Machine]]:
+    """The nodes of these clusters by cluster, with what is taken of each."""
+    wanted = {cluster.id: cluster for cluster in clusters}
+    found = _machines({pk: cluster for pk, cluster in wanted.items() if cluster.backend in backends()})
+    return {pk: found.get(pk, []) for pk in wanted}
+
+
 def machines_of(cluster: Cluster) -> list[Machine]:
     """The nodes of one cluster with what is taken of each."""
-    return _machines({cluster.id: cluster})[cluster.id] if cluster.backend in backends() else []
+    return machines_in([cluster])[cluster.id]
 
 
 def _machines(clusters: Mapping[UUID, Cluster]) -> dict[UUID, list[Machine]]:

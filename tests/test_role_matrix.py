@@ -117,6 +117,9 @@ WRITING_PAGES = {
     "quotas": (ADMINS, {"who": "team:vision", "resource": "gpu", "limit": "1"}),
     "job-act": (WORKERS, {}),
     "cluster": (OPERATORS, {"do": "disable"}),
+    "pools": (OPERATORS, {"name": "fresh", "cluster": "local"}),
+    "pool": (OPERATORS, {"do": "change", "note": "for all"}),
+    "cluster-edit": (OPERATORS, {"do": "save", "anyway": "1"}),
 }
 
 

@@ -261,9 +261,12 @@ class Secret(str):
         return "Secret('••••')"
 
 
-def option(label: str, *, default: Any = MISSING, note: str = "", choices: Sequence[str] = ()) -> Any:
-    """A field of a Config as the form for connecting a cluster draws it; a `Secret` is drawn as a password."""
-    return field(default=default, metadata={"label": label, "note": note, "choices": tuple(choices)})
+def option(
+    label: str, *, default: Any = MISSING, note: str = "", choices: Sequence[str] = (), is_rare: bool = False, is_long: bool = False,
+) -> Any:
+    """A field of a Config as the form for connecting a cluster draws it; a `Secret` is drawn as a password. `is_rare`: folded until
+    it is set; `is_long`: has lines, which a password field would lose."""
+    return field(default=default, metadata={"label": label, "note": note, "choices": tuple(choices), "is_rare": is_rare, "is_long": is_long})
 
 
 Options = Mapping[str, Any]

@@ -50,22 +50,22 @@ PRODUCTS_FOR = 60.0             # seconds for which the types of GPUs are rememb
 class Config:
     """How to reach the cluster, and what holds for every job there."""
 
-    kubeconfig: Secret = option("Kubeconfig", default=_NONE, note="With everything inside: kubectl config view --raw --flatten.")  # noqa: RUF009
+    kubeconfig: Secret = option("Kubeconfig", default=_NONE, note="With everything inside: kubectl config view --raw --flatten.", is_long=True)  # noqa: RUF009
     server: str = option("Server", default="", note="Without a kubeconfig: https://10.0.0.1:6443.")
     token: Secret = option("Token", default=_NONE, note="Of a service account.")  # noqa: RUF009  a Secret is a str: immutable
-    authority: Secret = option("Certificate authority", default=_NONE, note="PEM.")  # noqa: RUF009
+    authority: Secret = option("Certificate authority", default=_NONE, note="PEM.", is_long=True)  # noqa: RUF009
     namespace_prefix: str = option("Namespace prefix", default="muster", note="One for each portal that uses this cluster.")
     image: str = option("Image", default="", note="For jobs that name none; it needs bash.")
-    pull_policy: str = option("Image pull policy", default="IfNotPresent", choices=("IfNotPresent", "Always", "Never"))
-    pull_secrets: tuple[str, ...] = option("Image pull secrets", default=(), note="Names of Secrets in each team's namespace.")
-    node_selector: tuple[str, ...] = option("Node selector", default=(), note="Labels as name=value.")
-    tolerations: tuple[str, ...] = option("Tolerations", default=(), note="Taints as name=value:NoSchedule, or name:NoSchedule.")
-    gpu_resource: str = option("GPU resource", default="nvidia.com/gpu")
-    priority_class: str = option("Priority class", default="")
-    user_id: int = option("User id", default=1000, note="As whom containers run; never 0.")
-    shared: tuple[str, ...] = option("Shared volumes", default=(), note="claim:/path; the claim exists in each namespace.")
-    blocked_networks: tuple[str, ...] = option("Blocked networks", default=("169.254.0.0/16",), note="What jobs may not reach, as CIDR.")
-    image_patience: int = option("Image patience", default=120, note="Seconds for which an image may fail to come, or its container to be made.")
+    pull_policy: str = option("Image pull policy", default="IfNotPresent", choices=("IfNotPresent", "Always", "Never"), is_rare=True)
+    pull_secrets: tuple[str, ...] = option("Image pull secrets", default=(), note="Names of Secrets in each team's namespace.", is_rare=True)
+    node_selector: tuple[str, ...] = option("Node selector", default=(), note="Labels as name=value.", is_rare=True)
+    tolerations: tuple[str, ...] = option("Tolerations", default=(), note="Taints as name=value:NoSchedule, or name:NoSchedule.", is_rare=True)
+    gpu_resource: str = option("GPU resource", default="nvidia.com/gpu", is_rare=True)
+    priority_class: str = option("Priority class", default="", is_rare=True)
+    user_id: int = option("User id", default=1000, note="As whom containers run; never 0.", is_rare=True)
+    shared: tuple[str, ...] = option("Shared volumes", default=(), note="claim:/path; the claim exists in each namespace.", is_rare=True)
+    blocked_networks: tuple[str, ...] = option("Blocked networks", default=("169.254.0.0/16",), note="Jobs may not reach them; CIDR.", is_rare=True)
+    image_patience: int = option("Image patience", default=120, note="Seconds for which an image may fail to come, or its container to be made.", is_rare=True)
 
 
 class KubernetesBackend:

@@ -52,26 +52,28 @@ class Config:
 
     spool: str = option("Spool", note="A directory that all nodes share and the jobs' user may write to.")
     user: str = option("User", default="", note="As whom jobs run; empty with commands: the portal's own user.")
-    mount: str = option("Spool, seen from here", default="", note="Where the portal sees the spool; empty: at the same path.")
+    mount: str = option("Spool, seen from here", default="", note="Where the portal sees the spool; empty: at the same path.", is_rare=True)
     rest_url: str = option("slurmrestd", default="", note="http://10.0.0.1:6820. Empty: Slurm's commands are used.")
     rest_token: Secret = option("REST token", default=_NONE, note="Of `scontrol token`. It expires; a key does not.")  # noqa: RUF009  a Secret is a str
-    rest_key: Secret = option("REST key", default=_NONE, note="The text of jwt_hs256.key: Muster makes its own tokens.")  # noqa: RUF009  a Secret is a str
-    rest_user: str = option("REST user", default="", note="Whose token it is, where that is not the jobs' user.")
-    conf: str = option("slurm.conf", default="", note="Path, where it is not the standard one.")
-    bin: str = option("Commands", default="", note="Directory of sbatch and squeue, where they are not on the path.")
+    rest_key: Secret = option("REST key", default=_NONE, note="The text of jwt_hs256.key: Muster makes its own tokens.", is_long=True)  # noqa: RUF009  a Secret is a str
+    rest_user: str = option("REST user", default="", note="Whose token it is, where that is not the jobs' user.", is_rare=True)
+    conf: str = option("slurm.conf", default="", note="Path, where it is not the standard one.", is_rare=True)
+    bin: str = option("Commands", default="", note="Directory of sbatch and squeue, where they are not on the path.", is_rare=True)
     ssh_host: str = option("Login host", default="", note="Slurm's commands are run there over SSH.")
-    ssh_port: int = option("SSH port", default=22)
+    ssh_port: int = option("SSH port", default=22, is_rare=True)
     ssh_user: str = option("SSH user", default="")
-    ssh_key: Secret = option("SSH key", default=_NONE, note="Private key, without a passphrase.")  # noqa: RUF009  a Secret is a str
+    ssh_key: Secret = option("SSH key", default=_NONE, note="Private key, without a passphrase.", is_long=True)  # noqa: RUF009  a Secret is a str
     ssh_known_hosts: str = option("Host key", default="", note="The line of known_hosts for the login host.")
-    account: str = option("Account", default="")
-    qos: str = option("QOS", default="")
-    partition: str = option("Partition", default="", note="For pools that name none.")
-    reservation: str = option("Reservation", default="")
-    constraint: str = option("Constraint", default="", note="Features that every node of a job must have.")
-    users: tuple[str, ...] = option("Users of teams", default=(), note="As whom jobs may run besides: what the grant of a pool may name.")
-    may_choose: tuple[str, ...] = option("Jobs may choose", default=(), note="Of account, qos, reservation, constraint, licenses, exclusive. "
-                                         "Empty: all but exclusive, where nothing is fixed above; none: nothing.")
+    account: str = option("Account", default="", is_rare=True)
+    qos: str = option("QOS", default="", is_rare=True)
+    partition: str = option("Partition", default="", note="For pools that name none.", is_rare=True)
+    reservation: str = option("Reservation", default="", is_rare=True)
+    constraint: str = option("Constraint", default="", note="Features that every node of a job must have.", is_rare=True)
+    users: tuple[str, ...] = option("Users of teams", default=(), is_rare=True,
+                                    note="As whom jobs may run besides: what the grant of a pool may name.")
+    may_choose: tuple[str, ...] = option("Jobs may choose", default=(), is_rare=True,
+                                         note="Of account, qos, reservation, constraint, licenses, exclusive. "
+                                              "Empty: all but exclusive, where nothing is fixed above; none: nothing.")
 
 
 class SlurmBackend:

@@ -27,10 +27,12 @@ class Option:
     choices: tuple[str, ...] = ()
     default: Any = ""
     is_required: bool = False
+    is_rare: bool = False
+    is_long: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         return {"name": self.name, "label": self.label, "kind": self.kind, "note": self.note, "choices": list(self.choices),
-                "default": self.default, "is_required": self.is_required}
+                "default": self.default, "is_required": self.is_required, "is_rare": self.is_rare, "is_long": self.is_long}
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ def options_of(backend: str) -> list[Option]:
         return []
     hints = get_type_hints(config)
     return [Option(field.name, field.metadata["label"], _kind(hints[field.name]), field.metadata.get("note", ""),
-                   tuple(field.metadata.get("choices", ())), _shown(field.default), field.default is MISSING)
+                   tuple(field.metadata.get("choices", ())), _shown(field.default), field.default is MISSING,
+                   field.metadata.get("is_rare", False), field.metadata.get("is_long", False))
             for field in fields(config) if "label" in field.metadata]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from clusters.models import Cluster, Node, Pool, PoolGrant
 from jobs.backends import capabilities_of
@@ -126,6 +126,14 @@ def pools_seen_by(actor: Actor) -> list[Pool]:
     if actor.may(Permission.CLUSTERS_READ):
         return list(rows)
     return list(rows.filter(Q(is_open=True) | Q(id__in=PoolGrant.objects.values("pool_id"))))
+
+
+def grants_elsewhere(actor: Actor, pool: Pool) -> list[tuple[str, str, int]]:
+    """(slug, name, number of teams) of the other organizations with grants of the pool. Operators only. Raises NotPermitted."""
+    authorize(actor, Permission.CLUSTERS_READ)
+    with platform_scope("operators see which organizations may use a pool"):
+        rows = PoolGrant.objects.filter(pool=pool).exclude(org_id=actor.org_id).values("org__slug", "org__name")
+        return list(rows.annotate(n=Count("id")).order_by("org__name").values_list("org__slug", "org__name", "n"))
 
 
 def teams_of(pools: Iterable[Pool]) -> dict[Any, list[str]]:

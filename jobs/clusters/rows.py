@@ -15,8 +15,8 @@ from jobs.clusters.making import secrets_set
 from jobs.clusters.options import options_of
 from jobs.clusters.pools import identities_of, pools_seen_by, teams_of
 from jobs.clusters.standing import standing
-from jobs.clusters.stock import STATES, natural
-from jobs.placing import Machine, held_on
+from jobs.clusters.stock import STATES, by_pool, natural
+from jobs.placing import Machine, held_on, machines_in
 from workspaces.actors import Actor
 from workspaces.permissions import Permission
 
@@ -86,7 +86,8 @@ def pool_rows(actor: Actor) -> list[dict[str, Any]]:
     pools = pools_seen_by(actor)
     teams = teams_of(pools)
     given = identities_of(pools) if actor.may(Permission.CLUSTERS_READ) else {}
-    return [pool_row(pool, teams[pool.id], given.get(pool.id)) for pool in pools]
+    stocks = by_pool(pools, machines_in({pool.cluster_id: pool.cluster for pool in pools}.values()))
+    return [pool_row(pool, teams[pool.id], given.get(pool.id)) | stocks[pool.id].as_dict() for pool in pools]
 
 
 def pool_row(pool: Pool, teams: list[str], identities: dict[str, dict[str, str]] | None = None) -> dict[str, Any]:

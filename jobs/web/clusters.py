@@ -1,15 +1,20 @@
-"""Pages for operators: clusters, and connecting one."""
+"""Pages for operators: all clusters, connecting one, and changing how one is reached. What does not answer is only stored when
+that is said in so many words."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from jobs.clusters import connecting, rows
-from jobs.clusters.options import backend_kinds, options_of
+from clusters.models import Cluster
+from jobs.backends import title_of
+from jobs.clusters import connecting, load, rows
+from jobs.clusters.options import backend_kinds
+from jobs.web.options import faults_of, fields, given
 from portal.core.errors import PortalError
 from workspaces.permissions import Permission as P
 from workspaces.web.doors import page
@@ -20,32 +25,45 @@ def clusters(request: Any) -> HttpResponse:
     """All clusters, and the form to connect one: drawn from the options of the kind chosen."""
     kinds = {kind["name"]: kind for kind in backend_kinds()}
     chosen = kinds.get(request.POST.get("kind") or request.GET.get("kind", ""))
-    shown: dict[str, Any] = {"page_title": "Clusters", "kinds": kinds.values(), "kind": chosen}
-    if request.method == "POST" and chosen:
-        try:
-            if request.POST.get("do") == "connect":
-                made = connecting.connect_cluster(actor=request.actor, name=request.POST.get("name", "").strip(), backend=chosen["name"],
-                                                  options=_options(request, chosen["name"]))
-                messages.success(request, f"{made.name} is connected. Its nodes appear in a few seconds.")
-                return redirect(request.path)
-            shown["probe"] = connecting.probe_options(actor=request.actor, backend=chosen["name"], options=_options(request, chosen["name"]))
-        except PortalError as error:
-            shown["error"] = error.message
-        shown["name"] = request.POST.get("name", "")
+    shown: dict[str, Any] = {"page_title": "Clusters", "kinds": kinds.values(), "kind": chosen, "name": request.POST.get("name", "")}
     if chosen:
-        shown["fields"] = [option | {"value": _typed(request, option)} for option in chosen["options"]]
+        kind, name = chosen["name"], request.POST.get("name", "").strip()
+        options = given(request, kind)
+        made, told = _tried(request, lambda: connecting.probe_options(actor=request.actor, backend=kind, options=options),
+                            lambda: connecting.connect_cluster(actor=request.actor, name=name, backend=kind, options=options))
+        if made:
+            messages.success(request, f"{made.name} is connected. Its nodes appear in a few seconds.")
+            return redirect(f"/{request.org.slug}/clusters/{made.name}")
+        shown |= told | fields(request, kind, told["faults"])
     return render(request, "jobs/clusters.html", shown | {"clusters": rows.cluster_rows()})
 
 
-def _options(request: Any, kind: str) -> dict[str, Any]:
-    """What the form said; a switch that is not sent is off."""
-    return {o.name: o.name in request.POST if o.kind == "switch" else request.POST.get(o.name, "") for o in options_of(kind)}
+@page(P.CLUSTERS_WRITE, ("GET", "HEAD", "POST"))
+def edit_cluster(request: Any, cluster: str) -> HttpResponse:
+    """Other options; an empty secret stays, one ticked for removal goes."""
+    row = connecting.find_cluster(cluster)
+    here, options = f"/{request.org.slug}/clusters/{row.name}", given(request, row.backend, row)
+    made, told = _tried(
+        request, lambda: connecting.probe_options(actor=request.actor, backend=row.backend, options=options, cluster=row),
+        lambda: connecting.change_cluster(actor=request.actor, cluster=row, options=options))
+    if made:
+        messages.success(request, f"{row.name} is changed.")
+        return redirect(here)
+    return render(request, "jobs/cluster_edit.html", told | fields(request, row.backend, told["faults"], row) | {
+        "page_title": "Edit", "crumbs": [("Clusters", f"/{request.org.slug}/clusters"), (row.name, here)], "cluster": row,
+        "title": title_of(row.backend), "live": load.live_on(request.actor, row)})
 
 
-def _typed(request: Any, option: dict[str, Any]) -> Any:
-    """What stood in the field, so that a fault costs no typing; a secret is typed again."""
-    if option["kind"] == "secret":
-        return ""
+def _tried(request: Any, probe: Callable[[], Any], store: Callable[[], Cluster]) -> tuple[Cluster | None, dict[str, Any]]:
+    """Test, then store if that was asked: what was stored, or what the page has to say."""
+    told: dict[str, Any] = {"error": "", "faults": {}, "probe": None}
     if request.method != "POST":
-        return option["default"]
-    return option["name"] in request.POST if option["kind"] == "switch" else request.POST.get(option["name"], "")
+        return None, told
+    try:
+        is_forced = bool(request.POST.get("anyway"))
+        told["probe"] = None if is_forced else probe()
+        if is_forced or (request.POST.get("do") in {"connect", "save"} and told["probe"].is_ok):
+            return store(), told
+    except PortalError as error:
+        told["error"], told["faults"] = faults_of(error)
+    return None, told

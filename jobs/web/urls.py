@@ -2,14 +2,17 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from jobs.web import cluster, clusters, views
+from jobs.web import cluster, clusters, pools, views
 
 urlpatterns = [
     path("<slug:org>/", views.home, name="home"),
     path("<slug:org>/find", views.find, name="find"),
     path("<slug:org>/clusters", clusters.clusters, name="clusters"),
     path("<slug:org>/clusters/<str:cluster>", cluster.cluster, name="cluster"),
+    path("<slug:org>/clusters/<str:cluster>/edit", clusters.edit_cluster, name="cluster-edit"),
     path("<slug:org>/clusters/<str:cluster>/nodes/<str:node>", cluster.act_on_node, name="cluster-node"),
+    path("<slug:org>/pools", pools.pools, name="pools"),
+    path("<slug:org>/pools/<str:pool>", pools.pool, name="pool"),
     path("<slug:org>/jobs", views.job_list, name="jobs"),
     path("<slug:org>/jobs/new", views.new_job, name="job-new"),
     path("<slug:org>/jobs/act", views.act_on_jobs, name="jobs-act"),

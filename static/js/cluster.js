@@ -1,4 +1,5 @@
-// Clusters: "test connection" with the answer in place, and the one dialog that asks why a node is drained.
+// Clusters: "test connection" with the answer in place, faults beside their fields, a test before anything is stored, and the one
+// dialog that asks why a node is drained.
 document.addEventListener("click", (event) => {
   const on = (what) => event.target.closest(what);
   if (on("button[data-test]")) { event.preventDefault(); test(on("button[data-test]")); }
@@ -6,22 +7,58 @@ document.addEventListener("click", (event) => {
   else if (on("dialog [data-close]")) on("dialog").close();
 });
 
+document.querySelectorAll("form[data-options]").forEach((form) => form.addEventListener("submit", async (event) => {
+  if (!event.submitter?.matches("[data-save]")) return;
+  event.preventDefault();
+  const anyway = form.querySelector("[data-anyway]");
+  if (await test(form.querySelector("[data-test]"))) form.requestSubmit(anyway);
+}));
+
+// Whether it can be used.
 async function test(button) {
-  const answer = document.querySelector("[data-answer]"), form = button.form;
+  const form = button.form, answer = (form.matches("[data-options]") ? form : document).querySelector("[data-answer]");
+  const anyway = form.querySelector("[data-anyway]");
   button.disabled = true;
   say(answer, "", "Asking …");
+  let told;
   try {
     const got = await fetch(button.dataset.test, {
-      method: "POST", body: JSON.stringify({}),
+      method: "POST", body: JSON.stringify(form.matches("[data-options]") ? options(form) : {}),
       headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": form.elements.csrfmiddlewaretoken.value },
     });
-    const told = await got.json();
-    if (got.ok) say(answer, told.is_ok ? "good" : "bad", told.version && !told.message.includes(told.version) ? `${told.message} (${told.version})` : told.message);
-    else say(answer, "bad", told.detail || told.title);
+    told = await got.json();
+    const faults = mark(form, told.errors ?? []);
+    if (!got.ok) say(answer, "bad", faults ? "Nothing was tried: see the fields that are marked." : told.detail || told.title);
+    else say(answer, told.is_ok ? "good" : "bad", told.version && !told.message.includes(told.version) ? `${told.message} (${told.version})` : told.message);
+    if (anyway) anyway.hidden = !got.ok || told.is_ok;
   } catch {
     say(answer, "bad", "The portal did not answer. Try again.");
   }
   button.disabled = false;
+  return told?.is_ok === true;
+}
+
+// As the API takes them: a secret ticked for removal is null, an empty one stays as it is stored.
+function options(form) {
+  const removed = new Set([...form.querySelectorAll("[name=remove]:checked")].map((box) => box.value));
+  const given = {};
+  for (const place of form.querySelectorAll(".options [data-field]")) {
+    const name = place.dataset.field, field = place.querySelector(`[name="${CSS.escape(name)}"]`);
+    given[name] = field.type === "checkbox" ? field.checked : field.value === "" && removed.has(name) ? null : field.value;
+  }
+  return { options: given, ...(form.elements.kind ? { backend: form.elements.kind.value } : {}) };
+}
+
+function mark(form, errors) {
+  const faults = new Map(errors.map((error) => [error.field.replace(/^options\./, ""), error.message]));
+  for (const place of form.querySelectorAll("[data-field]")) {
+    const fault = faults.get(place.dataset.field) ?? "", field = place.querySelector("input, select, textarea");
+    place.querySelector(".error").textContent = fault;
+    fault ? field.setAttribute("aria-invalid", "true") : field.removeAttribute("aria-invalid");
+    if (fault && place.closest("details")) place.closest("details").open = true;
+  }
+  form.querySelector("[aria-invalid]")?.focus();
+  return faults.size;
 }
 
 function say(place, kind, text) {

@@ -29,6 +29,7 @@ async function copy(button) {
 
 // A form that does harm asks for the name, or at least once.
 document.addEventListener("submit", (event) => {
+  if (event.defaultPrevented) return;
   const form = event.target;
   const question = event.submitter?.dataset.confirm ?? form.dataset.confirm;
   if (question && !window.confirm(question)) { event.preventDefault(); return; }

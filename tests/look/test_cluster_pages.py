@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.look.conftest import Site
 
@@ -31,3 +32,33 @@ def test_a_row_of_the_list_is_opened_and_its_parts_are_walked(page: Page, site: 
     page.get_by_role("link", name=re.compile("^Nodes 1")).click()
     expect(page.locator("table tbody tr")).to_have_count(1)
     expect(page.locator("[data-drain]")).to_have_count(0)
+
+
+def test_a_connection_that_fails_its_test_is_only_stored_when_that_is_said_and_what_was_typed_stays(
+    signed_in: Callable[..., BrowserContext], site: Site
+) -> None:
+    page = signed_in().new_page()           # the browser complains of the refusal, as it should
+    page.goto(f"{site.url}/home/clusters?kind=slurm")
+    page.get_by_label("Name").fill("far")
+    page.locator("summary").filter(has_text="More").click()
+    page.get_by_label("SSH port").fill("many")
+    page.get_by_label("Spool", exact=True).fill("/tmp/nosuch")
+    page.get_by_label("REST token").fill("typed once")
+    page.get_by_role("button", name="Connect", exact=True).click()
+    expect(page.locator("[data-field=ssh_port] .error")).to_have_text("must be a number")
+    expect(page.get_by_label("SSH port")).to_be_focused()
+    page.get_by_label("SSH port").fill("")
+    page.get_by_label("slurmrestd").fill("http://127.0.0.1:9")
+    page.get_by_role("button", name="Connect", exact=True).click()
+    expect(page.locator("form [data-answer]")).to_have_class(re.compile("bad"), timeout=20_000)
+    expect(page.get_by_label("REST token")).to_have_value("typed once")
+    page.get_by_role("button", name="Connect anyway").click()
+    page.wait_for_url("**/home/clusters/far*")
+    page.get_by_role("link", name="Edit").click()
+    expect(page.get_by_label("REST token")).to_have_attribute("placeholder", re.compile("stored"))
+    page.goto(f"{site.url}/home/clusters/far")
+    page.locator("summary").filter(has_text="Remove for good").click()
+    page.get_by_label("Type far to confirm").fill("far")
+    page.get_by_role("button", name="Remove", exact=True).click()
+    page.wait_for_url("**/home/clusters")
+    expect(page.locator(".messages")).to_contain_text("far is removed")

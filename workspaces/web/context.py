@@ -16,6 +16,7 @@ _NAV = (
     ("Home", "", "home", None, "h"),
     ("Jobs", "jobs", "jobs", None, "j"),
     ("Nodes", "nodes", "nodes", P.NODES_READ, "n"),
+    ("Pools", "pools", "pools", P.NODES_READ, "p"),
     ("Clusters", "clusters", "nodes", P.CLUSTERS_READ, "l"),
     ("Teams", "teams", "teams", P.TEAMS_READ, "t"),
     ("Members", "members", "members", P.MEMBERS_READ, "m"),

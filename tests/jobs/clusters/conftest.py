@@ -18,6 +18,8 @@ class Config:
     transport: str = option("How", default="rest", choices=("rest", "cli"))
     port: int = option("Port", default=6820)
     verify: bool = option("Check the certificate", default=True)
+    proxy: str = option("Proxy", default="", is_rare=True)
+    key: Secret = option("Key", default=Secret(""), is_long=True)  # noqa: RUF009  a str is immutable
     quiet: str = ""
 
 

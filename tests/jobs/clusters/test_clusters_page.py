@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from clusters.models import Cluster
+from jobs.clusters import backend_of
+from jobs.clusters.making import secrets_of
+from jobs.clusters.options import backend_kinds
+from tests.jobs.stage import submit
 
 PAGE = "/atlas/clusters"
 FORM = {"kind": "drainable", "name": "big", "url": "https://slurm", "token": "s3cret-token", "transport": "cli", "port": "7000", "verify": "on"}
@@ -17,8 +21,8 @@ def dot(story):
 
 def test_the_form_has_a_field_for_every_option_of_the_kind_chosen(dot):
     text = dot.get(PAGE, {"kind": "drainable"}).content.decode()
-    assert 'type="password" name="token"' in text
-    assert 'name="verify" checked' in text
+    assert '<input type="password" id="option-token" name="token"' in text
+    assert 'name="verify" checked' in text and '<textarea class="mono masked" id="option-key"' in text
     assert "<option selected>rest</option>" in text
     assert 'name="quiet"' not in text
 
@@ -35,6 +39,7 @@ def test_connecting_shows_the_cluster_and_a_fault_keeps_what_was_typed(dot):
     assert "must be a number" in text and 'value="many"' in text
     done = dot.post(PAGE, FORM | {"do": "connect"}, follow=True).content.decode()
     assert "big is connected" in done and "not seen yet" in done and "s3cret" not in done
+    assert "<h1>big</h1>" in done
     assert Cluster.objects.get().config == {"url": "https://slurm", "transport": "cli", "port": 7000, "verify": True}
 
 
@@ -52,3 +57,64 @@ def test_a_cluster_is_tested_and_switched_off_and_on_from_its_row(dot):
     assert not Cluster.objects.get().is_enabled
     dot.post(f"{PAGE}/big", {"do": "enable"})
     assert Cluster.objects.get().is_enabled
+
+
+def test_a_fault_stands_beside_its_field_and_a_rare_one_is_unfolded_for_it(dot):
+    shown = dot.post(PAGE, FORM | {"do": "connect", "port": "many", "url": "", "proxy": "not\x01one"})
+    assert {f["name"]: f["fault"] for f in (*shown.context["plain"], *shown.context["rare"]) if f["fault"]} == {
+        "url": "is required", "port": "must be a number", "proxy": "must not hold control characters"}
+    assert shown.context["error"] == "" and shown.context["is_unfolded"]
+    assert '<small class="error" role="alert">must be a number</small>' in shown.content.decode()
+    assert not dot.get(PAGE, {"kind": "drainable"}).context["is_unfolded"]
+    Cluster.objects.create(name="big", backend="drainable", config={"url": "other"})
+    got = dot.post(PAGE, FORM | {"do": "connect"}).context
+    assert "called" in got["faults"]["name"]
+
+
+def test_what_does_not_answer_is_not_stored_unless_that_is_said(dot):
+    broken = FORM | {"url": "broken"}
+    text = dot.post(PAGE, broken | {"do": "connect"}).content.decode()
+    assert "RuntimeError: cannot use ••••" in text and "data-anyway>Connect anyway" in text
+    assert not Cluster.objects.exists()
+    assert "big is connected" in dot.post(PAGE, broken | {"anyway": "1"}, follow=True).content.decode()
+
+
+@pytest.fixture
+def big(dot):
+    dot.post(PAGE, FORM | {"do": "connect", "key": "line one\r\nline two\r\n"})
+    return Cluster.objects.get()
+
+
+def test_editing_keeps_an_empty_secret_and_removes_one_that_is_ticked(dot, big):
+    assert backend_of(big).options["key"] == "line one\nline two\n"
+    page = dot.get(f"{PAGE}/big/edit").content.decode()
+    assert 'value="7000"' in page and page.count("stored; leave empty to keep it") == page.count("Remove the stored one") == 2
+    form = {"do": "save", "url": "there", "transport": "cli", "port": "", "token": "", "verify": "on", "remove": "key"}
+    assert "big is changed" in dot.post(f"{PAGE}/big/edit", form, follow=True).content.decode()
+    row = Cluster.objects.get()
+    assert row.config == {"url": "there", "transport": "cli", "verify": True}
+    assert secrets_of(row) == {"token": "s3cret-token"}
+    dot.post(f"{PAGE}/big/edit", form | {"remove": ["token", "key"], "token": "fresh"})
+    assert secrets_of(Cluster.objects.get()) == {"token": "fresh"}
+
+
+def test_editing_stores_no_default_that_was_never_set(dot):
+    row = Cluster.objects.create(name="bare", backend="drainable", config={"url": "u"})
+    dot.post(f"{PAGE}/bare/edit", {"do": "save", "url": "u", "transport": "rest", "verify": "on", "port": ""})
+    row.refresh_from_db()
+    assert row.config == {"url": "u"}
+
+
+def test_editing_says_which_jobs_depend_on_it_and_stores_nothing_that_fails_its_test(story, dot, big):
+    submit(story)
+    assert "One job is on it" in dot.get(f"{PAGE}/big/edit").content.decode()
+    form = {"do": "save", "url": "broken", "transport": "cli"}
+    assert "Save anyway" in dot.post(f"{PAGE}/big/edit", form).content.decode()
+    assert Cluster.objects.get().config["url"] == "https://slurm"
+    dot.post(f"{PAGE}/big/edit", form | {"anyway": "1"})
+    assert Cluster.objects.get().config["url"] == "broken"
+
+
+def test_secrets_of_many_lines_are_no_password_fields_since_those_lose_lines():
+    long = {(kind["name"], o["name"]) for kind in backend_kinds() for o in kind["options"] if o["is_long"]}
+    assert long >= {("kubernetes", "kubeconfig"), ("kubernetes", "authority"), ("slurm", "ssh_key"), ("slurm", "rest_key")}

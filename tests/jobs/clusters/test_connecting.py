@@ -38,7 +38,8 @@ def test_a_secret_is_stored_encrypted_reaches_the_backend_and_is_in_no_event(clu
 
 def test_the_form_is_drawn_from_the_configuration_and_fields_without_a_label_are_not_on_it():
     assert [(o.name, o.kind, o.is_required) for o in options_of("drainable")] == [
-        ("url", "text", True), ("token", "secret", False), ("transport", "text", False), ("port", "whole", False), ("verify", "switch", False)]
+        ("url", "text", True), ("token", "secret", False), ("transport", "text", False), ("port", "whole", False), ("verify", "switch", False),
+        ("proxy", "text", False), ("key", "secret", False)]
     assert options_of("drainable")[2].choices == ("rest", "cli")
     assert {"local", "drainable"} <= {kind["name"] for kind in backend_kinds()}
 
