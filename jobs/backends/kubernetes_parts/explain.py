@@ -16,6 +16,7 @@ from typing import Any
 from jobs.backends import telling
 from jobs.backends.base import Waiting
 from jobs.backends.fitting import Cap, Field, Need, Spot
+from jobs.backends.kept import Once
 from jobs.backends.kubernetes_parts import names, nodes, states
 from jobs.states import Wait
 
@@ -47,7 +48,7 @@ class Tenant:
 
 
 @dataclass(frozen=True)
-class Picture:
+class Picture(Once):
     """What was read of the cluster at one moment; `resource` is what a whole GPU is called there."""
 
     places: Sequence[Place] = ()
@@ -69,12 +70,14 @@ def explained(waiting: Waiting, job: Object, pods: Sequence[Object], picture: Pi
     """As `waits` says it, with what the picture adds."""
     if picture is None:
         return waiting
+    spec, space = job["spec"]["template"]["spec"], job["metadata"]["namespace"]
+    asks = tuple(sorted(nodes.requests(spec).items())), str(spec.get("nodeSelector")), str(_products(spec))
     if found := _QUOTA.search(str(waiting.facts.get("message", ""))):
-        return _by_quota(waiting, found, job, picture)
+        return picture.once(_by_quota, (waiting.facts["message"], space, states.len_of(job), asks), waiting, found, job, picture)
     if waiting.said != "Unschedulable" or waiting.wait not in _JUDGED:
         return waiting
     pending = [pod for pod in pods if not pod["spec"].get("nodeName") and states.phase(pod) not in _OVER]
-    return _by_room(waiting, pending, picture) if pending else waiting
+    return picture.once(_by_room, (waiting.text, len(pending), asks), waiting, pending, picture) if pending else waiting
 
 
 def _by_room(waiting: Waiting, pending: Sequence[Object], picture: Picture) -> Waiting:
