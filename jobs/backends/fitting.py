@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from jobs.backends.base import NodeFacts
@@ -27,6 +28,11 @@ class Need:
     nodes: int = 1
     gpu_type: str = ""
     packs: bool = False
+
+    @cached_property
+    def each(self) -> list[tuple[str, int]]:
+        """What it asks anything of, on each node."""
+        return [(kind, self.of(kind)) for kind in KINDS if self.of(kind)]
 
     def of(self, kind: str) -> int:
         return int(getattr(self, kind))
@@ -56,8 +62,15 @@ class Spot:
 
     def holds(self, need: Need, amounts: Mapping[str, int]) -> int:
         """How many of the job's nodes it could be."""
-        times = min((amounts.get(kind, 0) // need.of(kind) for kind in KINDS if need.of(kind)), default=need.nodes)
-        return times if need.packs else min(times, 1)
+        times = need.nodes if need.packs else 1
+        for kind, asked in need.each:
+            times = min(times, amounts.get(kind, 0) // asked)
+            if not times:
+                return 0
+        return times
+
+
+Amounts = Callable[[Spot], Mapping[str, int]]
 
 
 @dataclass(frozen=True)
@@ -115,20 +128,29 @@ class Field:
         """The first that keeps it: never, a limit, nodes that are out of use, too little in all, enough in all but not together."""
         if cap := next((cap for cap in self.caps if cap.refuses_for_ever(need)), None):
             return Judgement(Wait.IMPOSSIBLE, cap.kind, cap)
-        if self.fitting(need, lambda spot: spot.total) < need.nodes:
-            return Judgement(Wait.IMPOSSIBLE, self._short(need, lambda spot: spot.total))
+        if self.fitting(need, _ever) < need.nodes:
+            return Judgement(Wait.IMPOSSIBLE, self._short(need, _ever))
         if cap := next((cap for cap in self.caps if cap.refuses(need)), None):
             return Judgement(Wait.CLUSTER_LIMIT, cap.kind, cap)
-        if self.fitting(need, lambda spot: spot.total if spot.is_up else {}) < need.nodes:
+        if self.fitting(need, _empty) < need.nodes:
             return Judgement(Wait.NODES_DOWN)
         if self.fitting(need) >= need.nodes:
             return Judgement(None)
         full = next((kind for kind in KINDS if self.free(kind) < need.in_all(kind)), "")
         return Judgement(Wait.CAPACITY, full) if full else Judgement(Wait.SCATTERED, self._short(need, _now))
 
-    def fitting(self, need: Need, amounts: Callable[[Spot], Mapping[str, int]] | None = None) -> int:
-        """How many of the job's nodes have a place."""
-        return sum(spot.holds(need, (amounts or _now)(spot)) for spot in self.spots)
+    def admits(self, need: Need) -> bool:
+        """Whether `judge` finds nothing, at the price of one look: what fits in what is free fits in the whole."""
+        return not any(cap.refuses(need) for cap in self.caps) and self.fitting(need) >= need.nodes
+
+    def fitting(self, need: Need, amounts: Amounts | None = None) -> int:
+        """How many of the job's nodes have a place; no more are looked for than it has."""
+        found = 0
+        for spot in self.spots:
+            found += spot.holds(need, (amounts or _now)(spot))
+            if found >= need.nodes:
+                return need.nodes
+        return found
 
     def free(self, kind: str) -> int:
         return sum(_now(spot).get(kind, 0) for spot in self.spots)
@@ -136,7 +158,7 @@ class Field:
     def total(self, kind: str) -> int:
         return sum(spot.total.get(kind, 0) for spot in self.spots)
 
-    def most(self, kind: str, amounts: Callable[[Spot], Mapping[str, int]] | None = None) -> int:
+    def most(self, kind: str, amounts: Amounts | None = None) -> int:
         """The most on one node."""
         return max(((amounts or _now)(spot).get(kind, 0) for spot in self.spots), default=0)
 
@@ -147,16 +169,18 @@ class Field:
 
     def _largest(self, need: Need, kind: str) -> int:
         """The most, below what is asked, that would start; 0 when nothing would."""
-        step, low, high = STEPS[kind], 0, (need.of(kind) - 1) // STEPS[kind]
+        step, low, high = STEPS[kind], 1, (need.of(kind) - 1) // STEPS[kind]
+        if high < 1 or not self.admits(need.with_amount(kind, step)):
+            return 0
         while low < high:
             middle = (low + high + 1) // 2
-            if self.judge(need.with_amount(kind, middle * step)).wait is None:
+            if self.admits(need.with_amount(kind, middle * step)):
                 low = middle
             else:
                 high = middle - 1
         return low * step
 
-    def _short(self, need: Need, amounts: Callable[[Spot], Mapping[str, int]]) -> str:
+    def _short(self, need: Need, amounts: Amounts) -> str:
         """What too few nodes have enough of by itself; empty when each alone is there, and only not on the same nodes."""
         for kind in KINDS:
             if need.of(kind) and self.fitting(need.only(kind), amounts) < need.nodes:
@@ -166,6 +190,14 @@ class Field:
 
 def _now(spot: Spot) -> Mapping[str, int]:
     return spot.free if spot.is_up else {}
+
+
+def _ever(spot: Spot) -> Mapping[str, int]:
+    return spot.total
+
+
+def _empty(spot: Spot) -> Mapping[str, int]:
+    return spot.total if spot.is_up else {}
 
 
 def spots_of(nodes: Sequence[NodeFacts], gpu_type: str = "") -> list[Spot]:

@@ -1,4 +1,4 @@
-"""Something that is costly to read, kept for as long as it was costly."""
+"""Something that is costly to read, kept for as long as it was costly; and what was worked out from it, kept with it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from jobs.backends.base import Rejected, Unavailable
@@ -53,3 +54,17 @@ class Kept(Generic[T]):
             self._until = now + max(self._at_least, (now - began) / _SHARE, asking * self._each)
             self._lock.release()
         return self._value
+
+
+@dataclass(frozen=True)
+class Once:
+    """A picture of something. What is worked out from it is worked out once for all that are alike: of thousands of jobs that wait few
+    differ in what they ask, and every poll tells of all of them."""
+
+    known: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False, kw_only=True)
+
+    def once(self, make: Callable[..., T], key: Hashable, *given: Any) -> T:
+        """What `make` gives; asked again with this key, the same."""
+        if (make, key) not in self.known:
+            self.known[make, key] = make(*given)
+        return self.known[make, key]  # type: ignore[no-any-return]

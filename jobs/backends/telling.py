@@ -65,13 +65,18 @@ def room(field: Field, need: Need, kind: str = "") -> dict[str, Any]:
     """The numbers of the nodes, of what is short or else of what it asks most for."""
     kind = kind if kind in KINDS else next((name for name in KINDS if need.of(name)), "cpu")
     return {"resource": kind, "ask": need.of(kind), "on_nodes": need.nodes, "free": field.free(kind), "total": field.total(kind),
-            "most_on_one_node": field.most(kind), "fitting": field.fitting(need), "of_nodes": len(field.spots)}
+            "most_on_one_node": field.most(kind), "fitting": able_now(field, need), "of_nodes": len(field.spots)}
 
 
 def fitting(field: Field, need: Need) -> str:
     """"2 of 4 nodes have room for it now."."""
-    fits = sum(spot.is_up and spot.holds(need, spot.free) > 0 for spot in field.spots)
+    fits = able_now(field, need)
     return f"{fits} of {_nodes(len(field.spots))} {'has' if fits == 1 else 'have'} room for {'it' if need.nodes == 1 else 'one of its nodes'} now."
+
+
+def able_now(field: Field, need: Need) -> int:
+    """How many nodes have room for one of the job's."""
+    return sum(spot.is_up and spot.holds(need, spot.free) > 0 for spot in field.spots)
 
 
 def changed(change: Change | None) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import orjson
 from jobs.backends import telling
 from jobs.backends.base import Waiting
 from jobs.backends.fitting import Cap, Field, Need, Spot
-from jobs.backends.kept import Answers
+from jobs.backends.kept import Once
 from jobs.backends.kubernetes_parts import names, nodes, states
 from jobs.states import Wait
 
@@ -50,7 +50,7 @@ class Tenant:
 
 
 @dataclass(frozen=True)
-class Picture:
+class Picture(Once):
     """What was read of the cluster at one moment; `resource` is what a whole GPU is called there."""
 
     places: Sequence[Place] = ()
@@ -73,27 +73,14 @@ def explained(waiting: Waiting, job: Object, pods: Sequence[Object], picture: Pi
     """As `waits` says it, with what the picture adds."""
     if picture is None:
         return waiting
-    pending = [pod for pod in pods if not pod["spec"].get("nodeName") and states.phase(pod) not in _OVER]
-    told = picture.answers.once(_question(waiting, job, pending), lambda: _told(waiting, job, pending, picture))
-    return replace(told, facts={**waiting.facts, **told.facts}) if told else waiting
-
-
-def _question(waiting: Waiting, job: Object, pending: Sequence[Object]) -> bytes:
-    """What the answer depends on: jobs that differ in nothing else get the same."""
-    spec = (pending[0] if pending else job["spec"]["template"])["spec"]
-    asks = [container.get("resources") for container in [*spec.get("containers", ()), *spec.get("initContainers", ())]]
-    return orjson.dumps([waiting.wait, waiting.said, waiting.text, waiting.advice, waiting.facts.get("message"), job["metadata"]["namespace"],
-                         states.len_of(job), len(pending), asks, spec.get("nodeSelector"), spec.get("affinity")])
-
-
-def _told(waiting: Waiting, job: Object, pending: Sequence[Object], picture: Picture) -> Waiting | None:
-    """With no facts but those of the picture."""
-    bare = replace(waiting, facts={})
+    spec, space = job["spec"]["template"]["spec"], job["metadata"]["namespace"]
+    asks = tuple(sorted(nodes.requests(spec).items())), str(spec.get("nodeSelector")), str(_products(spec))
     if found := _QUOTA.search(str(waiting.facts.get("message", ""))):
-        return _by_quota(bare, found, job, picture)
-    if waiting.said != "Unschedulable" or waiting.wait not in _JUDGED or not pending:
-        return None
-    return _by_room(bare, pending, picture)
+        return picture.once(_by_quota, (waiting.facts["message"], space, states.len_of(job), asks), waiting, found, job, picture)
+    if waiting.said != "Unschedulable" or waiting.wait not in _JUDGED:
+        return waiting
+    pending = [pod for pod in pods if not pod["spec"].get("nodeName") and states.phase(pod) not in _OVER]
+    return picture.once(_by_room, (waiting.text, len(pending), asks), waiting, pending, picture) if pending else waiting
 
 
 def _by_room(waiting: Waiting, pending: Sequence[Object], picture: Picture) -> Waiting:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from jobs.backends import telling
 from jobs.backends.base import NodeFacts, Waiting
-from jobs.backends.fitting import Field, spots_of
-from jobs.backends.kept import Answers
+from jobs.backends.fitting import Field, Spot, spots_of
+from jobs.backends.kept import Once
 from jobs.backends.slurm_parts import reasons
 from jobs.backends.slurm_parts.limits import Limits, Over, over
 from jobs.backends.slurm_parts.queue import Queued
@@ -28,22 +28,44 @@ _LIMIT = re.compile(r"(?:(Assoc|QOS)(Grp|Max)|(Max)(?=.*PerAccount))"
                     r"(Cpu|CPU|Node|Mem(?:ory)?|GRES|Gres|Jobs?)(Per(?:User|Account|Job|Node))?(?:Limit)?")
 _KIND = {"cpu": "cpu", "node": "nodes", "mem": "memory", "memory": "memory", "gres": "gpu", "job": "jobs", "jobs": "jobs"}
 _ROUND = timedelta(minutes=5)
+_MANY = 100
 
 
 @dataclass(frozen=True)
-class Picture:
-    """What was read of Slurm at one moment. `users`: as whom jobs of this portal run. Jobs that ask the same in the same place get the same
-    answer."""
+class Picture(Once):
+    """What was read of Slurm at one moment. `users`: as whom jobs of this portal run."""
 
     queue: Sequence[Queued] = ()
     nodes: Sequence[NodeFacts] = ()
     limits: Limits = field(default_factory=Limits)
-    by_id: Mapping[int, Queued] = field(default_factory=dict)
     users: frozenset[str] = frozenset()
     answers: Answers = field(default_factory=Answers, compare=False, repr=False)
 
-    def of(self, number: int) -> Queued | None:
-        return self.by_id.get(number)
+    @cached_property
+    def by_id(self) -> dict[int, Queued]:
+        return {one.row.id: one for one in self.queue}
+
+    @cached_property
+    def holding(self) -> list[Queued]:
+        return [one for one in self.queue if one.holds]
+
+    @cached_property
+    def ranks(self) -> dict[str, list[tuple[int, int]]]:
+        """Of those that wait, by partition, in the order in which Slurm takes them."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for one in self.queue:
+            if one.row.state == "PENDING":
+                for name in one.partitions:
+                    found.setdefault(name, []).append(_rank(one))
+        return {name: sorted(ranks) for name, ranks in found.items()}
+
+    def before(self, job: Queued) -> int:
+        """How many that wait in its partition come first."""
+        return bisect_left(self.ranks.get(job.partitions[0], []), _rank(job))
+
+
+def _rank(job: Queued) -> tuple[int, int]:
+    return -job.priority, job.row.id
 
     def before(self, job: Queued) -> int:
         """How many jobs that wait in one of its partitions have a higher priority, or the same for longer."""
@@ -76,34 +98,44 @@ def _shape(job: Queued) -> Hashable:
 
 
 def picture_of(queue: Sequence[Queued], nodes: Sequence[NodeFacts], limits: Limits, users: Collection[str] = ()) -> Picture:
-    return Picture(queue, nodes, limits, {one.row.id: one for one in queue}, frozenset(users))
+    return Picture(queue, nodes, limits, frozenset(users))
 
 
 def explained(row: Row, picture: Picture | None) -> Waiting:
     """As reasons.waiting, with what the picture adds."""
     plain = reasons.waiting(row)
-    job = picture.of(row.id) if picture else None
+    job = picture.by_id.get(row.id) if picture else None
     if job is None or picture is None:
         return plain
-    if plain.wait == Wait.BEHIND:
-        return _expected(_behind(plain, job, picture), row)
-    return _expected(picture.answers.once((plain.said, plain.wait, _shape(job)), lambda: _told(plain, job, picture)), row)
+    told = picture.once(_told, (plain.said, job.kind), plain, job, picture)
+    if told.wait == Wait.BEHIND:
+        told = _behind(told, job, picture)
+    return _expected(told, row)
 
 
 def _told(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
+    """The same for all that ask alike and have this reason."""
     scene, limits = scene_of(job, picture)
     told = None
     if found := _LIMIT.fullmatch(plain.said):
         told = _by_limit(plain, job, scene, _blamed(found, job, limits), picture)
     elif plain.wait in (Wait.CAPACITY, Wait.NODES_DOWN) and plain.said not in ("Licenses", "FedJobLock"):
         told = _by_room(plain, job, scene, picture)
+    elif plain.wait == Wait.BEHIND:
+        told = replace(plain, text=telling.fitting(scene, job.need), facts={**plain.facts, **telling.room(scene, job.need)})
     return told or plain
 
 
 def scene_of(job: Queued, picture: Picture) -> tuple[Field, list[Over]]:
     """The nodes that it may use and the limits that it is under."""
-    limits = over(job, picture.limits, picture.queue)
-    return Field(spots_of(_usable(job, picture.nodes), job.need.gpu_type), [one.cap for one in limits]), limits
+    row, kind = job.row, job.need.gpu_type
+    limits = picture.once(over, (row.account, row.user, row.qos, row.partition, kind), job, picture.limits, picture.holding)
+    spots = picture.once(_spots, (row.partition, job.features, kind), job, picture.nodes)
+    return Field(spots, [one.cap for one in limits]), limits
+
+
+def _spots(job: Queued, nodes: Sequence[NodeFacts]) -> list[Spot]:
+    return spots_of(_usable(job, nodes), job.need.gpu_type)
 
 
 def _usable(job: Queued, nodes: Sequence[NodeFacts]) -> list[NodeFacts]:
@@ -139,26 +171,21 @@ def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Wai
     if seen.wait not in (Wait.CAPACITY, Wait.SCATTERED, Wait.NODES_DOWN, Wait.IMPOSSIBLE):
         return replace(plain, facts={**plain.facts, **telling.room(scene, job.need)}) if plain.wait == Wait.CAPACITY else None
     text, facts = telling.nodes(seen, scene, job.need, f"partition {job.row.partition}")
-    holders = [other for other in picture.queue if other.holds and set(other.partitions) & set(job.partitions)]
+    holders = [other for other in picture.holding if set(other.partitions) & set(job.partitions)]
     held = _held(job, holders, seen.kind or "gpu", picture) if seen.wait in (Wait.CAPACITY, Wait.SCATTERED) else {}
     advice = telling.ADVICE[seen.wait]
     return replace(plain, wait=seen.wait, text=text, advice=advice,
                    facts={**plain.facts, **facts, **held, **telling.changed(scene.smallest_change(job.need))})
 
 
-def _behind(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
-    """How many come first, and whether there would be room."""
-    first = picture.before(job)
-    if not first:
-        return plain
-    many = "1 job comes first" if first == 1 else f"{first} jobs come first"
-    fitting, room = picture.answers.once(("room", _shape(job)), lambda: _room(job, picture))
-    return replace(plain, text=f"{many} in partition {job.row.partition}. {fitting}", facts={**plain.facts, **room, "before": first})
-
-
-def _room(job: Queued, picture: Picture) -> tuple[str, dict[str, Any]]:
-    scene, _ = scene_of(job, picture)
-    return telling.fitting(scene, job.need), telling.room(scene, job.need)
+def _behind(told: Waiting, job: Queued, picture: Picture) -> Waiting:
+    """How many come first; of many, about how many: each number that changes is written for each that waits."""
+    count = picture.before(job)
+    if not count:
+        return replace(told, text=reasons.waiting(job.row).text)
+    about = count if count < _MANY else round(count, 1 - len(str(count)) + 1)
+    many = "1 job comes first" if count == 1 else f"{'about ' if count >= _MANY else ''}{about:,} jobs come first"
+    return replace(told, text=f"{many[0].upper()}{many[1:]} in partition {job.row.partition}. {told.text}", facts={**told.facts, "before": about})
 
 
 def _held(job: Queued, holders: Sequence[Queued], kind: str, picture: Picture) -> dict[str, Any]:

@@ -129,20 +129,21 @@ def partition_rows(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return {name: qos for name, qos in named.items() if qos}
 
 
-def over(job: Queued, limits: Limits, queue: Sequence[Queued]) -> list[Over]:
-    """The limits that this job is under, in the order in which Slurm asks: how many jobs first, QOS before accounts, then amounts."""
-    found = [*_of_qos(job, limits, queue), *_of_assocs(job, limits, queue)]
+def over(job: Queued, limits: Limits, holding: Sequence[Queued]) -> list[Over]:
+    """The limits that this job is under, in the order in which Slurm asks: how many jobs first, QOS before accounts, then amounts. `holding`: all
+    jobs that hold something."""
+    found = [*_of_qos(job, limits, holding), *_of_assocs(job, limits, holding)]
     return sorted(found, key=lambda one: one.cap.kind != "jobs")
 
 
-def _of_qos(job: Queued, limits: Limits, queue: Sequence[Queued]) -> Iterator[Over]:
+def _of_qos(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterator[Over]:
     """The partition's QOS stands before the job's own, unless that says otherwise."""
     of_partition, own = limits.partitions.get(job.partitions[0], ""), job.row.qos
     names = [own, of_partition] if "OverPartQOS" in getattr(limits.qos.get(own), "flags", "") else [of_partition, own]
     for name in dict.fromkeys(names):
         if (qos := limits.qos.get(name)) is None:
             continue
-        under = [other for other in queue if other.holds and name in (other.row.qos, limits.partitions.get(other.row.partition))]
+        under = [other for other in holding if name in (other.row.qos, limits.partitions.get(other.row.partition))]
         mine = [other for other in under if other.row.user == job.row.user]
         same = [other for other in under if other.row.account == job.row.account]
         for amounts, each, holders in ((qos.group, "", under), (qos.account, "account", same), (qos.user, "user", mine)):
@@ -151,10 +152,10 @@ def _of_qos(job: Queued, limits: Limits, queue: Sequence[Queued]) -> Iterator[Ov
             yield from _caps(job, amounts, f"QOS {name}", each, "QOS", ())
 
 
-def _of_assocs(job: Queued, limits: Limits, queue: Sequence[Queued]) -> Iterator[Over]:
+def _of_assocs(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterator[Over]:
     for at, assoc in enumerate(limits.chain(job)):
         names = limits.below(assoc.account)
-        under = [other for other in queue if other.holds and other.row.account in names and assoc.user in ("", other.row.user)]
+        under = [other for other in holding if other.row.account in names and assoc.user in ("", other.row.user)]
         whose = f"{assoc.user} in account {assoc.account}" if assoc.user else f"Account {assoc.account}"
         yield from _caps(job, assoc.group, whose, "", "Assoc", under)
         if at == 0:                                    # what stands over one job, or one user's jobs, is handed down to the user's own row

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from jobs.backends.fitting import Need
@@ -37,6 +38,12 @@ class Queued:
         return self.row.state in HOLDING
 
     @property
+    def kind(self) -> tuple[object, ...]:
+        """Jobs of one kind ask the same of the same, under the same limits."""
+        row = self.row
+        return row.user, row.account, row.qos, row.partition, self.need, self.features
+
+    @property
     def partitions(self) -> list[str]:
         return self.row.partition.split(",")
 
@@ -65,6 +72,7 @@ def _queued(job: Mapping[str, Any], row: Row, tres: str) -> Queued:
     return Queued(row, need, int(number_of(job.get("priority"))), str(job.get("features") or ""), amounts_of(tres))
 
 
+@lru_cache(4096)
 def need_of(tres: str, per_node: str, nodes: int) -> Need:
     """From "cpu=6,mem=6G,node=3,billing=6,gres/gpu=9", which is of all nodes, and "gres:gpu:h100:3", which is of one and knows the type."""
     amounts = amounts_of(tres)
@@ -73,7 +81,8 @@ def need_of(tres: str, per_node: str, nodes: int) -> Need:
     return Need(count or -(-amounts.get("gpu", 0) // nodes), -(-amounts.get("cpu", 0) // nodes), -(-amounts.get("memory", 0) // nodes), nodes, typed)
 
 
-def amounts_of(tres: str) -> dict[str, int]:
+@lru_cache(4096)
+def amounts_of(tres: str) -> Mapping[str, int]:
     """In the units of quotas, by our names: gpu, "gpu.h100", cpu, memory, nodes; what else Slurm counts stays out."""
     found: dict[str, int] = {}
     for part in tres.split(","):

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from jobs.backends.base import Unavailable
-from jobs.backends.kept import Kept
+from jobs.backends.kept import Kept, Once
 
 
 class Source:
@@ -47,3 +47,10 @@ def test_what_cannot_be_read_is_nothing_or_what_it_was(outlives, wait_for):
     kept.current(source.read)
     source.error = True
     assert wait_for(lambda: kept.current(source.read) == (1 if outlives else None) and source.reads > 1)
+
+
+def test_what_is_worked_out_from_a_picture_is_worked_out_once_for_each_key():
+    picture, made = Once(), []
+    twice = lambda number: made.append(number) or 2 * number  # noqa: E731
+    assert [picture.once(twice, key, number) for key, number in (("a", 1), ("a", 2), ("b", 3))] == [2, 2, 6]
+    assert made == [1, 3]

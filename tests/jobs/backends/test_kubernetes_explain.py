@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jobs.backends.fitting import Field
 from jobs.backends.kubernetes_parts import kueue, names, waits
 from jobs.backends.kubernetes_parts.explain import explained, picture_of
 from jobs.states import Wait
@@ -78,6 +79,15 @@ def test_only_the_pods_that_have_no_node_yet_are_looked_for():
     picture = picture_of([node(1), node(2)], [ours, pod(1, on=2)], GPU, (), "muster")
     seen = explained(waits.of_scheduler("Unschedulable", SHORT), job(pod(4), 2), [ours, pod(4)], picture)
     assert seen.wait == Wait.CAPACITY and seen.facts["on_nodes"] == 1
+
+
+def test_jobs_that_are_alike_are_judged_once(monkeypatch):
+    picture, judged = picture_of([node(1)], [pod(3, on=1)], GPU, (), "muster"), []
+    change = Field.smallest_change
+    monkeypatch.setattr(Field, "smallest_change", lambda field, need: judged.append(need) or change(field, need))
+    waiting = waits.of_scheduler("Unschedulable", SHORT)
+    told = [explained(waiting, job(pod(gpus)), [pod(gpus)], picture).facts["ask"] for gpus in (2, 2, 3, 2, 3)]
+    assert (told, len(judged)) == ([2, 2, 3, 2, 3], 2)
 
 
 def refused(text: str, pending: dict, running: list[dict], count: int = 1):

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jobs.backends.base import GpuFacts, NodeFacts
-from jobs.backends.fitting import Need
-from jobs.backends.slurm_parts import explain
-from jobs.backends.slurm_parts.explain import explained, picture_of, scene_of
+from jobs.backends.fitting import Field, Need
+from jobs.backends.slurm_parts.explain import explained, picture_of
 from jobs.backends.slurm_parts.limits import Limits, assoc_lines, assoc_rows, partition_rows, qos_lines, qos_rows
 from jobs.backends.slurm_parts.queue import amounts_of, need_of, queue_lines, queue_rows
 from jobs.backends.slurm_parts.rows import rest_row
@@ -127,6 +126,21 @@ def test_how_many_come_first_and_when_slurm_expects_it_to_start():
     seen = told(line(7, "PENDING", "Priority", priority=0), first, mine.replace("|N/A|games", "|1700000001|games", 1), of=nodes((4, 4, 4, 3)))
     assert seen.text == "1 job comes first in partition batch. 1 of 4 nodes has room for it now."
     assert seen.advice.endswith("Slurm expects it to start by 2023-11-14 22:15 UTC.") and seen.facts["expected"] == "2023-11-14T22:15:00+00:00"
+
+
+def test_of_many_that_come_first_only_about_how_many_is_told():
+    first = [line(n, "PENDING", "Priority", priority=9) for n in range(1000, 4456)]
+    seen = told(*first, line(9, "PENDING", "Priority", gpus=1))
+    assert seen.text == "About 3,500 jobs come first in partition batch. 4 of 4 nodes have room for it now."
+
+
+def test_jobs_that_are_alike_are_judged_once(monkeypatch):
+    queue = queue_lines("\n".join([line(1, gpus=3), *(line(n, "PENDING", "AssocGrpGRES", gpus=1) for n in range(10, 60))]))
+    picture, judged = picture_of(queue, nodes(), Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES))), []
+    change = Field.smallest_change
+    monkeypatch.setattr(Field, "smallest_change", lambda field, need: judged.append(need) or change(field, need))
+    told = {explained(job.row, picture).text for job in queue[1:]}
+    assert (told, len(judged)) == ({"Account borealis holds 3 of 3 GPUs; this asks 1 GPU."}, 1)
 
 
 def test_what_is_newer_than_the_picture_is_told_in_words():
