@@ -50,8 +50,8 @@ def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
     starts, launch = False, ""
     if cluster is not None:
         _try(checks, "features", lambda: check_features(spec, cluster), "The cluster has everything that the spec asks for.")
-        if spec.native:
-            _try(checks, "options of the scheduler", lambda: left_out(actor, team, spec, place), lambda out: out or "All of them are passed on.")
+        if spec.native or spec.image:
+            _try(checks, "options of the scheduler", lambda: left_out(actor, team, spec, place), lambda out: out or "Nothing of them is left out.")
         ask, room = ask_for(actor, team, spec), room_for(cluster, ask_for(actor, team, spec))
         _try(checks, "quota and size", lambda: check_possible(ask, room), _ask_text(ask))
         _try(checks, "data", lambda: find_needs(actor, spec), "Nothing it needs is missing.")
