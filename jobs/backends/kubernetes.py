@@ -65,7 +65,7 @@ class Config:
     user_id: int = option("User id", default=1000, note="As whom containers run; never 0.", is_rare=True)
     shared: tuple[str, ...] = option("Shared volumes", default=(), note="claim:/path; the claim exists in each namespace.", is_rare=True)
     blocked_networks: tuple[str, ...] = option("Blocked networks", default=("169.254.0.0/16",), note="Jobs may not reach them; CIDR.", is_rare=True)
-    image_patience: int = option("Image patience", default=120, note="Seconds for which an image may fail to come, or its container to be made.", is_rare=True)
+    image_patience: int = option("Image patience", default=120, note="Seconds for which its image or container may fail.", is_rare=True)
 
 
 class KubernetesBackend:
