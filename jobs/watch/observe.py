@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.db import connection
+
 from clusters.models import Cluster
 from jobs.backends.base import Backend, Observation, Poll
 from jobs.lifecycle import Change, transition
@@ -17,6 +19,7 @@ from jobs.specs import spec_of
 from jobs.states import Reason, State
 from jobs.watch import queue
 from portal.core import clock
+from portal.core.reading import Reading
 
 LOST_AFTER = timedelta(seconds=30)
 RESEND_STOP = timedelta(seconds=10)
@@ -48,6 +51,19 @@ def active_attempts(cluster: Cluster) -> list[Watched]:
     """What the backend is to be asked about: everything handed over or being handed over, and not ended."""
     rows = Attempt.objects.filter(cluster=cluster, state__gt=State.QUEUED, state__lt=State.SUCCEEDED)
     return [Watched(*row) for row in rows.order_by("id").values_list(*_COLUMNS)]
+
+
+def has_work(cluster_id: UUID) -> bool:
+    """Whether an attempt is under way there or has a log to be closed. Asked each second by who has nothing else to do."""
+    key = Attempt._meta.pk.get_db_prep_value(cluster_id, connection)
+    return bool(_WORK.rows([key, key]))
+
+
+# Each half by an index of its own (attempt_active, attempt_unforgotten), whose condition it repeats.
+_WORK = Reading(
+    f"SELECT 1 WHERE EXISTS (SELECT 1 FROM {{attempt}} WHERE cluster_id = %s AND state > {State.QUEUED:d} AND "  # noqa: S608  numbers
+    f"state < {State.SUCCEEDED:d}) OR EXISTS (SELECT 1 FROM {{attempt}} WHERE cluster_id = %s AND NOT is_forgotten AND "
+    f"state >= {State.SUCCEEDED:d} AND NOT is_log_sealed)", {"attempt": Attempt}, [])
 
 
 def still_active(watched: Sequence[Watched], moved: Sequence[Attempt]) -> list[Watched]:

@@ -27,6 +27,7 @@ POLL_EVERY = 0.5                  # seconds between polls of state, of a schedul
 DUTY = 10
 SEEN_EVERY = 5.0
 INVENTORY_EVERY = 60.0
+_REGULAR = {"probe": SEEN_EVERY * 4, "inventory": INVENTORY_EVERY}       # what is done though nothing runs
 LEASE = 15.0
 SEALED_PER_TURN = 100
 TOLD_EVERY = 60.0                 # seconds between words of a disk that stays full
@@ -45,6 +46,7 @@ class Watcher:
         self._next_log = 0
         self._last: dict[str, float] = {}
         self._leads_until = 0.0
+        self._was_in_trouble = False
         self._sealed_to = UUID(int=0)
 
     def run(self, stop: threading.Event) -> None:
@@ -63,9 +65,10 @@ class Watcher:
 
     def look(self) -> bool:
         """One turn; whether anything is under way."""
-        if not self._leads():
+        if not self._leads() or self._is_quiet():
             return False
         cluster = Cluster.objects.get(id=self.cluster_id)
+        self._was_in_trouble = bool(cluster.trouble)
         backend = backend_of(cluster)
         if self._is_due("inventory", INVENTORY_EVERY):
             self._guard(cluster, lambda: take_inventory(cluster, backend))
@@ -73,6 +76,14 @@ class Watcher:
             self._guard(cluster, lambda: self._poll(cluster, backend))
         self._move_logs(backend)
         return bool(self._active)
+
+    def _is_quiet(self) -> bool:
+        """Nothing was under way, nobody called, no regular look is due, and the database knows of no work: one statement."""
+        if self._active or self._was_in_trouble or self.wake.is_set():
+            return False
+        at = clock.monotonic()
+        is_due = any(at - self._last.get(what, -every) >= every for what, every in _REGULAR.items())
+        return not is_due and not observe.has_work(self.cluster_id)
 
     def _move_logs(self, backend: Backend) -> None:
         """Each in turn; where there are too many for one look, the next look goes on behind the last."""

@@ -9,7 +9,9 @@ import os
 import signal
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from portal.process.lock import HomeLock
@@ -66,10 +68,25 @@ def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> Non
     import uvicorn
 
     class Server(uvicorn.Server):
+        loop: asyncio.AbstractEventLoop | None = None
+        told = asyncio.Event()
+
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if self.started:
                 started()
+
+        async def main_loop(self) -> None:
+            """Once a second for the date in answers, and at once when told to stop; uvicorn's own looks ten times a second."""
+            self.loop = asyncio.get_running_loop()
+            while not await self.on_tick(0):
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self.told.wait(), 1.0)
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            super().handle_exit(sig, frame)
+            if self.loop:
+                self.loop.call_soon_threadsafe(self.told.set)
 
     config = uvicorn.Config(
         app,

@@ -7,15 +7,17 @@ from portal.settings.muster import MUSTER_REDIS_URL
 CELERY_BROKER_URL = MUSTER_REDIS_URL or "memory://"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_timeout": 5, "socket_connect_timeout": 2, "retry_policy": {"max_retries": 0}}
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "socket_timeout": 5, "socket_connect_timeout": 2, "retry_policy": {"max_retries": 0},
+    "polling_interval": 4,                       # how long a worker sleeps in BRPOP, which a message ends at once
+}
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_TASK_ACKS_LATE = False
 CELERY_DB_REUSE_MAX = 1 << 62     # connections live as long as Django's (CONN_MAX_AGE; portal.celery looks after them), not for one task
 CELERY_BEAT_SCHEDULE = {
-    "dispatch": {"task": "jobs.dispatch", "schedule": 5.0},
-    "sweep": {"task": "jobs.sweep", "schedule": 10.0},
+    "sweep": {"task": "jobs.sweep", "schedule": 5.0},        # asks for jobs.dispatch where there is something to start
     "compact-series": {"task": "monitoring.compact", "schedule": 300.0},
     "forget": {"task": "jobs.forget", "schedule": 60.0},
     "forget-answers": {"task": "workspaces.tidy", "schedule": 600.0},

@@ -1,0 +1,67 @@
+"""What a watcher does while nothing runs: next to nothing, and it misses nothing for that."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+
+from clusters.models import Cluster
+from jobs.models import Attempt
+from jobs.states import State
+from jobs.watch import observe, watcher
+from portal.core import clock
+from tests.jobs.stage import cluster_with, only_attempt, submit
+from workspaces.tenancy.scope import platform_scope
+
+
+@pytest.fixture
+def watch(story, monkeypatch):
+    """A watcher that has looked once at a cluster in which nothing runs; what it polls is only counted."""
+    made = watcher.Watcher(cluster_with().id)
+    made.polled, made._poll_every = [], 0
+    monkeypatch.setattr(made, "_poll", lambda cluster, backend: made._is_due("probe", 0) and made.polled.append(cluster))
+    with platform_scope("test"):
+        made.look()
+        yield made
+
+
+def test_a_look_at_nothing_is_one_statement_and_asks_nobody(watch):
+    sent = []
+    with connection.execute_wrapper(lambda execute, sql, *rest: sent.append(sql) or execute(sql, *rest)):
+        assert watch.look() is False
+    assert len(sent) == 1 and len(watch.polled) == 1
+
+
+@pytest.mark.parametrize("state", [s for s in State if s > State.QUEUED])
+def test_whatever_is_under_way_or_has_an_open_log_is_seen_at_the_next_look(watch, story, state):
+    attempt = only_attempt(submit(story))
+    Attempt.objects.filter(id=attempt.id).update(state=state)
+    watch.look()
+    assert len(watch.polled) == 2
+
+
+def test_what_waits_or_is_over_keeps_nobody_awake_and_another_cluster_does_not_either(watch, story):
+    waiting, over, sealed, elsewhere = (only_attempt(submit(story)) for _ in range(4))
+    other = Cluster.objects.create(name="other", backend="local")
+    rows = Attempt.objects
+    rows.filter(id=over.id).update(state=State.FAILED, is_forgotten=True)
+    rows.filter(id=sealed.id).update(state=State.FAILED, is_log_sealed=True)
+    rows.filter(id=elsewhere.id).update(state=State.RUNNING, cluster=other)
+    watch.look()
+    assert len(watch.polled) == 1 and not observe.has_work(waiting.cluster_id) and observe.has_work(other.id)
+
+
+def test_a_regular_look_comes_though_nothing_runs_and_trouble_is_looked_at_each_time(watch, monkeypatch):
+    ahead = clock.monotonic() + watcher.SEEN_EVERY * 4
+    watch._leads_until = ahead + watcher.LEASE
+    monkeypatch.setattr(clock, "monotonic", lambda: ahead)
+    watch.look()
+    assert len(watch.polled) == 2
+    Cluster.objects.filter(id=watch.cluster_id).update(trouble="it is away", trouble_since=clock.now() - timedelta(hours=1))
+    ahead += watcher.SEEN_EVERY * 4
+    for _ in range(3):
+        ahead += 1
+        watch.look()
+    assert len(watch.polled) == 5
