@@ -16,6 +16,7 @@ from jobs.models import Attempt
 from jobs.states import State
 from jobs.watch import logs, observe, queue, trouble
 from jobs.watch.inventory import take_inventory
+from jobs.watch.pace import POLL_EVERY, Pace
 from portal.core import clock, leases
 from portal.core.disk import full_disk
 from portal.core.holders import new_holder
@@ -23,8 +24,6 @@ from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
 BUSY, IDLE = 0.05, 1.0            # seconds between looks while something runs, and while nothing does
-POLL_EVERY = 0.5                  # seconds between polls of state, of a scheduler DUTY times what it took to answer; logs move at every look
-DUTY = 10
 SEEN_EVERY = 5.0
 INVENTORY_EVERY = 60.0
 _REGULAR = {"probe": SEEN_EVERY * 4, "inventory": INVENTORY_EVERY}       # what is done though nothing runs
@@ -42,7 +41,7 @@ class Watcher:
         self.wake = threading.Event()
         self._active: list[observe.Watched] = []
         self._reasons = queue.Reasons()
-        self._poll_every: float = POLL_EVERY
+        self._pace = Pace()
         self._next_log = 0
         self._last: dict[str, float] = {}
         self._leads_until = 0.0
@@ -72,10 +71,10 @@ class Watcher:
         backend = backend_of(cluster)
         if self._is_due("inventory", INVENTORY_EVERY):
             self._guard(cluster, lambda: take_inventory(cluster, backend))
-        if self._is_due("poll", self._poll_every) or self.wake.is_set():
+        if self._is_due("poll", self._pace.poll_every) or self.wake.is_set():
             self._guard(cluster, lambda: self._poll(cluster, backend))
         self._move_logs(backend)
-        return bool(self._active)
+        return bool(self._active) or self._pace.is_lively
 
     def _is_quiet(self) -> bool:
         """Nothing was under way, nobody called, no regular look is due, and the database knows of no work: one statement."""
@@ -88,7 +87,7 @@ class Watcher:
     def _move_logs(self, backend: Backend) -> None:
         """Each in turn; where there are too many for one look, the next look goes on behind the last."""
         begun = [attempt for attempt in self._active if attempt.state >= State.SUBMITTED and not self._reasons.keeps(attempt.id)]
-        until = clock.monotonic() + max(self._poll_every, POLL_EVERY)
+        until = clock.monotonic() + max(self._pace.poll_every, POLL_EVERY)
         start = self._next_log % len(begun) if begun else 0
         for count, attempt in enumerate(begun[start:] + begun[:start], 1):
             logs.pump(backend, attempt)
@@ -104,12 +103,12 @@ class Watcher:
             by_key = {attempt.key: attempt for attempt in self._active}
             began = clock.monotonic()
             poll = backend.poll(list(by_key))
-            if Capability.PLACES not in backend.capabilities:
-                self._poll_every = max(POLL_EVERY, DUTY * (clock.monotonic() - began))
+            took = clock.monotonic() - began
             for seen in poll.observations:
                 if seen.state.is_final and seen.key in by_key:
                     logs.pump(backend, by_key[seen.key])          # the last lines are there before the end is told
             moved = observe.apply_poll(cluster, self._active, poll)
+            self._pace.polled(took, is_moving=bool(moved), is_scheduler=Capability.PLACES not in backend.capabilities)
             queue.send_again(cluster, backend, [by_key[key] for key in poll.missing if key in by_key])
             self._active = observe.still_active(self._active, moved)
             self._reasons.note({attempt.key: attempt for attempt in self._active}, poll)
