@@ -14,6 +14,10 @@ class NewJobSerializer(SpecTextSerializer):
     team = serializers.CharField(required=False, allow_blank=True, max_length=40)
 
 
+class DraftSerializer(NewJobSerializer):
+    settled = serializers.BooleanField(required=False, help_text="Nobody is typing: the image's registry may be asked.")
+
+
 class WhySerializer(serializers.Serializer):  # type: ignore[type-arg]
     why = serializers.CharField(required=False, default="", allow_blank=True, max_length=200)
 

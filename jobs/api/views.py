@@ -70,7 +70,7 @@ class JobsView(OrgView):
 class ValidateView(OrgView):
     permissions = {"POST": None}
 
-    @extend_schema(request=s.NewJobSerializer, responses=s.ValidationSerializer)
+    @extend_schema(request=s.DraftSerializer, responses=s.ValidationSerializer)
     def post(self, request: Request) -> Response:
         """Check a spec as it is being written; always 200 for text, however wrong."""
         text = request.data.get("yaml")

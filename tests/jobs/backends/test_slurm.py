@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 import uuid
 
@@ -15,6 +16,7 @@ from jobs.backends.base import Launch, NodeFacts, Rejected, Unavailable
 from jobs.backends.slurm_parts.request import build_request
 from jobs.backends.slurm_parts.rest import signed
 from jobs.backends.slurm_parts.script import batch_script
+from jobs.images.config import arch_name
 from jobs.states import Reason, State, Wait
 from tests.jobs.backends.conftest import MAKERS, Stage
 from tests.rig.processes import RigFailure
@@ -204,6 +206,12 @@ def test_a_job_is_taken_while_no_node_is_up_and_says_why_it_waits(stage, slurm):
 def test_examples_come_along_with_the_script(stage):
     end, log = stage.run('cd "$MUSTER_EXAMPLES"; cat "a b/x.txt"; od -An -tx1 y', examples={"a b/x.txt": b"hello\n", "y": b"\0\xff"})
     assert (end.reason, log) == (Reason.COMPLETED, b"hello\n 00 ff\n")
+
+
+@SLURM
+def test_a_node_tells_its_processor_as_images_write_it(stage):
+    stage.wait_for(lambda: _node(stage, "n1").is_ready, 30)
+    assert _node(stage, "n1").arch == arch_name(os.uname().machine)
 
 
 @COMMANDS
