@@ -33,6 +33,7 @@ from jobs.backends.base import (
 from jobs.backends.slurm_parts import script, states
 from jobs.backends.slurm_parts.doors import open_door, open_files, site_of
 from jobs.backends.slurm_parts.explain import explained
+from jobs.backends.slurm_parts.images import KINDS
 from jobs.backends.slurm_parts.memory import Memory
 from jobs.backends.slurm_parts.pictures import Pictures
 from jobs.backends.slurm_parts.rendering import rendered
@@ -69,6 +70,11 @@ class Config:
     partition: str = option("Partition", default="", note="For pools that name none.", is_rare=True)
     reservation: str = option("Reservation", default="", is_rare=True)
     constraint: str = option("Constraint", default="", note="Features that every node of a job must have.", is_rare=True)
+    containers: str = option("Images", default="none", choices=KINDS, note="What runs them on the nodes; auto: each node is looked at.")
+    images: str = option("Images on disk", default="", is_rare=True, note="Where they may lie ready, as nvcr.io%nvidia%pytorch+26.09-py3 "
+                         "(also .sif, .sqfs, .sqsh); a node fetches the others.")
+    mounts: tuple[str, ...] = option("Folders in images", default=(), is_rare=True,
+                                     note="What an image sees besides the job's own: /data, or /data:/there.")
     users: tuple[str, ...] = option("Users of teams", default=(), is_rare=True,
                                     note="As whom jobs may run besides: what the grant of a pool may name.")
     may_choose: tuple[str, ...] = option("Jobs may choose", default=(), is_rare=True,
@@ -83,6 +89,11 @@ class SlurmBackend:
     title: ClassVar[str] = "Slurm"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {Capability.EXEC, Capability.GANG, Capability.SRUN, Capability.DRAIN, Capability.CONFIRM, Capability.NATIVE, Capability.IDENTITIES})
+
+    @classmethod
+    def capabilities_with(cls, options: Mapping[str, Any]) -> frozenset[Capability]:
+        """Images only where the operator says what runs them."""
+        return cls.capabilities | ({Capability.IMAGES} if options.get("containers") not in (None, "", "none") else set())
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
@@ -117,7 +128,7 @@ class SlurmBackend:
     def render(self, launch: Launch) -> str:
         self._checked(launch.key)
         request = build_request(launch, self.site)
-        script.batch_script(launch, self._folder(launch.key))
+        self._script(launch)
         return rendered(launch, request)
 
     def check_identity(self, identity: Identity) -> None:
@@ -143,8 +154,10 @@ class SlurmBackend:
         return Handle(launch.key, str(first))
 
     def _submitted(self, launch: Launch) -> int:
-        text = script.batch_script(launch, self._folder(launch.key), uuid4().hex)
-        return self._door.submit(build_request(launch, self.site), text)  # type: ignore[no-any-return]
+        return self._door.submit(build_request(launch, self.site), self._script(launch))  # type: ignore[no-any-return]
+
+    def _script(self, launch: Launch) -> str:
+        return script.batch_script(launch, self._folder(launch.key), uuid4().hex, self.site.images)
 
     def find(self, key: str) -> Handle | None:
         row = self._row(self._checked(key))

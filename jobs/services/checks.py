@@ -69,7 +69,7 @@ def choose_place(actor: Actor, team: Team, spec: JobSpec) -> Place:
 
 def check_features(spec: JobSpec, cluster: Cluster) -> None:
     """Nothing is asked for that this cluster or installation does not have. Raises InvalidInput."""
-    has = {Feature.POOLS, *(f for c, f in FEATURES.items() if c in capabilities_of(cluster.backend))}
+    has = {Feature.POOLS, *(f for c, f in FEATURES.items() if c in capabilities_of(cluster.backend, cluster.config))}
     if faults := spec.unavailable(has):
         raise InvalidInput(f"{faults[0].field}: {faults[0].message}",
                            errors=[{"field": f.field, "message": f.message} for f in faults])
@@ -79,10 +79,10 @@ def check_features(spec: JobSpec, cluster: Cluster) -> None:
 
 def left_out(actor: Actor, team: Team, spec: JobSpec, place: Place) -> str:
     """What of the scheduler's own options does not count where the job goes, in words; empty when all does. Raises InvalidInput."""
-    if not spec.native:
+    if not spec.native and not spec.image:
         return ""
     if Capability.NATIVE not in capabilities_of(place.cluster.backend):
-        return "`slurm` is left out: this is no cluster of Slurm."
+        return "`slurm` is left out: this is no cluster of Slurm." if spec.native else ""
     backend: Any = backend_of(place.cluster)
     try:
         return " ".join(backend.left_out(rehearsal_launch(place.pool, team, actor, spec)))

@@ -63,8 +63,8 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Re
         if spec.image and checks[-1].is_ok:
             told = answer_for(image, spec, cluster, place.pool)
             checks.append(Check("image", told.is_ok, told.text))
-        if spec.native:
-            _try(checks, "options of the scheduler", lambda: left_out(actor, team, spec, place), lambda out: out or "All of them are passed on.")
+        if spec.native or spec.image:
+            _try(checks, "options of the scheduler", lambda: left_out(actor, team, spec, place), lambda out: out or "Nothing of them is left out.")
         ask, room = ask_for(actor, team, spec), room_for(cluster, ask_for(actor, team, spec))
         _try(checks, "quota and size", lambda: check_possible(ask, room), _ask_text(ask))
         _try(checks, "data", lambda: find_needs(actor, spec), "Nothing it needs is missing.")

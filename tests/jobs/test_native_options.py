@@ -49,3 +49,16 @@ def test_features_that_would_undo_those_of_the_cluster_are_refused_before_anythi
     with pytest.raises(InvalidInput) as refused, org_scope(story.atlas.id):
         services.submit_job(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "x", "slurm": {"constraint": "a|b"}}))
     assert refused.value.data["errors"][0]["field"] == "slurm.constraint"
+
+
+def test_an_image_is_refused_before_anything_is_queued_where_the_cluster_runs_none(story, slurm):
+    with pytest.raises(InvalidInput, match="containers cannot be run here"):
+        submit(story, image="nvcr.io/muster/tools:1.2")
+    Cluster.objects.filter(id=slurm.id).update(config={"spool": "/spool", "containers": "auto"})
+    assert submit(story, image="nvcr.io/muster/tools:1.2").spec["image"] == "nvcr.io/muster/tools:1.2"
+
+
+def test_a_script_that_calls_srun_is_refused_together_with_an_image(story, slurm):
+    Cluster.objects.filter(id=slurm.id).update(config={"spool": "/spool", "containers": "pyxis"})
+    with pytest.raises(InvalidInput, match="outside of an image"):
+        submit(story, **parse_text("#!/bin/bash\n#SBATCH --container-image=ubuntu:24.04\nsrun hostname\n").spec.to_mapping())

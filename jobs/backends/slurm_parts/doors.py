@@ -13,6 +13,7 @@ from jobs.backends.base import NodeFacts, Rejected
 from jobs.backends.slurm_parts.choices import checked
 from jobs.backends.slurm_parts.commands import Commands
 from jobs.backends.slurm_parts.files import Files, Mounted, Remote
+from jobs.backends.slurm_parts.images import images_of
 from jobs.backends.slurm_parts.limits import Limits
 from jobs.backends.slurm_parts.queue import Queued
 from jobs.backends.slurm_parts.request import Request, Site
@@ -76,7 +77,7 @@ def site_of(config: Any) -> Site:
     if wrong := next((user for user in config.users if not _USER.fullmatch(user)), None):
         raise Rejected(f"{wrong[:64]!r} is no name of a user.", "users")
     return Site(config.spool.rstrip("/"), config.user, tuple(config.users), config.account, config.qos, config.partition, config.reservation,
-                config.constraint, checked(config.may_choose))
+                config.constraint, checked(config.may_choose), images_of(config.containers, config.images, config.mounts))
 
 
 def _there(config: Any, env: dict[str, str]) -> There:

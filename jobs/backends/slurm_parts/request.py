@@ -10,6 +10,7 @@ from typing import Any
 
 from jobs.backends.base import Launch, Rejected
 from jobs.backends.slurm_parts.choices import Chosen, choose, combined
+from jobs.backends.slurm_parts.images import NONE, Images, check_image
 
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,99}")
 _SLACK = 60.0                    # seconds that Slurm's own limit lies behind ours, which is exact
@@ -28,6 +29,7 @@ class Site:
     reservation: str = ""
     constraint: str = ""
     may_choose: frozenset[str] = frozenset()
+    images: Images = NONE
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,7 @@ def chosen(launch: Launch, site: Site) -> Chosen:
 
 def build_request(launch: Launch, site: Site) -> Request:
     """Raises Rejected for what Slurm here cannot do."""
-    if launch.image:
-        raise Rejected("This Slurm runs no images: leave `image` out, or start the container in your script.", "image")
+    check_image(launch, site.images)
     minutes = math.ceil((launch.time_limit + launch.grace + _SLACK) / 60) if launch.time_limit else None
     own, tasks = chosen(launch, site).values, _tasks(launch)
     return Request(

@@ -19,6 +19,8 @@ import tarfile
 from collections.abc import Mapping
 
 from jobs.backends.base import Launch, Rejected
+from jobs.backends.slurm_parts.images import NODE, NONE, PYXIS, Images
+from jobs.backends.slurm_parts.images import head as image_head
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # What changes the programs around the job, or would contradict Slurm about it.
@@ -33,6 +35,7 @@ _HEAD = r"""#!/bin/bash
 export LC_ALL=C
 me="$SLURM_JOB_ID "{sent}
 folder={folder} limit={limit} grace={grace} nodes={nodes} memory={memory} signal={signal} early={early} whom={whom}
+export HOME="${{HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}}" USER="${{USER:-$(id -un)}}"
 before=$(umask); umask 027
 if mkdir "$folder" 2>/dev/null; then
     echo "$me" > "$folder/id.new" && mv "$folder/id.new" "$folder/id"
@@ -58,6 +61,9 @@ DATA
 base64 -d > rank <<'DATA'
 {rank}
 DATA
+base64 -d > node <<'DATA'
+{node}
+DATA
 chmod 700 script; umask "$before"
 {examples}"""
 
@@ -82,12 +88,14 @@ if [ "$nodes" -gt 1 ]; then                                             # a node
     getent hosts "$first" > /dev/null || first=$(scontrol show node -o "$first" | sed -n 's/.* NodeAddr=\([^ ]*\) .*/\1/p')
     export MUSTER_FIRST_NODE="$first"
 fi
+more=() run=(bash "$folder/rank" "$folder")
+#IMAGE
 set -m
-if [ "$nodes" -gt 1 ]; then
+if [ "$nodes" -gt 1 ] || [ ${#more[@]} -gt 0 ]; then
     srun --quiet --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 --kill-on-bad-exit=1 --export=ALL \
-        bash "$folder/rank" "$folder" >> output.log 2>&1 < /dev/null &
+        "${more[@]}" "${run[@]}" >> output.log 2>&1 < /dev/null &
 else
-    bash "$folder/rank" "$folder" >> output.log 2>&1 < /dev/null &
+    "${run[@]}" >> output.log 2>&1 < /dev/null &
 fi
 child=$!
 [ -n "$limit" ] && { { sleep "$limit"; kill -USR1 $$; } 2>/dev/null & clock=$!; disown "$clock"; }
@@ -112,9 +120,9 @@ echo "$code ${asked:--} $started $(now)" > end.new && mv end.new end
 exit "$code"
 """
 
-# On every node. The variables are read here, so that they change nothing of what stands around the job.
+# On every node, in the image if there is one, so by any shell. The variables are read here, so that they change nothing of what
+# stands around the job.
 _RANK = r"""
-export HOME="${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}" USER="${USER:-$(id -un)}"
 unset LC_ALL
 . "$1/variables"
 export NODE_RANK="${SLURM_NODEID:-0}"
@@ -125,12 +133,14 @@ export MUSTER_OUTPUT_DIR="$1/out"
 [ -d "$1/examples" ] && export MUSTER_EXAMPLES="$1/examples"
 unset MUSTER_FIRST_NODE
 cd "$1/work" || exit 125
-if [ "$(head -c 2 "$1/script")" = "#!" ]; then exec "$1/script"; fi
-exec bash "$1/script"
+IFS= read -r line < "$1/script" || true
+case "$line" in "#!/usr/bin/env bash"|"#!/bin/bash") ;; "#!"*) exec "$1/script" ;; esac
+shell=bash; command -v bash > /dev/null || shell=sh
+exec "$shell" "$1/script"
 """
 
 
-def batch_script(launch: Launch, folder: str, sent: str = "") -> str:
+def batch_script(launch: Launch, folder: str, sent: str = "", images: Images = NONE) -> str:
     """`sent` is another for each submission. Raises Rejected for what no shell can hold."""
     nodes = 1 if launch.is_on_first_node_only else launch.num_nodes
     head = _HEAD.format(
@@ -138,9 +148,9 @@ def batch_script(launch: Launch, folder: str, sent: str = "") -> str:
         limit=f"{launch.time_limit:g}" if launch.time_limit else "", grace=f"{max(launch.grace, 0):g}",
         nodes=nodes, memory=launch.memory, **_warning(str(launch.native.get("signal", ""))),
         variables=_base64(exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"})),
-        script=_base64(launch.script), rank=_base64(_RANK),
+        script=_base64(launch.script), rank=_base64(_RANK), node=_base64(image_head(launch, images) + NODE) if launch.image else "",
         examples=_EXAMPLES.format(data=_lines(_packed(launch.examples))) if launch.examples else "")
-    text = head + _TAIL
+    text = head + _TAIL.replace("#IMAGE\n", image_head(launch, images) + PYXIS if launch.image else "")
     if len(text) > _LARGEST:
         raise Rejected(f"Script and variables take {len(text) >> 10:,} KiB together; Slurm takes at most {_LARGEST >> 10:,} KiB.", "run")
     return text

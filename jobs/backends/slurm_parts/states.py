@@ -11,6 +11,7 @@ from signal import SIGKILL
 from jobs.backends.base import Observation
 from jobs.backends.classify import Ending, Verdict, classify
 from jobs.backends.slurm_parts import reasons
+from jobs.backends.slurm_parts.images import image_trouble
 from jobs.backends.slurm_parts.rows import Row
 from jobs.states import Reason, State
 
@@ -136,6 +137,8 @@ def _verdict(row: Row, record: Record, evidence: Evidence, code: int | None, num
         return Verdict(Reason.CANCELED if row.is_asked_to_end else reason, "" if row.is_asked_to_end else words)
     if not record.started and row.state == "FAILED" and not row.is_asked_to_end:
         return Verdict(Reason.PLATFORM_ERROR, _unstarted(number, evidence))
+    if record.code and not record.asked and (trouble := image_trouble(record.code, evidence.tail)):
+        return trouble
     asked = record.asked or ("cancel" if row.is_asked_to_end and record.code is None else "")
     return classify(Ending(code, number, evidence.tail or evidence.said, asked, time_limit=record.limit or None))
 
