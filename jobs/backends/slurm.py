@@ -253,7 +253,8 @@ class SlurmBackend:
             may_have_run = row.state != "PENDING" or row.reason == "BeginTime" or states.is_unlaunched(row)
             record = self._files.record(row.key) if may_have_run else states.Record()
             if states.is_put_back(row, record) or states.is_unlaunched(row):
-                self._door.cancel(row.id, row.user)
+                if not self._is_withdrawn(row):
+                    return None
             elif record.code is None or self._memory.recorded_for(row.key) < _LATE:
                 return states.live(row, record)
         if (known := self._memory.end_of(row.key)) is not None:
@@ -261,6 +262,15 @@ class SlurmBackend:
         seen = self._ended(row)
         self._memory.keep(seen)
         return seen
+
+    def _is_withdrawn(self, row: Row) -> bool:
+        """So that Slurm does not start it again. While it still cleans up after it, Slurm refuses; the next look asks again."""
+        try:
+            self._door.cancel(row.id, row.user)
+        except Unavailable as error:
+            log.info("Slurm job %s is not canceled yet: %s", row.id, error)
+            return False
+        return True
 
     def _ended(self, row: Row) -> Observation:
         record = self._files.record(row.key)

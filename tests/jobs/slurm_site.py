@@ -44,8 +44,8 @@ class Site:
     def __post_init__(self) -> None:
         self.watcher = Watcher(self.cluster.id)
 
-    def submit(self, script: str = "true") -> Job:
-        self.jobs.append(job := submit(self.story, run=f"echo ran >> {self.folder}/{len(self.jobs)}\n{script}"))
+    def submit(self, script: str = "true", **spec: Any) -> Job:
+        self.jobs.append(job := submit(self.story, run=f"echo ran >> {self.folder}/{len(self.jobs)}\n{script}", **spec))
         return job
 
     def look(self) -> None:

@@ -21,7 +21,7 @@ _LIVE = {
     "PENDING": State.SUBMITTED, "REQUEUED": State.SUBMITTED, "REQUEUE_FED": State.SUBMITTED, "REQUEUE_HOLD": State.SUBMITTED,
     "SPECIAL_EXIT": State.SUBMITTED, "RESV_DEL_HOLD": State.SUBMITTED, "CONFIGURING": State.STARTING, "POWER_UP_NODE": State.STARTING,
     "RUNNING": State.RUNNING, "RESIZING": State.RUNNING, "SUSPENDED": State.RUNNING, "STOPPED": State.RUNNING, "SIGNALING": State.RUNNING,
-    "STAGE_OUT": State.STOPPING, "COMPLETING": State.STOPPING,
+    "STAGE_OUT": State.RUNNING, "COMPLETING": State.RUNNING,         # that it ends is not that we asked: we would ask again, and it would look so
 }
 _ENDS = {
     "PREEMPTED": (Reason.PREEMPTED, "Slurm took its nodes for a job of higher priority."),
@@ -36,6 +36,12 @@ _ENDS = {
 }
 _OVER_MEMORY = re.compile(r"exceeded memory limit \((\d+) > (\d+)\), being killed")
 _NO_FILES = 53
+_WHY_BACK = re.compile(r"CANCELLED AT \S+ DUE TO (PREEMPTION|JOB REQUEUE|NODE FAILURE)")
+_PUT_BACK = {
+    "PREEMPTION": (Reason.PREEMPTED, "Slurm took its nodes for a job of higher priority."),
+    "JOB REQUEUE": (Reason.PREEMPTED, "Somebody put it back into Slurm's queue (`scontrol requeue`)."),
+    "NODE FAILURE": (Reason.NODE_FAILED, "A node of it stopped answering to Slurm."),
+}
 _BY_EXIT = ("COMPLETED", "FAILED", "OUT_OF_MEMORY")
 
 
@@ -128,8 +134,9 @@ def _verdict(row: Row, record: Record, evidence: Evidence, code: int | None, num
         return Verdict(Reason.FORGOTTEN, f"Slurm forgot its job {record.id} when its controller was started again, and ended what ran of it.")
     if is_unlaunched(row) and not record.started and not row.is_asked_to_end:
         return Verdict(Reason.FORGOTTEN, "A node refused to start it, and Slurm held it back.")
-    if is_put_back(row, record) and not row.is_asked_to_end:
-        return Verdict(Reason.NODE_FAILED, "Slurm put it back into its queue: a node of it failed, or was needed for a job of higher priority.")
+    is_taken_back = row.state == "CANCELLED" and record.started and _WHY_BACK.search(evidence.said)       # by us, after Slurm put it back
+    if (is_put_back(row, record) or is_taken_back) and not row.is_asked_to_end:
+        return _put_back(evidence.said)
     if row.state == "OUT_OF_MEMORY":
         return _over_memory(row, record, evidence)
     if row.state in _ENDS and record.asked != "time":   # Slurm, too, sends SIGTERM first: that alone tells nothing
@@ -141,6 +148,13 @@ def _verdict(row: Row, record: Record, evidence: Evidence, code: int | None, num
         return trouble
     asked = record.asked or ("cancel" if row.is_asked_to_end and record.code is None else "")
     return classify(Ending(code, number, evidence.tail or evidence.said, asked, time_limit=record.limit or None))
+
+
+def _put_back(said: str) -> Verdict:
+    """Why, in what Slurm wrote last as it ended the job on its node."""
+    why = (_WHY_BACK.findall(said) or [""])[-1]
+    reason, words = _PUT_BACK.get(why, (Reason.NODE_FAILED, "Slurm put it back into its queue: a node of it failed, or was needed for another job."))
+    return Verdict(reason, words)
 
 
 def _unstarted(number: int | None, evidence: Evidence) -> str:
@@ -163,6 +177,8 @@ def _exit(row: Row, record: Record) -> tuple[int | None, int | None]:
         return record.code, record.code - 128 if 128 < record.code < 193 else None
     if row.state == "COMPLETED":
         return 0, None
+    if is_put_back(row, record):                         # what Slurm says now is of a run that never was
+        return None, None
     code, _, number = row.exit.partition(":")
     if not code.isdigit():
         return None, None

@@ -135,7 +135,7 @@ def test_of_two_jobs_with_one_key_the_first_counts():
 
 @pytest.mark.parametrize(("native", "state"), [
     ("PENDING", State.SUBMITTED), ("CONFIGURING", State.STARTING), ("RUNNING", State.RUNNING), ("SUSPENDED", State.RUNNING),
-    ("COMPLETING", State.STOPPING), ("REQUEUED", State.SUBMITTED)])
+    ("COMPLETING", State.RUNNING), ("REQUEUED", State.SUBMITTED)])
 def test_a_state_is_told_in_our_words(native, state):
     assert states.live(Row(7, native, "t-1"), states.Record()).state == state
 
@@ -214,3 +214,22 @@ def test_an_end_is_that_of_the_job_that_ran_and_not_of_the_one_sent_in_its_place
     record = states.Record(id="6", started=1000, code=code, ended=1001 if code is not None else 0)
     seen = states.ended(Row(7, "COMPLETED", "t-1", started=1010, ended=1011, nodes="n1"), record, states.Evidence())
     assert seen.reason == reason
+
+
+def test_that_a_job_ends_by_itself_is_not_that_it_was_asked_to():
+    asked = Row(7, "COMPLETING", "t-1", comment="[cancel 1000 30] x")
+    assert states.live(asked, states.Record()).state == State.STOPPING
+
+
+@pytest.mark.parametrize(("why", "reason"), [
+    ("PREEMPTION", Reason.PREEMPTED), ("JOB REQUEUE", Reason.PREEMPTED), ("NODE FAILURE", Reason.NODE_FAILED), ("", Reason.NODE_FAILED)])
+@pytest.mark.parametrize(("row", "is_again"), [
+    (Row(7, "PENDING", "t-1", reason="BeginTime", exit="0:0"), False), (Row(7, "COMPLETED", "t-1", exit="0:0"), True),
+    (Row(7, "CANCELLED", "t-1", exit="0:0"), False)])
+def test_what_slurm_put_back_ended_as_slurm_says_and_not_well(row, is_again, why, reason):
+    said = f"slurmstepd-n1: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-21T22:40:32 DUE TO {why} ***\n" if why else ""
+    if row.state == "CANCELLED" and not why:
+        reason = Reason.CANCELED
+    seen = states.ended(row, states.Record("7", 1000, "n1", None, is_again=is_again), states.Evidence(said=said))
+    assert seen.reason == reason
+    assert seen.exit_code is None or row.state != "PENDING"
