@@ -25,7 +25,7 @@ from jobs.backends.slurm_parts.images import head as image_head
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # What changes the programs around the job, or would contradict Slurm about it.
 _DROPPED = re.compile(r"LD_PRELOAD|LD_AUDIT|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|BASH_XTRACEFD|PS4|PROMPT_COMMAND|IFS"
-                      r"|(SLURM|SBATCH|SRUN|PMI|PMIX)_.*|MASTER_ADDR|NODE_RANK|RANK|PET_NODE_RANK|PET_MASTER_ADDR")
+                      r"|SLURM_(?!ARRAY_|RESTART_COUNT$|JOB_NAME$).*|(SBATCH|SRUN|PMI|PMIX)_.*|MASTER_ADDR|NODE_RANK|RANK|PET_NODE_RANK|PET_MASTER_ADDR")
 _SIGNAL = re.compile(r"(?:(B):)?(?:SIG)?([A-Z][A-Z0-9+]{1,9}|[1-9][0-9]?)(?:@([0-9]{1,5}))?", re.ASCII)
 _WIDTH = 76
 _LARGEST = 3 << 20               # bytes; slurmctld takes no more than 4 MiB

@@ -127,3 +127,16 @@ def test_features_of_the_pool_stay_whatever_a_job_adds():
     assert combined("nvlink", "a100") == "nvlink&a100" and combined("", "a100|h100") == "a100|h100"
     with pytest.raises(Rejected):
         combined("nvlink", "a100|h100")
+
+
+@SLURM
+def test_a_task_of_an_array_knows_its_number_and_an_attempt_that_it_is_not_the_first(stage):
+    """To Slurm each is a job of its own, which Slurm knows nothing of that kind about; what it does know stays its word."""
+    ours = {"SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_JOB_ID": "12", "SLURM_ARRAY_TASK_COUNT": "9", "SLURM_ARRAY_TASK_MIN": "1",
+            "SLURM_ARRAY_TASK_MAX": "17", "SLURM_RESTART_COUNT": "2", "SLURM_JOB_NAME": "my name", "SLURM_JOB_ID": "12", "SLURM_NNODES": "5"}
+    key = stage.submit("env | grep ^SLURM_; srun sh -c 'echo step $SLURM_ARRAY_TASK_ID'", env=ours).key
+    assert stage.ended(key).reason == Reason.COMPLETED
+    lines = stage.log(key).decode().splitlines()
+    seen = dict(line.split("=", 1) for line in lines if "=" in line)
+    assert {name: seen.get(name) for name in ours} == {**ours, "SLURM_JOB_ID": stage.backend.find(key).native_id, "SLURM_NNODES": "1"}
+    assert lines[-1] == "step 7"
