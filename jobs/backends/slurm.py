@@ -71,8 +71,8 @@ class Config:
     reservation: str = option("Reservation", default="", is_rare=True)
     constraint: str = option("Constraint", default="", note="Features that every node of a job must have.", is_rare=True)
     containers: str = option("Images", default="none", choices=KINDS, note="What runs them on the nodes; auto: each node is looked at.")
-    images: str = option("Images on disk", default="", is_rare=True,
-                         note="Where they may lie ready, as nvcr.io%nvidia%pytorch+26.09-py3 (also .sif, .sqfs, .sqsh); a node fetches the others.")
+    images: str = option("Images on disk", default="", is_rare=True, note="Where they may lie ready, as nvcr.io%nvidia%pytorch+26.09-py3 "
+                         "(also .sif, .sqfs, .sqsh); a node fetches the others.")
     mounts: tuple[str, ...] = option("Folders in images", default=(), is_rare=True,
                                      note="What an image sees besides the job's own: /data, or /data:/there.")
     users: tuple[str, ...] = option("Users of teams", default=(), is_rare=True,
