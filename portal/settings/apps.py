@@ -27,13 +27,13 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "portal.web.requests.RequestMiddleware",          # a request id and the security policy for every answer
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
+    "portal.web.people.Files",
+    "portal.web.people.Sessions",
+    "portal.web.people.Languages",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.messages.middleware.MessageMiddleware",
+    "portal.web.people.Visitors",
+    "portal.web.people.Messages",
     "allauth.account.middleware.AccountMiddleware",
     "portal.web.requests.ErrorMiddleware",             # what doors and views raise becomes a page or problem+json
     "workspaces.tenancy.http.TenancyMiddleware",       # the HTTP door: who acts, in which organization

@@ -1,0 +1,50 @@
+"""Layers that only people need: sessions, languages, flashed messages, files of pages. A program that comes to the REST API with a
+credential of its own passes them by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import HttpRequest
+from django.middleware.locale import LocaleMiddleware
+from whitenoise.middleware import WhiteNoiseMiddleware
+
+_REST = "/api/v1/"
+
+
+def is_program(request: HttpRequest) -> bool:
+    """It names itself by a header; a cookie that it sends as well counts for nothing."""
+    return bool(request.META.get("HTTP_AUTHORIZATION")) and request.path_info.startswith(_REST)
+
+
+class _ForPeople:
+    """Mixed in before a layer of Django's."""
+
+    if TYPE_CHECKING:
+        get_response: Any
+
+    def __call__(self, request: HttpRequest) -> Any:
+        return self.get_response(request) if is_program(request) else super().__call__(request)  # type: ignore[misc]
+
+
+class Files(_ForPeople, WhiteNoiseMiddleware):
+    """Static files."""
+
+
+class Sessions(_ForPeople, SessionMiddleware):
+    """`request.session`."""
+
+
+class Languages(_ForPeople, LocaleMiddleware):
+    """The language of pages."""
+
+
+class Visitors(_ForPeople, AuthenticationMiddleware):
+    """`request.user`."""
+
+
+class Messages(_ForPeople, MessageMiddleware):
+    """Words shown once on the next page."""
