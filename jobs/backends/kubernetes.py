@@ -31,7 +31,7 @@ from jobs.backends.base import (
     option,
 )
 from jobs.backends.kept import Kept
-from jobs.backends.kubernetes_parts import access, beside, explain, logs, names, nodes, pod, probing, states
+from jobs.backends.kubernetes_parts import access, beside, explain, kueue, logs, names, nodes, pod, probing, states
 from jobs.backends.kubernetes_parts.creating import Creator
 from jobs.backends.kubernetes_parts.rendering import rendered
 from jobs.backends.kubernetes_parts.settings import site_of
@@ -139,8 +139,11 @@ class KubernetesBackend:
             return seen
 
     def _picture(self) -> explain.Picture:
-        """All nodes and pods, for the numbers behind the scheduler's words."""
-        return explain.picture_of(*self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations, self.site.prefix)
+        """All nodes and pods, and what Kueue has given, for the numbers behind the scheduler's words."""
+        seen = explain.picture_of(*self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations, self.site.prefix)
+        with _told():
+            given = kueue.reserved(self._view.queues.workloads())
+        return replace(seen, reserved=[replace(one, key=self._view.key_of(one.name, one.uid)) for one in given])
 
     def cancel(self, key: str, grace: float = 30) -> None:
         """The grace is the one it was submitted with: Kubernetes keeps it in the pod."""

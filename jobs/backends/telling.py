@@ -31,7 +31,7 @@ def limit(cap: Cap, need: Need) -> Told:
     who = {"user": " one user", "account": " one account", "job": " one job", "node": " one job on each node"}.get(cap.each, "")
     if cap.refuses_for_ever(need) or cap.used is None:
         return f"{cap.whose} lets{who or ' all of its jobs together'} hold at most {most}; this asks {ask}.", facts
-    used, taken = {**facts, "used": cap.used}, _of(cap.kind, cap.used)
+    used, taken = {**facts, "used": cap.used}, part(cap.kind, cap.used)
     if cap.kind == "jobs":
         run = f"{cap.used} {'runs' if cap.used == 1 else 'run'}"
         return f"{cap.whose} lets{f'{who} run' if who else ''} {_jobs(cap.limit)}{'' if who else ' run'} at once, and {run}.", used
@@ -51,7 +51,7 @@ def nodes(seen: Judgement, field: Field, need: Need, where: str) -> Told:
     if seen.wait == Wait.IMPOSSIBLE:
         return _too_small(field, need, seen.kind, where), facts
     if seen.wait == Wait.CAPACITY:
-        return (f"{where[0].upper()}{where[1:]} is full: {_of(seen.kind, field.free(seen.kind))} of "
+        return (f"{where[0].upper()}{where[1:]} is full: {part(seen.kind, field.free(seen.kind))} of "
                 f"{amount_text(seen.kind, field.total(seen.kind))} free; this asks {_asked(need, seen.kind)}."), facts
     if not seen.kind:
         words = " and ".join(_WORDS[kind] for kind in KINDS if need.of(kind))
@@ -123,7 +123,7 @@ def _names(spots: Sequence[Spot]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def _of(kind: str, amount: int) -> str:
+def part(kind: str, amount: int) -> str:
     """"3" of GPUs, "2.5" of cores, and what is counted in bytes with its unit: the unit follows with the whole."""
     return f"{amount / 1000:g}" if kind == "cpu" else amount_text(kind, amount) if kind == "memory" else str(amount)
 

@@ -42,9 +42,18 @@ def test_jobs_of_a_pool_with_a_queue_go_one_by_one_and_the_others_tell_why_they_
     queued.until(lambda: queued.states() == [State.RUNNING])
     second = submit(queued)
     answer = queued.until(lambda: (a := told(queued, second)) and a.code == Wait.CLUSTER_LIMIT and a)
-    assert answer.text.startswith("Kueue's flavor default has 1 GPU of 1 GPU in use") and answer.advice
+    assert answer.text.startswith("Kueue's flavor default has 1 of 1 GPU in use") and answer.advice
     queued.until(queued.is_over)
     assert (queued.states(), queued.runs(), queued.remote()) == ([State.SUCCEEDED] * 2, [1, 1], [1, 1])
+
+
+def test_who_holds_the_quota_of_the_queue_is_named(queued):
+    first = submit(queued, "sleep 60")
+    queued.until(lambda: queued.states() == [State.RUNNING])
+    second = submit(queued)
+    answer = queued.until(lambda: (a := told(queued, second)) and a.holders and a)
+    [holder] = answer.holders
+    assert holder["number"] == first.number and holder["text"].endswith("holds 1 GPU") and holder["since"] is not None
 
 
 def test_a_job_canceled_in_the_queue_never_starts_when_a_place_is_free(queued):

@@ -97,8 +97,11 @@ class Kueue:
             return
         told: list[Any] = [{"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now()}
                            for kind, (status, reason, message) in (known | conditions).items()]
+        given = {"podSetAssignments": [{"name": "main", "flavors": {"nvidia.com/gpu": "default"}, "resourceUsage": {"nvidia.com/gpu": "1"}}]}
+        is_in = conditions.get("Admitted", ("",))[0] == "True"
+        admission = {"admission": {"clusterQueue": workload["spec"]["queueName"], **given}} if is_in else {}
         meta = workload["metadata"]
-        self.store.update("workloads", meta["namespace"], meta["name"], lambda thing: thing["status"].update(conditions=told))
+        self.store.update("workloads", meta["namespace"], meta["name"], lambda thing: thing["status"].update(conditions=told, **admission))
 
     def _suspend(self, job: Any, is_suspended: bool) -> None:
         meta = job["metadata"]

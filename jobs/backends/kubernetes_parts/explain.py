@@ -19,7 +19,7 @@ from jobs.backends import telling
 from jobs.backends.base import Waiting
 from jobs.backends.fitting import Cap, Field, Need, Spot
 from jobs.backends.kept import Answers
-from jobs.backends.kubernetes_parts import names, nodes, states
+from jobs.backends.kubernetes_parts import kueue, names, nodes, states
 from jobs.states import Wait
 
 Object = Mapping[str, Any]
@@ -56,6 +56,7 @@ class Picture:
     places: Sequence[Place] = ()
     tenants: Sequence[Tenant] = field(default_factory=tuple)
     resource: str = "nvidia.com/gpu"
+    reserved: Sequence[kueue.Reserved] = ()
     answers: Answers = field(default_factory=Answers, compare=False, repr=False)
 
 
@@ -82,7 +83,8 @@ def _question(waiting: Waiting, job: Object, pending: Sequence[Object]) -> bytes
     """What the answer depends on: jobs that differ in nothing else get the same."""
     spec = (pending[0] if pending else job["spec"]["template"])["spec"]
     asks = [container.get("resources") for container in [*spec.get("containers", ()), *spec.get("initContainers", ())]]
-    return orjson.dumps([waiting.wait, waiting.said, waiting.text, waiting.advice, waiting.facts.get("message"), job["metadata"]["namespace"],
+    told = [waiting.wait, waiting.said, waiting.text, waiting.advice, waiting.facts.get("message"), waiting.facts.get("queue")]
+    return orjson.dumps([*told, job["metadata"]["namespace"],
                          states.len_of(job), len(pending), asks, spec.get("nodeSelector"), spec.get("affinity")])
 
 
@@ -91,6 +93,8 @@ def _told(waiting: Waiting, job: Object, pending: Sequence[Object], picture: Pic
     bare = replace(waiting, facts={})
     if found := _QUOTA.search(str(waiting.facts.get("message", ""))):
         return _by_quota(bare, found, job, picture)
+    if waiting.said == "QuotaReserved" and waiting.facts.get("flavor"):
+        return _by_queue(bare, waiting.facts, job, picture)
     if waiting.said != "Unschedulable" or waiting.wait not in _JUDGED or not pending:
         return None
     return _by_room(bare, pending, picture)
@@ -126,6 +130,18 @@ def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, picture: Pict
     held = {} if is_never else _held(here, _native(blamed.kind, resource))
     return replace(waiting, wait=Wait.IMPOSSIBLE if is_never else Wait.CLUSTER_LIMIT, text=text,
                    facts={**facts, **held, **telling.changed(change)})
+
+
+def _by_queue(waiting: Waiting, told: Mapping[str, Any], job: Object, picture: Picture) -> Waiting:
+    """Who holds the queue's quota of that flavor. A change that Kueue would let go and no node could hold now is none."""
+    holding = [(one, one.amounts.get((told["flavor"], told["resource"]), 0)) for one in picture.reserved if one.queue == told.get("queue")]
+    held = telling.held([(one.key, amount, one.since) for one, amount in holding if one.key and amount],
+                        [amount for one, amount in holding if not one.key and amount])
+    change, spec = told.get("change"), job["spec"]["template"]["spec"]
+    if change:
+        resource, need = _need(spec, states.len_of(job), picture)
+        change = change if Field(_spots(spec, resource, picture)).admits(need.with_amount(change["resource"], change["to"])) else None
+    return replace(waiting, facts={**held, "change": change})
 
 
 def _need(spec: Object, count: int, picture: Picture) -> tuple[str, Need]:

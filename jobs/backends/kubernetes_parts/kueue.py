@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from jobs.backends import telling
 from jobs.backends.base import Waiting
 from jobs.backends.fitting import Change
-from jobs.backends.kubernetes_parts import nodes
+from jobs.backends.kubernetes_parts import nodes, states
 from jobs.states import Wait
 from jobs.words import amount_text
 
@@ -28,6 +30,19 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
      "Choose another pool, or ask the operator."),
     (r"[Pp]ending the preemption of", Wait.CAPACITY, "Kueue is stopping other jobs to make room for it.", ""),
 )
+@dataclass(frozen=True)
+class Reserved:
+    """Quota that a Workload holds: of which ClusterQueue, and how much by flavor and our name of the resource. `name` and `uid` are those of the
+    Job it was made for, `key` is empty where that is none of this portal's."""
+
+    queue: str
+    amounts: Mapping[tuple[str, str], int]
+    since: float
+    name: str = ""
+    uid: str = ""
+    key: str = ""
+
+
 _ADVICE = "It starts when other jobs of the queue end; the operator can raise its quota."
 
 
@@ -45,6 +60,28 @@ def waiting(workload: Object, queue: Object | None = None) -> Waiting | None:
     if not reserved:
         return Waiting(Wait.EVALUATING, "Pending", "Kueue has not looked at it yet.")
     return of_message(str(reserved.get("message") or ""), workload, queue)
+
+
+def reserved(workloads: Iterable[Object]) -> list[Reserved]:
+    """Of those that hold quota and are not over."""
+    found = []
+    for one in workloads:
+        status = one.get("status", {})
+        conditions = {condition["type"]: condition for condition in status.get("conditions", ()) if condition.get("status") == "True"}
+        if (admission := status.get("admission")) and "QuotaReserved" in conditions and "Finished" not in conditions:
+            owner: Object = next(iter(one["metadata"].get("ownerReferences", ())), {})
+            since = states.time_of(conditions["QuotaReserved"].get("lastTransitionTime"))
+            found.append(Reserved(str(admission.get("clusterQueue") or ""), _usage(admission), since.timestamp() if since else 0,
+                                  str(owner.get("name") or ""), str(owner.get("uid") or "")))
+    return found
+
+
+def _usage(admission: Object) -> dict[tuple[str, str], int]:
+    used: Counter[tuple[str, str]] = Counter()
+    for part in admission.get("podSetAssignments", ()):
+        for resource, flavor in part.get("flavors", {}).items():
+            used[str(flavor), _kind(resource)] += _amount(resource, str(part.get("resourceUsage", {}).get(resource, "")))
+    return dict(used)
 
 
 def of_message(message: str, workload: Object, queue: Object | None = None) -> Waiting:
@@ -69,11 +106,12 @@ def _short_of(found: tuple[str, str, str], message: str, workload: Object, queue
     """So much more is needed of a flavor, which is so much less for each of its pods."""
     resource, flavor, more = found[0], found[1], _amount(found[0], found[2])
     kind, (asked, count) = _kind(resource), _asked(workload, resource)
-    facts: dict[str, Any] = {"resource": kind or resource, "flavor": flavor, "message": message[:1000], "ask": asked * count}
+    facts: dict[str, Any] = {"resource": kind or resource, "flavor": flavor, "message": message[:1000], "ask": asked * count,
+                             "queue": (queue or {}).get("metadata", {}).get("name", "")}
     text = f"Kueue's quota of {_name(resource)} in flavor {flavor} is used up"
     if used := _used(queue, flavor, resource):
         facts |= {"used": used[0], "limit": used[1]}
-        text = f"Kueue's flavor {flavor} has {_text(kind, used[0])} of {_text(kind, used[1])} in use"
+        text = f"Kueue's flavor {flavor} has {telling.part(kind, used[0])} of {_text(kind, used[1])} in use"
     if more:
         facts["more"] = more
         least = (asked * count - more) // count if count else 0

@@ -56,6 +56,10 @@ class Queues:
             return None
         return kueue.waiting(self._of(job) or {}, self._queues().get((job["metadata"]["namespace"], queue)))
 
+    def workloads(self) -> list[Object]:
+        """Everybody's, for who holds a queue's quota; none where Kueue is not installed, or may not be seen."""
+        return self._list("workloads") if self.version() else []
+
     def give_up(self, job: Mapping[str, Any]) -> None:
         """It shall never let this Job go, whatever becomes free."""
         if queue_of(job) and self.version():

@@ -80,6 +80,11 @@ class View:
         job = next(iter(self._jobs.of(name)), None)
         return job, self._known_pods(job, name) if job else []
 
+    def key_of(self, name: str, uid: str) -> str:
+        """The key of one of our Jobs; empty for what is none."""
+        found = next((job for job in self._jobs.of(name) if job["metadata"]["uid"] == uid), None)
+        return str(found["metadata"].get("annotations", {}).get(names.KEY) or "") if found else ""
+
     def poll(self, keys: Sequence[tuple[str, str]], tail: states.Tail) -> Poll:
         """Of (key, name). What the mirror does not know is asked for before it is called missing."""
         self._be_current()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -147,7 +149,8 @@ def workload(message: str = "", gpus: int = 4, count: int = 1, **status):
             "status": {"conditions": conditions, **status}}
 
 
-QUEUE = {"spec": {"resourceGroups": [{"flavors": [{"name": "default", "resources": [{"name": GPU, "nominalQuota": "8"}]}]}]},
+QUEUE = {"metadata": {"name": "big"},
+         "spec": {"resourceGroups": [{"flavors": [{"name": "default", "resources": [{"name": GPU, "nominalQuota": "8"}]}]}]},
          "status": {"flavorsReservation": [{"name": "default", "resources": [{"name": GPU, "total": "6"}]}]}}
 MORE = "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor default, 2 more needed"
 
@@ -157,7 +160,33 @@ def test_kueues_message_becomes_numbers_and_the_smallest_change():
     assert seen is not None and (seen.wait, seen.facts["change"]) == (Wait.CLUSTER_LIMIT, {"resource": "gpu", "from": 4, "to": 2})
     assert seen.text == "Kueue's quota of GPUs in flavor default is used up; this asks 4 GPUs, and 2 GPUs more are needed."
     known = kueue.waiting(workload(MORE), QUEUE)
-    assert known is not None and known.text.startswith("Kueue's flavor default has 6 GPUs of 8 GPUs in use; this asks 4 GPUs")
+    assert known is not None and known.text.startswith("Kueue's flavor default has 6 of 8 GPUs in use; this asks 4 GPUs")
+
+
+def admitted(name: str, gpus: int, queue: str = "big", flavor: str = "default", **more):
+    """A Workload that holds quota."""
+    usage = {"name": "main", "flavors": {GPU: flavor, "cpu": flavor}, "resourceUsage": {GPU: str(gpus), "cpu": "500m"}}
+    conditions = [{"type": "QuotaReserved", "status": "True", "lastTransitionTime": "2026-01-02T03:04:05Z"}, *more.get("conditions", ())]
+    return {"metadata": {"name": f"job-{name}", "ownerReferences": [{"name": name, "uid": f"uid-{name}"}]},
+            "status": {"admission": {"clusterQueue": queue, "podSetAssignments": [usage]}, "conditions": conditions}}
+
+
+def test_who_holds_the_quota_of_a_queue_is_told_and_only_of_that_flavor():
+    over = {"type": "Finished", "status": "True"}
+    given = kueue.reserved([admitted("a", 4), admitted("b", 2), admitted("c", 1, queue="small"), admitted("d", 1, flavor="spot"),
+                            admitted("e", 8, conditions=[over]), workload(MORE)])
+    assert given[0].amounts == {("default", "gpu"): 4, ("default", "cpu"): 500} and len(given) == 4
+    ours = [replace(one, key="k-a") if one.uid == "uid-a" else one for one in given]
+    waiting = kueue.waiting(workload(MORE), QUEUE)
+    seen = explained(waiting, job(pod(4)), [], replace(picture_of([node(1)], [], GPU, (), "muster"), reserved=ours))
+    assert seen.facts["held"] == [{"key": "k-a", "amount": 4, "since": 1767323045.0}] and seen.facts["others"] == {"jobs": 1, "amount": 2}
+    assert seen.text == waiting.text and seen.facts["change"] == {"resource": "gpu", "from": 4, "to": 2}
+
+
+def test_a_change_that_kueue_allows_and_no_node_holds_now_is_none():
+    waiting = kueue.waiting(workload(MORE), QUEUE)
+    full = picture_of([node(1)], [pod(3, on=1)], GPU, (), "muster")
+    assert explained(waiting, job(pod(4)), [], full).facts["change"] is None
 
 
 def test_what_is_needed_more_is_shared_by_all_pods():
