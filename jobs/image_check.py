@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
-
-from django.core.cache import cache
 
 from clusters.models import Cluster, Gpu, Node, Pool
 from jobs import image_looks
@@ -19,9 +18,10 @@ from jobs.images.requirements import Device, version
 from jobs.spec import ImageCheck, JobSpec
 from portal.core.errors import InvalidInput
 
-REMEMBERED = 60                       # seconds for which a verdict of the door holds: nodes seldom get another driver
+REMEMBERED, MOST = 60, 2_000          # seconds for which a verdict of the door holds (nodes seldom get another driver), and how many
 OVERRIDE = "To submit it all the same, write `image_check: warn` under `policy`."
 _SWITCH = "NVIDIA_DISABLE_REQUIRE"
+_verdicts: dict[object, tuple[float, str]] = {}
 
 
 @dataclass(frozen=True)
@@ -39,26 +39,46 @@ def answer_for(image: Image | str, spec: JobSpec, cluster: Cluster, pool: Pool |
         return Answer(None, f"Not checked: {image}. This refuses nothing.")
     found = fitting_of(image, spec, cluster, pool)
     is_refused = found.is_hopeless and not _is_only_warned(spec)
-    text = " ".join(filter(None, (found.text, found.advice, OVERRIDE if is_refused else "")))
+    text = _refusal(found) if is_refused else f"{found.text} {found.advice}".strip()
     return Answer(not is_refused, text, any(g.reason.fit >= Fit.DOUBTFUL for g in found.groups))
 
 
 def check_image(spec: JobSpec, cluster: Cluster, pool: Pool | None) -> None:
     """Raises InvalidInput when it is known by now that no node could start the image. Asks no registry: what is not known yet
     is asked for in the background, for the next time."""
-    if misfit := image_misfit(spec, cluster, pool):
+    misfit = image_misfit(spec, cluster, pool)
+    if misfit != "":
+        image_looks.begin(spec.image)         # also after a refusal: the tag may be pushed anew by the next time
+    if misfit:
         raise InvalidInput.at("image", misfit)
-    if spec.image and not _is_only_warned(spec) and image_looks.known(spec.image) is None:
-        image_looks.begin(spec.image)
 
 
-def image_misfit(spec: JobSpec, cluster: Cluster, pool: Pool | None) -> str:
-    """Why the image, as far as it is known by now, can start on no node of this place; empty where it may."""
-    image = image_looks.known(spec.image) if spec.image and not _is_only_warned(spec) else None
-    if not isinstance(image, Image):
+def image_misfit(spec: JobSpec, cluster: Cluster, pool: Pool | None) -> str | None:
+    """Why the image can start on no node of this place; empty where it may, None while nothing is known of it. The door is asked
+    often for the same, so what it lets pass is kept in the process for a while."""
+    if not spec.image or _is_only_warned(spec):
         return ""
-    found = _remembered(image, spec, cluster, pool)
+    ask = spec.resources
+    key = spec.image, cluster.id, pool and pool.id, ask.gpus > 0 and (ask.gpu_type or "").lower(), spec.envs.get(_SWITCH)
+    until, text = _verdicts.get(key, (0.0, ""))
+    if time.monotonic() < until:
+        return text
+    image = image_looks.known(spec.image)
+    if image is None:
+        return None
+    text = "" if isinstance(image, str) else _refusal(fitting_of(image, spec, cluster, pool))
+    return text or _keep(key, text)
+
+
+def _refusal(found: Fitting) -> str:
     return " ".join(filter(None, (found.text, found.advice, OVERRIDE))) if found.is_hopeless else ""
+
+
+def _keep(key: object, text: str) -> str:
+    if len(_verdicts) >= MOST:
+        _verdicts.clear()
+    _verdicts[key] = time.monotonic() + REMEMBERED, text
+    return text
 
 
 def fitting_of(image: Image, spec: JobSpec, cluster: Cluster, pool: Pool | None) -> Fitting:
@@ -107,16 +127,3 @@ def _brand(model: str) -> str:
 
 def _is_only_warned(spec: JobSpec) -> bool:
     return spec.policy.image_check == ImageCheck.WARN
-
-
-def _remembered(image: Image, spec: JobSpec, cluster: Cluster, pool: Pool | None) -> Fitting:
-    """The door is asked often for the same. Only what is certain counts there, so whose memory of ends this was does not."""
-    ask = spec.resources
-    asked: Iterable[object] = (image.digest, cluster.id.hex, pool.id.hex if pool else "", (ask.gpu_type or "").lower() if ask.gpus else None,
-                               spec.envs.get(_SWITCH))
-    key = "fit1:" + ":".join(str(part).replace(" ", "_")[:90] for part in asked)
-    found: Fitting | None = cache.get(key)
-    if found is None:
-        found = fitting_of(image, spec, cluster, pool)
-        cache.set(key, found, REMEMBERED)
-    return found

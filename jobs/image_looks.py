@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as Late
 from functools import cache as once
@@ -17,6 +18,7 @@ from jobs.images.registry import read_image
 from jobs.images.wire import Policy, Unreadable
 
 BY_TAG, BY_DIGEST, TROUBLE = 15 * 60, 7 * 24 * 3600, 60            # seconds for which an answer holds
+FRESH = 20                                                         # seconds for which a rehearsal believes what is remembered
 READERS, WAITING = 4, 32                                           # of one process; more are turned away
 BUSY = "too many images are being looked up just now"
 OFF = "the operator has switched it off"
@@ -28,14 +30,14 @@ _lock = threading.Lock()
 
 def known(name: str) -> Image | str | None:
     """What is remembered, without asking anybody; a text is why it could not be read."""
-    found: Image | str | None = cache.get(_key(name))
-    return found
+    return _kept(name)[1]
 
 
 def look(name: str) -> Image | str:
-    """As its registry has it; after the time allowed, or in trouble, the reason in words. Never raises."""
-    found = known(name)
-    if found is not None:
+    """As its registry has it now, or had it a moment ago: a tag may have been pushed anew. After the time allowed, or in trouble,
+    the reason in words. Never raises."""
+    at, found = _kept(name)
+    if found is not None and time.time() - at < FRESH:
         return found
     begun = begin(name)
     if isinstance(begun, str):
@@ -73,11 +75,18 @@ def _read(name: str, reference: Reference) -> Image | str:
             found: Image | str = read_image(reference, policy())
         except Unreadable as error:
             found = str(error)
-        cache.set(_key(name), found, TROUBLE if isinstance(found, str) else BY_DIGEST if reference.digest else BY_TAG)
+            if isinstance(kept := known(name), Image):             # what was read before outlives a registry that is down
+                return kept
+        cache.set(_key(name), (time.time(), found), TROUBLE if isinstance(found, str) else BY_DIGEST if reference.digest else BY_TAG)
         return found
     finally:
         with _lock:
             _under_way.pop(name, None)
+
+
+def _kept(name: str) -> tuple[float, Image | str | None]:
+    found: tuple[float, Image | str] | None = cache.get(_key(name))
+    return found or (0.0, None)
 
 
 @once
@@ -86,4 +95,4 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def _key(name: str) -> str:
-    return f"image1:{hashlib.sha256(name.encode()).hexdigest()}"
+    return f"image2:{hashlib.sha256(name.encode()).hexdigest()}"

@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from clusters.models import Node, Pool
 from jobs import image_looks, services
+from jobs.images.wire import Unreadable
 from jobs.models import Job
 from jobs.spec import parse_mapping
 from portal.core.errors import InvalidInput
@@ -68,6 +69,20 @@ def test_an_image_that_fits_nowhere_is_refused_in_words_once_it_is_known(story, 
     assert (told.is_ok, said_of(told).is_ok) == (False, False)
 
 
+def test_an_image_that_was_mended_under_its_tag_is_taken_at_the_second_try(story, allowed, add_nodes, wait_for, monkeypatch):
+    monkeypatch.setattr(image_looks, "FRESH", 0)
+    allowed.push("torch", "v1", CUDA_12)
+    add_nodes(2, driver="470.82.01")
+    name = f"{allowed.host}/torch:v1"
+    assert not rehearse(story, name).is_ok
+    digest = allowed.push("torch", "v1", {"NVIDIA_REQUIRE_CUDA": "cuda>=11.0"})
+    with pytest.raises(InvalidInput):
+        submit(story, image=name, resources=GPU)
+    wait_for(lambda: image_looks.known(name).digest == digest)
+    assert submit(story, image=name, resources=GPU).number == 1
+    assert rehearse(story, name).is_ok
+
+
 @pytest.mark.parametrize("way", [{"policy": {"image_check": "warn"}}, {"envs": {"NVIDIA_DISABLE_REQUIRE": "1"}}, {"resources": {}}])
 def test_a_refusal_can_be_overridden(story, allowed, add_nodes, way):
     allowed.push("torch", "v1", CUDA_12)
@@ -100,6 +115,20 @@ def test_a_registry_that_is_unknown_or_silent_changes_nothing(story, allowed, ad
     assert said_of(told).text == "Not checked: the registry has no such image. This refuses nothing."
     assert told.is_ok
     assert submit(story, image=f"{allowed.host}/none:v1", resources=GPU).number == 1
+
+
+def test_what_was_read_once_outlives_a_registry_that_goes_down(story, allowed, add_nodes, monkeypatch):
+    allowed.push("torch", "v1", CUDA_12)
+    add_nodes(2, driver="470.82.01")
+    before = said_of(rehearse(story, f"{allowed.host}/torch:v1"))
+
+    def silence(*_):
+        raise Unreadable("the registry does not answer")
+
+    monkeypatch.setattr(image_looks, "FRESH", 0)
+    monkeypatch.setattr(image_looks, "read_image", silence)
+    assert said_of(rehearse(story, f"{allowed.host}/torch:v1")) == before
+    assert "Not checked: the registry does not answer" in said_of(rehearse(story, f"{allowed.host}/other:v1")).text
 
 
 def test_submitting_does_not_wait_for_a_registry_that_hangs(story, cluster, add_nodes, serve, settings):  # noqa: F811
