@@ -37,7 +37,6 @@ class Container:
         while True:
             try:
                 files = self.node.store.get("secrets", space, spec["volumes"][0]["secret"]["secretName"])["data"]
-                env = self.node.store.get("secrets", space, spec["containers"][0]["envFrom"][0]["secretRef"]["name"])["data"]
                 break
             except Answer:
                 if self.node.current(self.pod) is None or not self.node.root.exists():
@@ -49,7 +48,7 @@ class Container:
             text, path = base64.b64decode(files[item["key"]]), self.folder / "given" / item["path"]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(self._in_place(text) if item["key"] == "start" else text)
-        own = {name: base64.b64decode(value).decode() for name, value in env.items()}
+        own = {one["name"]: base64.b64decode(files[one["valueFrom"]["secretKeyRef"]["key"]]).decode() for one in spec["containers"][0]["env"]}
         index = self.pod["metadata"]["labels"].get("batch.kubernetes.io/job-completion-index")
         self.env = {"PATH": "/usr/bin:/bin", **own, "MUSTER_OUTPUT_DIR": str(self.folder / "out"), "HOSTNAME": self.pod["metadata"]["name"],
                      **({"JOB_COMPLETION_INDEX": index} if index is not None else {})}

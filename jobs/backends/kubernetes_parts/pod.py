@@ -1,5 +1,5 @@
 """From a launch to the objects that run it: made by allow-list, field by field. No text of a user stands where Kubernetes would expand or run it:
-the script and the variables are data of Secrets, and what the container starts is a constant."""
+the script and the values of variables are data of a Secret, and what the container starts is a constant."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from jobs.backends.kubernetes_parts import names
 from jobs.backends.kubernetes_parts.start import START
 
 Object = dict[str, Any]
-GIVEN = "-given"                       # ends the name of the Secret with the files
 MOUNT = "/muster/given"
 START_ROOM = 1800                      # seconds for pulling the image and starting, before Kubernetes' own deadline strikes
 SECRET_ROOM = 1 << 20                  # bytes that a Secret holds, values alone
@@ -46,7 +45,7 @@ class Objects:
 
     namespace: str
     job: Object
-    owned: Sequence[Object]                       # Secrets, and the Service of several nodes
+    owned: Sequence[Object]                       # the Secret, and the Service of several nodes
 
 
 def build(launch: Launch, site: Site, products: Sequence[str] = ()) -> Objects:
@@ -57,7 +56,7 @@ def build(launch: Launch, site: Site, products: Sequence[str] = ()) -> Objects:
     meta = {"name": name, "namespace": namespace, "labels": names.labels(site.prefix, name), "annotations": _notes(launch)}
     service = {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": {
         "clusterIP": "None", "publishNotReadyAddresses": True, "selector": {names.KEY: name}}}
-    owned = _secrets(launch, name, meta) + ([service] if launch.num_nodes > 1 else [])
+    owned = [_secret(launch, name, meta)] + ([service] if launch.num_nodes > 1 else [])
     return Objects(namespace, _queued(_job(launch, site, name, meta, products), launch.partition), owned)
 
 
@@ -107,26 +106,28 @@ def _utf8(text: str, what: str, of: str) -> None:
         raise Rejected(f"{what} holds a NUL character.", of)
 
 
-def _secrets(launch: Launch, name: str, meta: Object) -> list[Object]:
-    """The variables, of which each key becomes one, and the files, which must not become any."""
-    variables = environment(launch, name)
-    files = {name: content for name, _, content in given(launch)}
-    encoded = {variable: value.encode() for variable, value in variables.items()}
-    for what, field_name, data in (("variables", "env", encoded), ("script", "run", files)):
-        if (size := sum(len(n) + len(v) for n, v in data.items())) > SECRET_ROOM:
-            raise Rejected(f"The {what} are {size:,} bytes; Kubernetes takes 1 MiB.", field_name)
-    return [_secret(meta, name, encoded), _secret(meta, f"{name}{GIVEN}", files)]
+def _secret(launch: Launch, name: str, meta: Object) -> Object:
+    """The values of its variables, by number, and its files: one object, since each is a request and a write of the cluster's store."""
+    files = {key: content for key, _, content in given(launch)}
+    values = {f"env-{i}": value.encode() for i, value in enumerate(environment(launch, name).values())}
+    sizes = [sum(len(key) + len(value) for key, value in data.items()) for data in (values, files)]
+    if sum(sizes) > SECRET_ROOM:
+        raise Rejected(f"The script with its examples is {sizes[1]:,} bytes and the variables are {sizes[0]:,}; Kubernetes takes 1 MiB together.",
+                       "run" if sizes[1] >= sizes[0] else "env")
+    return {"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "immutable": True, "metadata": {**meta, "name": name},
+            "data": {key: base64.b64encode(value).decode() for key, value in (values | files).items()}}
+
+
+def _variables(launch: Launch, name: str) -> list[Object]:
+    """By reference: what stands in a Secret is not expanded, a literal value would be."""
+    return [{"name": variable, "valueFrom": {"secretKeyRef": {"name": name, "key": f"env-{i}"}}}
+            for i, variable in enumerate(environment(launch, name))]
 
 
 def given(launch: Launch) -> list[tuple[str, str, bytes]]:
     """The files of its read-only folder: key in the Secret, path, content."""
     own = [("script", "script", launch.script.encode()), ("start", "start", START.encode())]
     return own + [(f"example-{i}", f"examples/{path}", content) for i, (path, content) in enumerate(launch.examples.items())]
-
-
-def _secret(meta: Object, name: str, data: Mapping[str, bytes]) -> Object:
-    return {"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "immutable": True, "metadata": {**meta, "name": name},
-            "data": {n: base64.b64encode(v).decode() for n, v in data.items()}}
 
 
 def _job(launch: Launch, site: Site, name: str, meta: Object, products: Sequence[str]) -> Object:
@@ -188,7 +189,7 @@ def _container(launch: Launch, site: Site, name: str) -> Object:
     if not _IMAGE.fullmatch(image):
         raise Rejected("That is not the name of an image.", "image")
     return {"name": names.CONTAINER, "image": image, "imagePullPolicy": site.pull_policy, "command": ["bash", f"{MOUNT}/start"],
-            "workingDir": "/muster/work", "envFrom": [{"secretRef": {"name": name}}], "resources": _resources(launch, site),
+            "workingDir": "/muster/work", "env": _variables(launch, name), "resources": _resources(launch, site),
             "securityContext": {"allowPrivilegeEscalation": False, "privileged": False, "capabilities": {"drop": ["ALL"]}},
             "volumeMounts": _mounts(launch, site)}
 
@@ -210,7 +211,7 @@ def gpu_resource(gpu_type: str, usual: str) -> str:
 
 
 def _volumes(launch: Launch, site: Site, name: str) -> list[Object]:
-    found: list[Object] = [{"name": "given", "secret": {"secretName": f"{name}{GIVEN}", "defaultMode": 0o444,
+    found: list[Object] = [{"name": "given", "secret": {"secretName": name, "defaultMode": 0o444,
                                                            "items": [{"key": key, "path": path} for key, path, _ in given(launch)]}},
                            {"name": "room", "emptyDir": {}}]
     if launch.shm_size:
