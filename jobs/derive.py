@@ -16,7 +16,7 @@ from portal.core import clock
 from portal.core.events import Fact, record_all
 from portal.core.hints import hint
 
-_FIELDS = ("state", "state_at", "reason", "evidence", "exit_code", "node", "wait", "attempt_count", "started_at", "finished_at")
+_FIELDS = ("state", "state_at", "reason", "evidence", "exit_code", "node", "nodes", "wait", "attempt_count", "started_at", "finished_at")
 Doomed = list[tuple[UUID, str]]
 
 
@@ -44,7 +44,8 @@ def refresh_jobs(jobs: Iterable[UUID], changed: Sequence[Attempt] = ()) -> Doome
 
 def _from_attempt(job: Job, attempt: Attempt) -> None:
     job.state, job.state_at, job.reason, job.evidence = attempt.state, attempt.state_at, attempt.reason, attempt.evidence
-    job.exit_code, job.node, job.wait, job.attempt_count = attempt.exit_code, attempt.node, attempt.wait, attempt.ordinal
+    job.exit_code, job.node, job.nodes = attempt.exit_code, attempt.node, attempt.nodes
+    job.wait, job.attempt_count = attempt.wait, attempt.ordinal
     job.started_at, job.finished_at = attempt.started_at or job.started_at, attempt.finished_at
 
 

@@ -32,7 +32,7 @@ from workspaces.services import revoke_attempt_tokens
 from workspaces.services.quota import settle
 
 log = logging.getLogger(__name__)
-_FIELDS = ("state", "state_at", "reason", "evidence", "exit_code", "signal", "peak_memory", "started_at", "finished_at", "node",
+_FIELDS = ("state", "state_at", "reason", "evidence", "exit_code", "signal", "peak_memory", "started_at", "finished_at", "node", "nodes",
            "native_id", "is_held", "is_current", "lease", "lease_until", "wait", "missing_since")
 MAX_BACKOFF = 3600.0
 
@@ -53,6 +53,7 @@ class Change:
     finished_at: datetime | None = None
     node: str = ""
     native_id: str = ""
+    nodes: Sequence[str] = ()
     lease: UUID | None = None
     image_digest: str = ""
 
@@ -82,6 +83,7 @@ def _apply(attempt: Attempt, change: Change, at: datetime) -> bool:
         return False
     attempt.state, attempt.state_at, attempt.wait, attempt.missing_since = change.to, at, "", None
     attempt.node = change.node or attempt.node
+    attempt.nodes = list(change.nodes) or attempt.nodes
     attempt.native_id = change.native_id or attempt.native_id
     attempt.peak_memory = change.peak_memory or attempt.peak_memory
     if change.to >= State.RUNNING and change.started_at:

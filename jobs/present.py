@@ -38,7 +38,7 @@ def job_row(job: Job) -> dict[str, Any]:
         "priority": _PRIORITY_NAMES.get(job.priority, "normal"),
         "created_at": _iso(job.created_at), "started_at": _iso(job.started_at), "finished_at": _iso(job.finished_at),
         "exit_code": job.exit_code, "array": {"size": job.array_size} if job.array_size is not None else None,
-        "attempt_count": job.attempt_count, "resources": _resources(job.resources), "labels": job.labels, "node": job.node,
+        "attempt_count": job.attempt_count, "resources": _resources(job.resources), "labels": job.labels, "node": job.node, "nodes": _nodes(job),
         "cluster": job.cluster.name, "image": job.spec.get("image", ""), "is_held": job.is_held,
         "page": f"/{job.org.slug}/jobs/{job.number}",
     }
@@ -72,10 +72,15 @@ def attempt_row(attempt: Attempt) -> dict[str, Any]:
         "id": str(attempt.id), "index": attempt.index, "ordinal": attempt.ordinal, "state": state.word,
         "state_at": _iso(attempt.state_at), "reason": reason_of(attempt.reason, attempt.evidence),
         "queued_at": _iso(attempt.queued_at), "started_at": _iso(attempt.started_at), "finished_at": _iso(attempt.finished_at),
-        "exit_code": attempt.exit_code, "signal": attempt.signal, "node": attempt.node, "native_id": attempt.native_id,
+        "exit_code": attempt.exit_code, "signal": attempt.signal, "node": attempt.node, "nodes": _nodes(attempt), "native_id": attempt.native_id,
         "gpus": (attempt.placement or {}).get("gpus", []), "peak_memory": attempt.peak_memory,
         "is_log_sealed": attempt.is_log_sealed,
     }
+
+
+def _nodes(row: Job | Attempt) -> list[str]:
+    """All of them, the first first; none while it is nowhere."""
+    return row.nodes or ([row.node] if row.node else [])
 
 
 def array_states(job: Job) -> dict[str, int]:

@@ -90,8 +90,8 @@ def jobs_seen_by(actor: Actor) -> dict[Place, list[dict[str, Any]]]:
             .select_related("job").order_by("job__number"))
     seen: set[tuple[UUID, str, UUID]] = set()
     for attempt in rows[:500]:
-        at = (attempt.cluster_id, attempt.node)
-        if (*at, attempt.job_id) not in seen:
-            seen.add((*at, attempt.job_id))
-            found[at].append({"number": attempt.job.number, "name": attempt.job.name, "team_id": str(attempt.job.team_id)})
+        for at in ((attempt.cluster_id, node) for node in attempt.nodes or [attempt.node]):
+            if (*at, attempt.job_id) not in seen:
+                seen.add((*at, attempt.job_id))
+                found[at].append({"number": attempt.job.number, "name": attempt.job.name, "team_id": str(attempt.job.team_id)})
     return found

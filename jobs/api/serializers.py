@@ -89,6 +89,7 @@ class JobSerializer(serializers.Serializer):  # type: ignore[type-arg]
     resources = serializers.DictField(help_text="cpus in cores, memory in bytes, gpus, gpu_type.")
     labels = serializers.DictField()
     node = serializers.CharField()
+    nodes = serializers.ListField(child=serializers.CharField(), help_text="All of them; `node` is the first.")
     cluster = serializers.CharField()
     image = serializers.CharField()
     is_held = serializers.BooleanField()

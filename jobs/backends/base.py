@@ -128,6 +128,7 @@ class Observation:
     finished_at: datetime | None = None
     node: str = ""
     peak_memory: int | None = None
+    nodes: Sequence[str] = ()                 # all of them where there are several; `node` is the first
     waiting: Waiting | None = None            # only while it stands in the scheduler's own queue
     image_digest: str = ""                    # of the image that really ran ("sha256:…"), where the runtime tells
 

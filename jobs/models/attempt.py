@@ -37,6 +37,7 @@ class Attempt(TenantModel):
     tries = models.PositiveSmallIntegerField(default=0)  # hand-overs that the cluster could not take
     native_id = models.CharField(max_length=100, blank=True)
     node = models.CharField(max_length=253, blank=True)
+    nodes = models.JSONField(null=True)                 # names of all, `node` first, where there are several
     confirmed_at = models.DateTimeField(null=True)      # seen again long enough after it came that its cluster cannot forget it
     missing_since = models.DateTimeField(null=True)
     stop_sent_at = models.DateTimeField(null=True)

@@ -42,6 +42,7 @@ class Job(TenantModel):
     evidence = models.TextField(blank=True)
     exit_code = models.IntegerField(null=True)
     node = models.CharField(max_length=253, blank=True)
+    nodes = models.JSONField(null=True)
     wait = models.CharField(max_length=32, blank=True)
     attempt_count = models.PositiveIntegerField(default=1)
     started_at = models.DateTimeField(null=True)

@@ -102,7 +102,7 @@ def _change(cluster: Cluster, attempt: Watched, seen: Observation) -> Iterator[C
         return
     yield Change(
         attempt.id, seen.state, cluster.backend, seen.reason, seen.evidence, seen.exit_code, seen.signal, seen.peak_memory,
-        seen.started_at, seen.finished_at, seen.node, seen.native_id, image_digest=seen.image_digest)
+        seen.started_at, seen.finished_at, seen.node, seen.native_id, image_digest=seen.image_digest, nodes=seen.nodes)
 
 
 def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from jobs.web import cluster, clusters, pools, views
+from jobs.web import cluster, clusters, pools, queue, views
 
 urlpatterns = [
     path("<slug:org>/", views.home, name="home"),
@@ -11,6 +11,7 @@ urlpatterns = [
     path("<slug:org>/clusters/<str:cluster>", cluster.cluster, name="cluster"),
     path("<slug:org>/clusters/<str:cluster>/edit", clusters.edit_cluster, name="cluster-edit"),
     path("<slug:org>/clusters/<str:cluster>/nodes/<str:node>", cluster.act_on_node, name="cluster-node"),
+    path("<slug:org>/queue", queue.queue, name="queue"),
     path("<slug:org>/pools", pools.pools, name="pools"),
     path("<slug:org>/pools/<str:pool>", pools.pool, name="pool"),
     path("<slug:org>/jobs", views.job_list, name="jobs"),

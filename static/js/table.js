@@ -30,6 +30,11 @@ if (root) {
     state.lastChild.textContent = job.is_stale ? "unknown" : job.state;
     state.title = job.state_text;
     row.querySelector("[data-why]").textContent = job.pending?.text ?? (job.state === "failed" ? (job.reason?.evidence || job.reason?.headline || "") : "");
+    const where = row.querySelector("[data-where]");
+    if (where && job.nodes?.length) {
+      where.textContent = job.nodes.length > 1 ? `${job.nodes[0]} + ${job.nodes.length - 1} more` : job.nodes[0];
+      where.title = job.nodes.slice(0, 50).join(", ");
+    }
     const time = row.querySelector("[data-took]");
     if (time && job.started_at && !job.finished_at && !time.querySelector("time")) {
       time.innerHTML = '<time data-rel="span"></time>';

@@ -18,6 +18,7 @@ _NAV = (
     ("Nodes", "nodes", "nodes", P.NODES_READ, "n"),
     ("Pools", "pools", "pools", P.NODES_READ, "p"),
     ("Clusters", "clusters", "nodes", P.CLUSTERS_READ, "l"),
+    ("Queue", "queue", "queue", P.CLUSTERS_READ, "w"),
     ("Teams", "teams", "teams", P.TEAMS_READ, "t"),
     ("Members", "members", "members", P.MEMBERS_READ, "m"),
     ("Quotas", "quotas", "quotas", P.QUOTAS_READ, "q"),

@@ -83,6 +83,12 @@ def list_jobs(
         time.sleep(WATCH)
 
 
+def _where(row: Json) -> str:
+    """ "n1 + 3 more"."""
+    more = len(row.get("nodes") or []) - 1
+    return f"{row.get('node') or ''}{f' + {more} more' if more > 0 else ''}"
+
+
 @app.command("info")
 def info(session: Session, job: Name) -> None:
     """Everything about a job."""
@@ -92,7 +98,7 @@ def info(session: Session, job: Name) -> None:
             f"{a['index']}",
             f"{a['ordinal']}",
             a["state"],
-            a.get("node") or "",
+            _where(a),
             span(a.get("started_at"), a.get("finished_at")),
             "" if a.get("exit_code") is None else a["exit_code"],
         ]
@@ -219,7 +225,7 @@ def _facts(session: Session, row: Json) -> list[tuple[str, object]]:
         ("State", row["state_text"] or row["state"]), ("Tasks", progress(row)), ("Why", why(row)), ("What helps", advice(row)),
         ("Who holds it", holders(row)),
         ("Who", f"{row['owner']['email']}, team {row['team']}"), ("Holds", held(row["resources"])), ("Image", row.get("image")),
-        ("Where", " ".join(filter(None, [row.get("cluster"), row.get("node")]))), ("Priority", row["priority"]),
+        ("Where", " ".join(filter(None, [row.get("cluster"), _where(row)]))), ("Priority", row["priority"]),
         ("Labels", " ".join(f"{k}={v}" for k, v in row["labels"].items())), ("After", " ".join(f"#{n}" for n in row.get("after") or [])),
         ("Submitted", ago(row["created_at"])), ("Ran", span(row["started_at"], row["finished_at"])),
         ("Exit code", row["exit_code"]), ("Tries", row["attempt_count"] if row["attempt_count"] > 1 else None),

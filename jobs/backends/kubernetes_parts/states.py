@@ -52,7 +52,7 @@ def observe(key: str, job: Object, pods: Sequence[Object], tail: Tail, limits: L
     state = State.RUNNING if is_all_up else State.STARTING if any(p["spec"].get("nodeName") for p in pods) else State.SUBMITTED
     waiting = None if is_all_up else next(filter(None, map(waits.of_pod, pods)), None) or queued or (waits.of_refusal(refusal) if refusal else None)
     return Observation(key, State.STOPPING if is_stopping else state, _native_state(job, pods), native, waiting=waiting,
-                       started_at=time_of(min(running)) if is_all_up else None, node=_nodes(pods))
+                       started_at=time_of(min(running)) if is_all_up else None, **_where(pods))
 
 
 def by_our_clock(seen: Observation, ahead: timedelta) -> Observation:
@@ -195,7 +195,7 @@ def _ended(key: str, native: str, job: Object, pods: Sequence[Object], pod: Obje
     signal = told.get("signal") or (code - 128 if code and 128 < code < 193 else None)
     peak = _memory_limit(pod) if pod and reason == Reason.OUT_OF_MEMORY and told.get("reason") == "OOMKilled" else None
     return Observation(key, reason.final_state, _native_state(job, pods), native, reason, code, signal, evidence, time_of(min(started, default=None)),
-                       time_of(at), _nodes(pods), peak or None, image_digest=_image_digest(pod) if pod else "")
+                       time_of(at), peak_memory=peak or None, image_digest=_image_digest(pod) if pod else "", **_where(pods))
 
 
 def _lost(pod: Object, now: datetime) -> bool:
@@ -259,8 +259,10 @@ def _memory_limit(pod: Object | None) -> int:
     return int(quantity(limits["memory"])) if "memory" in limits else 0
 
 
-def _nodes(pods: Sequence[Object]) -> str:
-    return ",".join(dict.fromkeys(pod["spec"]["nodeName"] for pod in pods if pod["spec"].get("nodeName")))
+def _where(pods: Sequence[Object]) -> dict[str, Any]:
+    """The node of the first rank that has one, and all of them where there are several."""
+    names = tuple(dict.fromkeys(pod["spec"]["nodeName"] for pod in pods if pod["spec"].get("nodeName")))
+    return {"node": next(iter(names), ""), "nodes": names if len(names) > 1 else ()}
 
 
 def _native_state(job: Object, pods: Sequence[Object]) -> str:

@@ -7,10 +7,12 @@ import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from signal import SIGKILL
+from typing import Any
 
 from jobs.backends.base import Observation
 from jobs.backends.classify import Ending, Verdict, classify
 from jobs.backends.slurm_parts import reasons
+from jobs.backends.slurm_parts.hostlist import expand
 from jobs.backends.slurm_parts.images import image_trouble
 from jobs.backends.slurm_parts.rows import Row
 from jobs.states import Reason, State
@@ -105,7 +107,7 @@ def live(row: Row, record: Record) -> Observation | None:
     if state == State.SUBMITTED:
         return Observation(row.key, state, row.state, str(row.id), waiting=reasons.waiting(row))
     return Observation(row.key, state, row.state, str(row.id), started_at=_time(record.started or row.started),
-                       node=record.node or _first(row.nodes))
+                       **_where(row, record))
 
 
 def ended(row: Row, record: Record, evidence: Evidence) -> Observation:
@@ -118,7 +120,7 @@ def ended(row: Row, record: Record, evidence: Evidence) -> Observation:
     return Observation(
         row.key, verdict.reason.final_state, row.state, str(row.id), reason=verdict.reason, exit_code=code, signal=number,
         evidence=verdict.evidence, started_at=_time(record.started or _started(row)), finished_at=_time(record.ended or row.ended),
-        node=record.node or _first(row.nodes), peak_memory=row.peak or None)
+        peak_memory=row.peak or None, **_where(row, record))
 
 
 def _with_memory(row: Row, number: int | None, evidence: Evidence) -> Row:
@@ -195,9 +197,10 @@ def _time(seconds: float) -> datetime | None:
     return datetime.fromtimestamp(seconds, UTC) if seconds else None
 
 
-def _first(nodes: str) -> str:
-    """The first of "n[1-3,7]" or "n1,n2"."""
-    head, bracket, rest = nodes.partition("[")
-    if not bracket or "," in head:
-        return nodes.partition(",")[0]
-    return head + rest.replace("-", ",").replace("]", ",").partition(",")[0]
+def _where(row: Row, record: Record) -> dict[str, Any]:
+    """The node its script ran on, which is the first, and all of them where there are several."""
+    names = expand(row.nodes)
+    node = record.node or next(iter(names), "")
+    if node in names:
+        names = (node, *(name for name in names if name != node))
+    return {"node": node, "nodes": names if len(names) > 1 else ()}

@@ -1,0 +1,32 @@
+"""The operators' page of what waits, on all clusters and of all organizations."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from clusters.models import Cluster
+from jobs.clusters import queued
+from workspaces.permissions import Permission as P
+from workspaces.web.doors import page
+
+FILTERS = ("cluster", "org", "team", "wait")
+
+
+@page(P.CLUSTERS_READ)
+def queue(request: Any) -> HttpResponse:
+    """By reason, by team, and job by job, the oldest first."""
+    asked = {name: request.GET.get(name, "") for name in (*FILTERS, "after")}
+    kept = {name: asked[name] for name in FILTERS if asked[name]}
+    rows, following = queued.queue_page(request.actor, asked)
+    why = queued.reasons(request.actor, asked)
+    return render(request, "jobs/queue.html", {
+        "page_title": "Queue", "rows": rows, "asked": asked, "kept": urlencode(kept), "is_filtered": bool(kept),
+        "next_url": "?" + urlencode(kept | {"after": following}) if following else "", "is_first": not asked["after"],
+        "reasons": [r | {"url": "?" + urlencode({n: v for n, v in kept.items() if n != "wait"} | {"wait": r["code"]})} for r in why],
+        "without_wait": "?" + urlencode({n: v for n, v in kept.items() if n != "wait"}), "total": sum(r["n"] for r in why),
+        "teams": queued.teams_waiting(request.actor, asked) if not asked["after"] else [],
+        "clusters": list(Cluster.objects.order_by("name").values_list("name", flat=True))})

@@ -1,0 +1,70 @@
+"""A job on several nodes says all of them, however many and however long their names: in the store, by REST, on the pages."""
+
+from __future__ import annotations
+
+from jobs.backends.kubernetes_parts import states as kubernetes
+from jobs.backends.slurm_parts import states as slurm
+from jobs.backends.slurm_parts.rows import Row
+from jobs.lifecycle import Change, transition
+from jobs.models import Attempt, Job
+from jobs.states import Reason, State
+from monitoring.nodes import jobs_seen_by
+from tests.jobs.stage import cluster_with, submit
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+NAMES = [f"a-node-with-quite-a-long-name-{n:03}.cluster.example" for n in range(64)]
+
+
+def running(story, *nodes: str) -> Job:
+    cluster_with()
+    job = submit(story)
+    with platform_scope("test"):
+        attempt = Attempt.objects.get(job=job)
+        transition([Change(attempt.id, State.RUNNING, "test", node=nodes[0], nodes=nodes if len(nodes) > 1 else ())])
+        return Job.objects.get(id=job.id)
+
+
+def test_all_nodes_are_kept_and_told_by_rest(story):
+    job = running(story, *NAMES)
+    told = story.api(story.ada).get(f"/api/v1/orgs/atlas/jobs/{job.number}").json()
+    assert (told["node"], told["nodes"], told["attempts"][0]["nodes"]) == (NAMES[0], NAMES, NAMES)
+
+
+def test_one_node_is_a_list_of_one_and_none_an_empty_one(story):
+    job = running(story, "n7")
+    api = story.api(story.ada)
+    assert api.get(f"/api/v1/orgs/atlas/jobs/{job.number}").json()["nodes"] == ["n7"]
+    waiting = submit(story)
+    assert api.get(f"/api/v1/orgs/atlas/jobs/{waiting.number}").json()["nodes"] == []
+
+
+def test_the_pages_say_the_first_and_how_many_more_with_the_list(story):
+    job = running(story, "n1", "n2", "n3", "n4")
+    page = story.client(story.ada).get(f"/atlas/jobs/{job.number}").content.decode()
+    assert "<summary>+ 3 more</summary>" in page and '<a href="/atlas/nodes/n4?cluster=local">n4</a>' in page
+    row = story.client(story.ada).get("/atlas/jobs").content.decode()
+    assert 'title="n1, n2, n3, n4">n1 <span class="faint">+ 3 more</span>' in row
+
+
+def test_each_of_its_nodes_names_the_job(story):
+    job = running(story, "n1", "n2")
+    with org_scope(story.atlas.id):
+        seen = jobs_seen_by(story.actor(story.ada))
+    assert {name: [j["number"] for j in jobs] for (_, name), jobs in seen.items()} == {"n1": [job.number], "n2": [job.number]}
+
+
+def test_slurm_tells_the_node_of_the_script_first_then_the_others():
+    row = Row(7, "RUNNING", "t-1", started=1000, nodes="n[1-3]")
+    seen = slurm.live(row, slurm.Record(started=1000.5, node="n2"))
+    assert (seen.node, tuple(seen.nodes)) == ("n2", ("n2", "n1", "n3"))
+    fresh = slurm.live(row, slurm.Record())
+    assert (fresh.node, tuple(fresh.nodes)) == ("n1", ("n1", "n2", "n3"))
+    ended = slurm.ended(Row(7, "COMPLETED", "t-1", started=1000, ended=1010, nodes="n3"), slurm.Record(started=1000.5), slurm.Evidence())
+    assert (ended.node, tuple(ended.nodes), ended.reason) == ("n3", (), Reason.COMPLETED)
+
+
+def test_kubernetes_tells_the_nodes_of_all_pods_and_no_name_longer_than_a_node_may_have():
+    pods = [{"spec": {"nodeName": name}} for name in (*NAMES, NAMES[0])] + [{"spec": {}}]
+    told = kubernetes._where(pods)
+    assert told == {"node": NAMES[0], "nodes": tuple(NAMES)}
+    assert kubernetes._where(pods[:1]) == {"node": NAMES[0], "nodes": ()}
