@@ -69,7 +69,8 @@ def choose_place(actor: Actor, team: Team, spec: JobSpec) -> Place:
 
 def check_features(spec: JobSpec, cluster: Cluster) -> None:
     """Nothing is asked for that this cluster or installation does not have. Raises InvalidInput."""
-    has = {Feature.POOLS, *(f for c, f in FEATURES.items() if c in capabilities_of(cluster.backend, cluster.config))}
+    options = cluster.config if spec.image else None          # images alone depend on them: a plain submission reads no configuration
+    has = {Feature.POOLS, *(f for c, f in FEATURES.items() if c in capabilities_of(cluster.backend, options))}
     if faults := spec.unavailable(has):
         raise InvalidInput(f"{faults[0].field}: {faults[0].message}",
                            errors=[{"field": f.field, "message": f.message} for f in faults])
