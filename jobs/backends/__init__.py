@@ -27,7 +27,8 @@ def backends() -> dict[str, Any]:
 
 
 def capabilities_of(name: str, options: Callable[[], Mapping[str, Any]] | None = None) -> frozenset[Capability]:
-    """What this backend can do; with a cluster's options, which are read only where they matter, what it can do there. Raises KeyError for a name that is none."""
+    """What this backend can do; with a cluster's options, which are read only where they matter, what it can do there. Raises
+    KeyError for a name that is none."""
     kind = backends()[name]
     with_options = getattr(kind, "capabilities_with", None)
     return with_options(options()) if with_options and options else kind.capabilities  # type: ignore[no-any-return]
