@@ -153,7 +153,8 @@ def _considered(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) ->
 
 
 def _judge(cluster: Cluster, pool: Pool | None, inside: Sequence[Machine], need: Need, spec: JobSpec, *, is_known: bool) -> tuple[int, str]:
-    if faults := spec.unavailable({Feature.POOLS, *(f for c, f in FEATURES.items() if c in capabilities_of(cluster.backend, cluster.config))}):
+    able_to = capabilities_of(cluster.backend, lambda: cluster.config)
+    if faults := spec.unavailable({Feature.POOLS, *(f for c, f in FEATURES.items() if c in able_to)}):
         return UNFIT, f"{faults[0].field}: {faults[0].message}"
     if not is_known:
         return UNKNOWN, "its nodes are not known yet"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -26,11 +26,12 @@ def backends() -> dict[str, Any]:
     return found
 
 
-def capabilities_of(name: str, options: Mapping[str, Any] | None = None) -> frozenset[Capability]:
-    """What this backend can do; with a cluster's options, what it can do there. Raises KeyError for a name that is none."""
+def capabilities_of(name: str, options: Callable[[], Mapping[str, Any]] | None = None) -> frozenset[Capability]:
+    """What this backend can do; with a cluster's options, which are read only where they matter, what it can do there. Raises
+    KeyError for a name that is none."""
     kind = backends()[name]
-    with_options = getattr(kind, "capabilities_with", None) if options is not None else None
-    return with_options(options) if with_options else kind.capabilities  # type: ignore[no-any-return]
+    with_options = getattr(kind, "capabilities_with", None)
+    return with_options(options()) if with_options and options else kind.capabilities  # type: ignore[no-any-return]
 
 
 def title_of(name: str) -> str:

@@ -69,7 +69,7 @@ def choose_place(actor: Actor, team: Team, spec: JobSpec) -> Place:
 
 def check_features(spec: JobSpec, cluster: Cluster) -> None:
     """Nothing is asked for that this cluster or installation does not have. Raises InvalidInput."""
-    options = cluster.config if spec.image else None          # images alone depend on them: a plain submission reads no configuration
+    options = (lambda: cluster.config) if spec.image else None          # images alone depend on them, and few backends look
     has = {Feature.POOLS, *(f for c, f in FEATURES.items() if c in capabilities_of(cluster.backend, options))}
     if faults := spec.unavailable(has):
         raise InvalidInput(f"{faults[0].field}: {faults[0].message}",

@@ -104,8 +104,8 @@ def test_a_cluster_that_runs_no_images_refuses_one(stage):
 
 def test_a_cluster_can_run_images_once_its_operator_says_what_runs_them():
     assert Capability.IMAGES not in capabilities_of("slurm")
-    assert Capability.IMAGES not in capabilities_of("slurm", {"spool": "/s", "containers": "none"})
-    assert Capability.IMAGES in capabilities_of("slurm", {"spool": "/s", "containers": "auto"})
+    assert Capability.IMAGES not in capabilities_of("slurm", lambda: {"spool": "/s", "containers": "none"})
+    assert Capability.IMAGES in capabilities_of("slurm", lambda: {"spool": "/s", "containers": "auto"})
 
 
 def test_ranks_that_are_started_from_outside_do_not_fit_into_an_image():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from clusters.models import Cluster, Node, Pool, PoolGrant
@@ -152,3 +154,15 @@ def test_deleting_a_pool_takes_the_grants_of_every_organization_along(story, clu
         p.delete_pool(actor=dot, pool=pool)
     with platform_scope("test"):
         assert PoolGrant.objects.count() == 0
+
+
+def test_over_the_api_a_grant_says_as_whom_and_without_a_body_it_stays(story, slurm, dot):
+    p.create_pool(actor=dot, cluster=slurm, name="a100")
+    door, path = story.api(story.dot, story.atlas), "/api/v1/orgs/atlas/pools/a100/teams/vision"
+    given = {"user": "vision", "account": "atlas", "qos": ""}
+    for body in (given, {}):
+        answer = door.put(path, json.dumps(body), content_type="application/json")
+        assert (answer.status_code, answer.json()["identities"]) == (200, {"vision": given})
+    refused = door.put(path, json.dumps({"user": "root"}), content_type="application/json")
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, "user")
+    assert story.api(story.ada).put(path, json.dumps(given), content_type="application/json").status_code == 403
