@@ -83,12 +83,13 @@ def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
 def _orphans(cluster: Cluster) -> list[Attempt]:
     """Claims whose worker is gone, or whose cluster could not take them: theirs to try again."""
     claimed = Attempt.objects.filter(cluster=cluster, state=State.DISPATCHING)
-    return _locked(claimed.filter(Q(lease_until__lt=clock.now()) | Q(lease__in=_dead(claimed))).order_by("id")[:BATCH])
+    return _locked(claimed.filter(_abandoned(claimed)).order_by("id")[:BATCH])
 
 
-def _dead(claimed: QuerySet[Attempt]) -> list[UUID]:
-    """Leases of workers that were killed on this machine: nobody need wait for their end."""
-    return [lease for lease in claimed.order_by().values_list("lease", flat=True).distinct() if lease and is_dead(lease)]
+def _abandoned(claimed: QuerySet[Attempt]) -> Q:
+    """Leases that ran out, and those of workers that were killed on this machine: nobody need wait for their end."""
+    leases = claimed.order_by().values_list("lease", flat=True).distinct()
+    return Q(lease_until__lt=clock.now()) | Q(lease__in=[lease for lease in leases if lease and is_dead(lease)])
 
 
 def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
@@ -198,8 +199,8 @@ def _lease(claim: Claim) -> None:
 def due_sweep() -> None:
     """By the clock: attempts whose back-off or lease has run out get a planner even if every hint was lost."""
     with platform_scope("sweep"):
-        if Attempt.objects.filter(Q(state=State.QUEUED, due_at__lte=clock.now())
-                                  | Q(state=State.DISPATCHING, lease_until__lt=clock.now())).exists():
+        claimed = Attempt.objects.filter(state=State.DISPATCHING)
+        if Attempt.objects.filter(state=State.QUEUED, due_at__lte=clock.now()).exists() or claimed.filter(_abandoned(claimed)).exists():
             hint("jobs.dispatch")
 
 

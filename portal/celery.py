@@ -9,7 +9,7 @@ from celery.signals import task_postrun, task_prerun
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
-app = Celery("muster")
+app = Celery("muster", amqp="portal.broker:Broker")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.set_default()      # for every thread: "current" is the importing thread only

@@ -6,7 +6,7 @@ from portal.core import clock
 
 POLL_EVERY = 0.5        # seconds between polls of state
 DUTY = 10               # a scheduler is polled no more often than after so many times what its answer took
-QUICK = 0.1             # after a poll that saw something move, where no scheduler is asked for it
+QUICK = 0.2             # after a poll that saw something move, where no scheduler is asked for it
 LINGER = 3.0            # seconds after the last move in which more is expected, though nothing runs at the moment
 
 

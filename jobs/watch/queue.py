@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from django.db import transaction
+from django.db.models import Q
 
 from clusters.models import Cluster
 from jobs import waiting
@@ -58,7 +59,8 @@ def send_again(cluster: Cluster, backend: Backend, missing: Sequence[Watched]) -
         if attempt.state != State.SUBMITTED or not is_forgotten(cluster, attempt):
             continue
         lease = uuid4()
-        mine = Attempt.objects.filter(id=attempt.id, state=State.SUBMITTED, lease=None)
+        is_free = Q(lease=None) | Q(lease_until__lt=clock.now())          # or the watcher that began to send it is gone
+        mine = Attempt.objects.filter(is_free, id=attempt.id, state=State.SUBMITTED)
         if not mine.update(lease=lease, lease_until=clock.after(RESEND_LEASE)):
             continue
         fresh = Attempt.objects.select_related("job__owner", "job__team", "job__org", "job__pool").get(id=attempt.id)

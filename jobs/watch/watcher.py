@@ -64,8 +64,10 @@ class Watcher:
 
     def look(self) -> bool:
         """One turn; whether anything is under way."""
-        if not self._leads() or self._is_quiet():
+        if not self._leads():
             return False
+        if self._is_quiet():
+            return self._pace.is_lively
         cluster = Cluster.objects.get(id=self.cluster_id)
         self._was_in_trouble = bool(cluster.trouble)
         backend = backend_of(cluster)

@@ -11,6 +11,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_timeout": 5, "socket_connect_timeout": 2, "retry_policy": {"max_retries": 0},
     "polling_interval": 4,                       # how long a worker sleeps in BRPOP, which a message ends at once
 }
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None      # for as long as it takes
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_SEND_TASK_EVENTS = False

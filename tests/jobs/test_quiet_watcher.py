@@ -20,7 +20,7 @@ from workspaces.tenancy.scope import platform_scope
 def watch(story, monkeypatch):
     """A watcher that has looked once at a cluster in which nothing runs; what it polls is only counted."""
     made = watcher.Watcher(cluster_with().id)
-    made.polled, made._poll_every = [], 0
+    made.polled, made._pace.poll_every = [], 0
     monkeypatch.setattr(made, "_poll", lambda cluster, backend: made._is_due("probe", 0) and made.polled.append(cluster))
     with platform_scope("test"):
         made.look()

@@ -157,6 +157,26 @@ def test_a_scheduler_that_cannot_take_it_again_yet_is_asked_later(cluster, doubl
     assert len(double.starts) == 2
 
 
+def test_what_a_watcher_that_was_killed_was_sending_again_is_sent_by_the_next(cluster, double, handed_over):
+    class Killed(BaseException):
+        """Nothing of ours catches it."""
+
+    def die(launch: Launch) -> None:
+        double.before_submit = lambda launch: None
+        raise Killed
+
+    forget_all(double)
+    look(cluster, double)
+    double.before_submit = die
+    with pytest.raises(Killed):
+        look(cluster, double, 6)
+    look(cluster, double, 7)
+    assert len(double.starts) == 1                        # it may still be at it
+    look(cluster, double, 6 + queue.RESEND_LEASE + 1)
+    attempt = only_attempt(handed_over)
+    assert double.starts == [attempt.key, attempt.key] and attempt.lease is None
+
+
 @pytest.mark.parametrize("when", ["before", "while"])
 def test_a_cancel_beats_the_sending_again(story, cluster, double, handed_over, when):
     def cancel(_: Launch | None = None) -> None:

@@ -35,7 +35,7 @@ def test_while_something_moves_polls_are_quick_and_then_slow_down_again(tick):
         tick(pace.poll_every)
         pace.polled(0.001, is_moving=False, is_scheduler=False)
         seen.append(pace.poll_every)
-    assert seen == [2 * QUICK, 4 * QUICK, POLL_EVERY, POLL_EVERY]
+    assert seen == [2 * QUICK, POLL_EVERY, POLL_EVERY, POLL_EVERY]
     tick(LINGER)
     assert not pace.is_lively
 
