@@ -221,7 +221,7 @@ def test_processor_time_is_counted_once_whoever_reaps_the_child(before, after, g
 def test_short_lived_children_are_counted_by_what_their_parent_reaped(spawn, state_of, jobs_dir, wait_for):
     child = spawn("import subprocess, sys\nwhile True: subprocess.run([sys.executable, '-c', 'sum(range(2_000_000))'])")
     state_of("muster-a", child.pid)
-    assert measured(Jobs(jobs_dir), wait_for, 1.0)["muster-a"]["cpu.used"] > 0.25
+    assert measured(Jobs(jobs_dir), wait_for, 1.0)["muster-a"]["cpu.used"] > 0.1       # its own is a hundredth
 
 
 def test_the_own_process_is_its_own_living_root():

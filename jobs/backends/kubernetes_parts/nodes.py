@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +31,10 @@ def quantity(text: object) -> float:
     found = _QUANTITY.fullmatch(str(text))
     if not found or found[2] not in _UNITS:
         raise ValueError(f"not a quantity: {text!r}")
-    return float(found[1]) * _UNITS[found[2]]
+    number = float(found[1]) * _UNITS[found[2]]
+    if not math.isfinite(number):                       # "1e999"
+        raise ValueError(f"not a quantity: {text!r}")
+    return number
 
 
 def gpu_type(product: str) -> str:

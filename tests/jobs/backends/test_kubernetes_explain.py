@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jobs.backends.fitting import Field
@@ -237,6 +237,7 @@ amounts = st.lists(pairs, min_size=1, max_size=3).map(lambda found: ",".join(f"{
 
 
 @given(amounts, amounts)
+@example("pods=9e999", "pods=9e999")
 def test_no_message_about_a_quota_breaks_us(used, limited):
     message = f"exceeded quota: q, requested: pods=1, used: {used}, limited: {limited}"
     assert explained(waits.of_refusal(message), job(pod(1)), [], picture_of([], [], GPU, (), "muster")).text
