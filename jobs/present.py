@@ -38,7 +38,8 @@ def job_row(job: Job) -> dict[str, Any]:
         "priority": _PRIORITY_NAMES.get(job.priority, "normal"),
         "created_at": _iso(job.created_at), "started_at": _iso(job.started_at), "finished_at": _iso(job.finished_at),
         "exit_code": job.exit_code, "array": {"size": job.array_size} if job.array_size is not None else None,
-        "attempt_count": job.attempt_count, "resources": _resources(job.resources), "labels": job.labels, "node": job.node, "nodes": _nodes(job),
+        "attempt_count": job.attempt_count, "resources": _resources(job.resources), "labels": job.labels,
+        "node": job.node.partition(",")[0], "nodes": _nodes(job),
         "cluster": job.cluster.name, "image": job.spec.get("image", ""), "is_held": job.is_held,
         "page": f"/{job.org.slug}/jobs/{job.number}",
     }
@@ -79,8 +80,8 @@ def attempt_row(attempt: Attempt) -> dict[str, Any]:
 
 
 def _nodes(row: Job | Attempt) -> list[str]:
-    """All of them, the first first; none while it is nowhere."""
-    return row.nodes or ([row.node] if row.node else [])
+    """All of them, the first first; none while it is nowhere. Rows from before `nodes` may have them in `node`, with commas."""
+    return row.nodes or [name for name in row.node.split(",") if name]
 
 
 def array_states(job: Job) -> dict[str, int]:

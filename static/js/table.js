@@ -29,7 +29,8 @@ if (root) {
     state.className = `state ${job.is_stale ? "unknown" : job.state}`;
     state.lastChild.textContent = job.is_stale ? "unknown" : job.state;
     state.title = job.state_text;
-    row.querySelector("[data-why]").textContent = job.pending?.text ?? (job.state === "failed" ? (job.reason?.evidence || job.reason?.headline || "") : "");
+    const why = row.querySelector("[data-why]");
+    why.textContent = why.title = job.pending?.text ?? (job.state === "failed" ? (job.reason?.evidence || job.reason?.headline || "") : "");
     const where = row.querySelector("[data-where]");
     if (where && job.nodes?.length) {
       where.textContent = job.nodes.length > 1 ? `${job.nodes[0]} + ${job.nodes.length - 1} more` : job.nodes[0];

@@ -38,6 +38,12 @@ def test_one_node_is_a_list_of_one_and_none_an_empty_one(story):
     assert api.get(f"/api/v1/orgs/atlas/jobs/{waiting.number}").json()["nodes"] == []
 
 
+def test_a_row_from_before_with_all_in_one_word_is_told_the_same_way(story):
+    job = running(story, "n1,n2")
+    told = story.api(story.ada).get(f"/api/v1/orgs/atlas/jobs/{job.number}").json()
+    assert (told["node"], told["nodes"]) == ("n1", ["n1", "n2"])
+
+
 def test_the_pages_say_the_first_and_how_many_more_with_the_list(story):
     job = running(story, "n1", "n2", "n3", "n4")
     page = story.client(story.ada).get(f"/atlas/jobs/{job.number}").content.decode()
