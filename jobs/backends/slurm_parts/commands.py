@@ -158,4 +158,4 @@ def _tasks(request: Request) -> dict[str, object]:
     tasks = request.tasks
     if tasks is None:
         return {"ntasks-per-node": 1, "cpus-per-task": request.cpus}
-    return {"ntasks": tasks.count, "ntasks-per-node": tasks.per_node or "", "cpus-per-task": tasks.cpus, "gpus-per-task": tasks.gpus}
+    return {"ntasks": tasks.count, "ntasks-per-node": tasks.per_node or "", "cpus-per-task": tasks.cpus}

@@ -34,12 +34,13 @@ class Site:
 
 @dataclass(frozen=True)
 class Tasks:
-    """What a plain `srun` in the script starts: how many, on each node (0: as they fit), with so many cores and GPUs each."""
+    """What a plain `srun` in the script starts: how many, on each node (0: as they fit), with so many cores and GPUs each. The GPUs are
+    asked for by node all the same: 22.05 gives a task none where `--gpus-per-task` names their type."""
 
     count: int
     per_node: int
     cpus: int
-    gpus: str = ""
+    gpus: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,14 +78,14 @@ def build_request(launch: Launch, site: Site) -> Request:
     """Raises Rejected for what Slurm here cannot do."""
     check_image(launch, site.images)
     minutes = math.ceil((launch.time_limit + launch.grace + _SLACK) / 60) if launch.time_limit else None
-    own, tasks = chosen(launch, site).values, _tasks(launch)
+    own = chosen(launch, site).values
     return Request(
         key=launch.key, comment=comment_of(launch.name), output=f"{site.spool}/{launch.key}.slurm", spool=site.spool,
         nodes=launch.num_nodes, cpus=max(math.ceil(launch.cpus), 1), memory=math.ceil(launch.memory / (1 << 20)) if launch.memory else None,
-        gres="" if tasks and tasks.gpus else _gres(launch), minutes=minutes, account=_own(own, "account", launch.identity.account or site.account),
+        gres=_gres(launch), minutes=minutes, account=_own(own, "account", launch.identity.account or site.account),
         qos=_own(own, "qos", launch.identity.qos or site.qos), partition=_word(launch.partition or site.partition, "partition"),
         reservation=_own(own, "reservation", site.reservation), licenses=own.get("licenses", ""), is_exclusive=bool(own.get("exclusive")),
-        constraint=combined(_constraint(launch.node_labels, site.constraint), own.get("constraint", "")), tasks=tasks,
+        constraint=combined(_constraint(launch.node_labels, site.constraint), own.get("constraint", "")), tasks=tasks_of(launch),
         user=_user(launch.identity.user, site))
 
 
@@ -100,15 +101,14 @@ def _own(own: Mapping[str, Any], name: str, always: str) -> str:
     return _word(str(own.get(name) or always), f"slurm.{name}")
 
 
-def _tasks(launch: Launch) -> Tasks | None:
+def tasks_of(launch: Launch) -> Tasks | None:
     """As in a batch script: only where the script runs once. A node's cores are those of its tasks."""
     count, per_node = launch.native.get("tasks", 0), launch.native.get("tasks_per_node", 0)
     if not count or (launch.num_nodes > 1 and not launch.is_on_first_node_only):
         return None
     on_one = per_node or math.ceil(count / launch.num_nodes)
     each = launch.native.get("gpus_per_task", 0)
-    gpus = _gpus_of(launch.gpu_type, each) if each and each * on_one == launch.gpus else ""
-    return Tasks(count, per_node, max(math.ceil(launch.cpus / on_one), 1), gpus)
+    return Tasks(count, per_node, max(math.ceil(launch.cpus / on_one), 1), each if each * on_one == launch.gpus else 0)
 
 
 def comment_of(name: str) -> str:
@@ -119,12 +119,8 @@ def comment_of(name: str) -> str:
 def _gres(launch: Launch) -> str:
     if not launch.gpus:
         return ""
-    return f"gpu:{_gpus_of(launch.gpu_type, launch.gpus)}"
-
-
-def _gpus_of(gpu_type: str, count: int) -> str:
-    kind = _word(gpu_type.lower().removeprefix("mig-"), "gpu_type")
-    return f"{kind}:{count}" if kind else f"{count}"
+    kind = _word(launch.gpu_type.lower().removeprefix("mig-"), "gpu_type")
+    return f"gpu:{kind}:{launch.gpus}" if kind else f"gpu:{launch.gpus}"
 
 
 def _constraint(labels: Mapping[str, str], always: str) -> str:

@@ -34,8 +34,7 @@ def _tasks(request: Request, minor: int) -> Json:
     tasks = request.tasks
     if tasks is None:
         return {"tasks_per_node": 1, "cpus_per_task": request.cpus, "tasks": request.nodes if minor < 39 else None}
-    gpus = {"gpus_per_task": tasks.gpus} if minor < 39 else {"tres_per_task": f"gres/gpu:{tasks.gpus}" if tasks.gpus else ""}
-    return {"tasks": tasks.count, "tasks_per_node": tasks.per_node or None, "cpus_per_task": tasks.cpus, **gpus}
+    return {"tasks": tasks.count, "tasks_per_node": tasks.per_node or None, "cpus_per_task": tasks.cpus}
 
 
 def _exclusive(request: Request, minor: int) -> Json:

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from jobs.backends.base import Launch, Rejected
 from jobs.backends.slurm_parts.images import NODE, NONE, PYXIS, Images
 from jobs.backends.slurm_parts.images import head as image_head
+from jobs.backends.slurm_parts.request import tasks_of
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # What changes the programs around the job, or would contradict Slurm about it.
@@ -147,13 +148,19 @@ def batch_script(launch: Launch, folder: str, sent: str = "", images: Images = N
         sent=shlex.quote(sent), folder=shlex.quote(folder),
         limit=f"{launch.time_limit:g}" if launch.time_limit else "", grace=f"{max(launch.grace, 0):g}",
         nodes=nodes, memory=launch.memory, **_warning(str(launch.native.get("signal", ""))),
-        variables=_base64(exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"})),
+        variables=_base64(exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"}) + _for_srun(launch)),
         script=_base64(launch.script), rank=_base64(_RANK), node=_base64(image_head(launch, images) + NODE) if launch.image else "",
         examples=_EXAMPLES.format(data=_lines(_packed(launch.examples))) if launch.examples else "")
     text = head + _TAIL.replace("#IMAGE\n", image_head(launch, images) + PYXIS if launch.image else "")
     if len(text) > _LARGEST:
         raise Rejected(f"Script and variables take {len(text) >> 10:,} KiB together; Slurm takes at most {_LARGEST >> 10:,} KiB.", "run")
     return text
+
+
+def _for_srun(launch: Launch) -> str:
+    """What an `srun` in the script reads of the options of its job."""
+    tasks = tasks_of(launch)
+    return f"export SLURM_GPUS_PER_TASK={tasks.gpus}\n" if tasks and tasks.gpus else ""
 
 
 def _warning(text: str) -> dict[str, str]:

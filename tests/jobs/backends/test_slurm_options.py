@@ -23,13 +23,14 @@ def shown(slurm, stage, key: str) -> dict[str, str]:
 
 
 @SLURM
-def test_a_plain_srun_starts_the_tasks_that_were_asked_for(stage):
-    """8 tasks of 2 cores on 2 nodes, and a GPU for each: exactly what sbatch would do."""
-    each = "echo $SLURM_PROCID of $SLURM_NTASKS sees $(echo $CUDA_VISIBLE_DEVICES | tr , '\\n' | wc -l)"
-    seen, log = stage.run(f"srun sh -c '{each}' | sort", num_nodes=2, cpus=8, gpus=4, is_on_first_node_only=True,
+@pytest.mark.parametrize("gpu_type", ["h100", ""])
+def test_a_plain_srun_starts_the_tasks_that_were_asked_for(stage, gpu_type):
+    """8 tasks of 2 cores on 2 nodes, and a GPU of its own for each: what sbatch would do."""
+    each = "echo $SLURM_PROCID of $SLURM_NTASKS on $SLURMD_NODENAME sees [$CUDA_VISIBLE_DEVICES]"
+    seen, log = stage.run(f"srun sh -c '{each}' | sort", num_nodes=2, cpus=8, gpus=4, gpu_type=gpu_type, is_on_first_node_only=True,
                           native={"tasks": 8, "tasks_per_node": 4, "gpus_per_task": 1})
     assert seen.reason == Reason.COMPLETED, log
-    assert log.decode().splitlines() == [f"{rank} of 8 sees 1" for rank in range(8)]
+    assert log.decode().splitlines() == [f"{rank} of 8 on n{1 + rank // 4} sees [{rank % 4}]" for rank in range(8)]
 
 
 @SLURM
