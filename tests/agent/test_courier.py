@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import os
 import shutil
 import signal
@@ -137,14 +138,14 @@ def test_retry_after_is_kept_to(portal, courier_to, wait_for, monkeypatch):
     wait_for(lambda: pauses == [30.0])
 
 
-@pytest.mark.parametrize(("ahead", "words"), [(95, "95 s behind"), (-300, "300 s ahead of"), (0, "")])
+@pytest.mark.parametrize(("ahead", "words"), [(95, "9[456] s behind"), (-300, "(299|30[01]) s ahead of"), (0, "")])
 def test_a_clock_that_is_wrong_is_noted(portal, courier_to, wait_for, ahead, words):
     portal.clock_ahead = ahead
     courier = courier_to(portal.url)
     courier.offer(batch(0))
     wait_for(lambda: portal.taken and len(courier._spool) == 0)
     assert courier.skew == pytest.approx(ahead, abs=1.5)
-    assert words in "".join(courier.notes())
+    assert re.search(words, "".join(courier.notes()))
     assert bool(courier.notes()) == bool(words)
 
 

@@ -103,7 +103,7 @@ def test_watches_that_close_or_forget_lose_no_end(site, seed):
 def test_a_pod_deleted_by_hand_ends_its_job_and_one_that_takes_its_name_is_not_it(site, seed):
     job = site.submit("sleep 60")
     other = site.submit("sleep 2")
-    site.until(lambda: site.states() == [State.RUNNING] * 2)
+    site.until(lambda: site.states() == [State.RUNNING] * 2 and site.runs() == [1, 1])
     pod = site.pods(job)[0]
     site.double.node.delete(pod)
     site.until(lambda: not site.pods(job))

@@ -107,7 +107,7 @@ def test_a_job_that_waits_says_why_and_is_canceled_at_once(stage):
     stage.wait_for(lambda: stage.look(full).state == State.RUNNING)
     key = stage.submit("true", partition="debug", cpus=8).key
     seen = stage.wait_for(lambda: (o := stage.look(key)).waiting and o.waiting.wait in {Wait.CAPACITY, Wait.BEHIND} and o)
-    assert seen.state == State.SUBMITTED and "partition debug" in seen.waiting.text
+    assert seen.state == State.SUBMITTED and "partition debug" in seen.waiting.text.lower()
     stage.backend.cancel(key, 20)
     ended = stage.ended(key)
     assert (ended.reason, ended.started_at) == (Reason.CANCELED, None)
