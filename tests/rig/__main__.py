@@ -20,6 +20,7 @@ from tests.rig.slurm_by_hand import serve_slurm
 ROOT = Path(__file__).resolve().parents[2]
 PYTEST = [sys.executable, "-m", "pytest", "-q"]
 PARALLEL = ["-n", "2", "--dist", "loadfile", "-m", "not serial and not browser and not storm"]
+ONCE = {"embedded": [], "server": ["--ignore=tests/jobs/backends"]}  # a backend knows no database: its tests run in one mode
 ALONE = {"embedded": ["-m", "serial or browser"], "server": ["-m", "serial or browser or storm"]}
 NO_TESTS_RAN = 5
 _SUMMARY = re.compile(r"\d+ (?:passed|failed|error)[^\n]* in [\d.]+s[^\n]*")
@@ -43,7 +44,7 @@ def suite(arguments: list[str]) -> int:
     code, summary = _browser_scripts()
     lines, failed = [f"browser scripts: {summary}"], bool(code)
     for mode in ("embedded", "server"):
-        for part, options in (("", PARALLEL), (" (one by one)", ALONE[mode])):
+        for part, options in (("", [*PARALLEL, *ONCE[mode]]), (" (one by one)", ALONE[mode])):
             code, summary = _pytest(mode, [*options, *arguments])
             failed |= code not in {0, NO_TESTS_RAN}
             lines.append(f"{mode}{part}: {summary}")
