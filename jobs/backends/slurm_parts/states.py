@@ -134,7 +134,7 @@ def _with_memory(row: Row, number: int | None, evidence: Evidence) -> Row:
 def _verdict(row: Row, record: Record, evidence: Evidence, code: int | None, number: int | None) -> Verdict:
     if is_of_another(row, record) and not row.is_asked_to_end:
         return Verdict(Reason.FORGOTTEN, f"Slurm forgot its job {record.id} when its controller was started again, and ended what ran of it.")
-    if is_unlaunched(row) and not record.started and not row.is_asked_to_end:
+    if is_unlaunched(row) and record.code is None and not row.is_asked_to_end:     # begun or not: its number was another job's, perhaps its own
         return Verdict(Reason.FORGOTTEN, "A node refused to start it, and Slurm held it back.")
     is_taken_back = row.state == "CANCELLED" and record.started and _WHY_BACK.search(evidence.said)       # by us, after Slurm put it back
     if (is_put_back(row, record) or is_taken_back) and not row.is_asked_to_end:

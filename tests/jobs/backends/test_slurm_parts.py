@@ -233,3 +233,10 @@ def test_what_slurm_put_back_ended_as_slurm_says_and_not_well(row, is_again, why
     seen = states.ended(row, states.Record("7", 1000, "n1", None, is_again=is_again), states.Evidence(said=said))
     assert seen.reason == reason
     assert seen.exit_code is None or row.state != "PENDING"
+
+
+def test_a_job_that_a_node_refused_to_start_was_forgotten_even_where_its_number_ran_before():
+    """Slurm counted anew: the record is of the forgotten one, which had the same number."""
+    row = Row(29, "PENDING", "t-1", reason="launch failed requeued held")
+    seen = states.ended(row, states.Record(id="29", started=1000), states.Evidence())
+    assert seen.reason == Reason.FORGOTTEN
