@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _DATABASE_PATIENCE = 30.0  # seconds; a database of the same compose file may still be starting
 _SCHEMA_PATIENCE = 60.0  # seconds
+_PORT_PATIENCE = 3.0  # seconds
 _MIGRATION_LOCK = 0x4D757374  # an advisory lock, so that two servers do not migrate at once
 
 
@@ -51,18 +53,29 @@ def await_schema() -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """The listening socket. Raises Refusal when the port is taken or may not be used."""
+    """The listening socket. Raises Refusal when the port may not be used, or stays taken: the parts of a portal that was killed need a moment."""
+    deadline = time.monotonic() + _PORT_PATIENCE
+    while True:
+        try:
+            return _bound(host, port)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
+                raise Refusal(
+                    f"Port {port} on {host} cannot be used: {(error.strerror or str(error)).lower()}.\n"
+                    f"Choose another: MUSTER_PORT={port + 1 if port < 65535 else 8000} make run"
+                ) from None
+        time.sleep(0.1)
+
+
+def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         sock.bind((host, port))
-    except OSError as error:
+    except OSError:
         sock.close()
-        raise Refusal(
-            f"Port {port} on {host} cannot be used: {(error.strerror or str(error)).lower()}.\n"
-            f"Choose another: MUSTER_PORT={port + 1 if port < 65535 else 8000} make run"
-        ) from None
+        raise
     sock.listen(2048)
     return sock
 
