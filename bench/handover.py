@@ -185,6 +185,7 @@ def _keeping_up(actor: Any, slurm: Slurm, cluster: Any, way: str) -> Row:
         looks = [_timed(look) for _ in range(5)]
         with CaptureQueriesContext(connection) as queries:
             look()
+        watcher._release()                                      # else the next way's watcher would not lead, and do nothing
     written = [query["sql"] for query in queries if query["sql"].startswith(("UPDATE", "INSERT", "DELETE")) and "jobs_" in query["sql"]]
     listed = [_timed(lambda: _squeue(slurm)) for _ in range(5)]
     look, squeue = statistics.median(looks), statistics.median(listed)
