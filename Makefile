@@ -7,7 +7,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run serve test check bench storm lock fmt clean
+.PHONY: help run serve directories test check bench storm lock fmt clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -42,11 +42,20 @@ fmt: $(VENV)/.dev.stamp
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url -q
 lock:
 	@command -v uv >/dev/null || { echo "make lock needs uv: pip install uv"; exit 1; }
-	@cd requirements && for name in base dev js; do $(LOCK) $(UPGRADE) $$name.in -o $$name.lock; done
+	@cd requirements && for name in base directories dev js; do $(LOCK) $(UPGRADE) $$name.in -o $$name.lock; done
 	@sed -i -E '/^(--index-url|--extra-index-url|--find-links|--trusted-host)/d' requirements/*.lock
 
 clean:
 	@rm -rf $(VENV) .venv-js node_modules static/vendor var
+
+# LDAP and SAML for `make run` and `make serve`; the tests have them anyway.
+directories: $(VENV)/.directories.stamp
+
+$(VENV)/.directories.stamp: requirements/directories.lock | $(VENV)/.base.stamp
+	@echo "Installing what LDAP directories and SAML need …"
+	@$(PIP) install --require-hashes -r requirements/directories.lock \
+	  || { echo "On Debian and Ubuntu: apt install gcc python3-dev libldap-dev libsasl2-dev"; exit 1; }
+	@touch $@
 
 # --- what the targets stand on: made once, remade when the lock is newer ---
 

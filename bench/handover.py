@@ -182,6 +182,9 @@ def _keeping_up(actor: Any, slurm: Slurm, cluster: Any, way: str) -> Row:
 
     with platform_scope("bench"):
         look()                                                  # the first notes why they wait
+        while Attempt.objects.filter(cluster=cluster, state=State.SUBMITTED, confirmed_at=None).exists():
+            time.sleep(1)                                       # seen once more ten seconds later, which is written once
+            look()
         looks = [_timed(look) for _ in range(5)]
         with CaptureQueriesContext(connection) as queries:
             look()

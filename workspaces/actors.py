@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 from uuid import UUID
 
 from portal.core.errors import NotFound, NotPermitted
@@ -12,6 +13,7 @@ from workspaces.permissions import OPERATOR_GRANTS, ORG_GRANTS, READS, TEAM_GRAN
 from workspaces.tenancy.scope import org_scope
 
 ALL_SCOPES = "all"
+ONLY_ORG = "only_org"        # the session's key of an organization's id, set at sign-in through its own provider
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Actor:
     name: str = ""
     is_operator: bool = False
     token: TokenFacts | None = None
+    only_org: UUID | None = None            # vouched for by that organization's own provider: no other opens
     org_id: UUID | None = None
     org_slug: str = ""
     org_role: str = ""
@@ -45,13 +48,13 @@ class Actor:
     def enter(self, org: Organization) -> Actor:
         """The same actor inside an organization. Raises NotFound for strangers: they must not learn that it exists."""
         with org_scope(org.id):
-            role = Membership.objects.filter(user_id=self.user_id).values_list("role", flat=True).first() or ""
-            teams = dict(TeamMembership.objects.filter(user_id=self.user_id).values_list("team_id", "role"))
+            role = Membership.objects.filter(user_id=self.user_id, suspended_at=None).values_list("role", flat=True).first() or ""
+            teams = dict(TeamMembership.objects.filter(user_id=self.user_id).values_list("team_id", "role")) if role else {}
         return self.within(org, role, teams)
 
     def within(self, org: Organization, role: str, teams: Mapping[UUID, str]) -> Actor:
         """The same for whom the roles there are known already. Raises NotFound."""
-        is_elsewhere = self.token is not None and self.token.org_id != org.id
+        is_elsewhere = (self.token is not None and self.token.org_id != org.id) or self.only_org not in (None, org.id)
         if is_elsewhere or not (role or self.is_operator):
             raise NotFound(f"There is no organization {org.slug!r} that you belong to.")
         return replace(self, org_id=org.id, org_slug=org.slug, org_role=role, team_roles=teams)
@@ -96,3 +99,13 @@ def authorize(actor: Actor, permission: Permission, team: Team | UUID | None = N
 def actor_of(user: User, token: TokenFacts | None = None) -> Actor:
     """The actor that a signed-in person is, before they enter an organization."""
     return Actor(user_id=user.id, email=user.email, name=user.display_name, is_operator=user.is_operator, token=token)
+
+
+def actor_in_session(user: User, session: Mapping[str, Any]) -> Actor | None:
+    """The same by a browser's session; None for nobody. Who was vouched for by an organization's own provider is a member of that
+    organization and nothing else while the session lasts: its administrators choose whom the provider names."""
+    if not (user.is_authenticated and user.is_active):
+        return None
+    only = session.get(ONLY_ORG)
+    actor = actor_of(user)
+    return replace(actor, is_operator=False, only_org=UUID(only)) if only else actor

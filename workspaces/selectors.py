@@ -18,15 +18,15 @@ from workspaces.tenancy.scope import platform_scope
 def orgs_of(actor: Actor) -> list[dict[str, Any]]:
     """The organizations the actor belongs to with role and teams; all of them for an operator."""
     with platform_scope("sign-in: which organizations are mine"):
-        roles = dict(Membership.objects.filter(user_id=actor.user_id).values_list("org_id", "role"))
+        roles = dict(Membership.objects.filter(user_id=actor.user_id, suspended_at=None).values_list("org_id", "role"))
         teams = defaultdict(list)
         for row in TeamMembership.objects.filter(user_id=actor.user_id).select_related("team").order_by("team__slug"):
             teams[row.org_id].append({"slug": row.team.slug, "name": row.team.name, "role": row.role})
         rows = Organization.objects.order_by("slug")
         if not actor.is_operator:
             rows = rows.filter(id__in=roles)
-        if actor.token:
-            rows = rows.filter(id=actor.token.org_id)
+        if only := actor.token.org_id if actor.token else actor.only_org:
+            rows = rows.filter(id=only)
         return [{"slug": org.slug, "name": org.name, "role": roles.get(org.id, ""), "teams": teams[org.id]} for org in rows]
 
 

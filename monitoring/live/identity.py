@@ -13,7 +13,7 @@ from django.contrib.auth import get_user
 from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
-from workspaces.actors import Actor, actor_of
+from workspaces.actors import Actor, actor_in_session
 from workspaces.models import User
 from workspaces.tokens import authenticate_token
 
@@ -41,8 +41,7 @@ class BySession:
             return None
         request = HttpRequest()
         request.session = _sessions()(self.key)
-        user = get_user(request)
-        return actor_of(user) if user.is_authenticated and user.is_active else None  # type: ignore[arg-type]
+        return actor_in_session(get_user(request), request.session)  # type: ignore[arg-type]
 
 
 Way = ByToken | BySession
@@ -66,8 +65,12 @@ def ended(ways: Mapping[Way, Actor]) -> set[Way]:
     users = {actor.user_id for actor in ways.values() if actor.user_id}
     active = dict(User.objects.filter(id__in=users, is_active=True).values_list("id", "is_operator")) if users else {}
     gone = {BySession(key) for key in keys} - {BySession(key) for key in alive}
-    return {way for way, actor in ways.items()
-            if way in gone or (actor.user_id and active.get(actor.user_id) != actor.is_operator)}
+    return {way for way, actor in ways.items() if way in gone or (actor.user_id and not _is_still(actor, active.get(actor.user_id)))}
+
+
+def _is_still(actor: Actor, is_operator: bool | None) -> bool:
+    """`is_operator` None: switched off."""
+    return is_operator is not None and (is_operator == actor.is_operator or actor.only_org is not None)
 
 
 def _way_in(headers: Mapping[str, str]) -> Way:

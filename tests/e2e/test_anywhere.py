@@ -14,15 +14,14 @@ from typing import Any
 import httpx
 import pytest
 import yaml
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
 from tests.e2e.test_first_job import sign_in
-from tests.look.conftest import FLAGS, watch
 from tests.rig.environment import MODE, ROOT
 from tests.rig.kube import is_real, options_of
 from tests.rig.portal import Portal
 from tests.rig.postgres import create_database
-from tests.rig.processes import Folder, program
+from tests.rig.processes import Folder
 from tests.rig.slurm import Slurm
 
 pytestmark = [pytest.mark.browser, pytest.mark.serial]
@@ -54,23 +53,6 @@ def portal(slurm: Slurm, mode: str, request: pytest.FixtureRequest) -> Iterator[
 
 def api_of(portal: Portal) -> httpx.Client:
     return httpx.Client(base_url=portal.url, headers={"Authorization": f"Bearer {portal.token()}"}, timeout=30)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=program("chromium"), args=list(FLAGS))
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    made, complaints = browser.new_page(viewport={"width": 1440, "height": 900}), []
-    watch(made, complaints)
-    yield made
-    made.context.close()
-    assert complaints == []
 
 
 def by_page(portal: Portal, page: Page, spec: str, where: str) -> str:

@@ -6,44 +6,29 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
-from tests.look.conftest import FLAGS, watch
 from tests.rig.portal import EMAIL, PASSWORD, Portal
-from tests.rig.processes import Folder, program
+from tests.rig.postgres import create_database
+from tests.rig.processes import Folder
 
 pytestmark = [pytest.mark.browser, pytest.mark.serial]
 DRAWN = "(canvas) => canvas.toDataURL().length + ':' + canvas.toDataURL().slice(-4000)"
 
 
 @pytest.fixture(scope="module")
-def fresh() -> Iterator[Portal]:
-    """An embedded portal whose home did not exist before."""
-    folder = Folder()
-    portal = Portal(folder)
+def fresh(mode: str, request: pytest.FixtureRequest) -> Iterator[Portal]:
+    """A portal whose home did not exist before; in server mode the whole stack, on an empty database."""
+    folder, addresses = Folder(), ("", "")
+    if mode == "server":
+        redis = request.getfixturevalue("redis_url").rsplit("/", 1)[0] + "/61"
+        addresses = (create_database(request.getfixturevalue("postgres_url"), "first_job"), redis)
+    portal = Portal(folder, *addresses)
     assert not portal.home.exists()
     portal.start()
     yield portal
     portal.stop()
     folder.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=program("chromium"), args=list(FLAGS))
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page of nobody yet, that fails its test when the browser complains."""
-    made, complaints = browser.new_page(viewport={"width": 1440, "height": 900}), []
-    watch(made, complaints)
-    yield made
-    made.context.close()
-    assert complaints == []
 
 
 def sign_in(page: Page, portal: Portal) -> None:

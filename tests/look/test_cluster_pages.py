@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.look.conftest import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.serial]
+pytestmark = pytest.mark.browser
 
 
 def test_a_connection_is_tested_in_place(page: Page, site: Site) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.look.conftest import Site, watch
 
-pytestmark = [pytest.mark.browser, pytest.mark.serial]
+pytestmark = pytest.mark.browser
 PAGES = ("", "jobs", "jobs/new", "nodes", "clusters", "clusters?kind=slurm", "clusters/local", "clusters/local?tab=nodes", "pools", "queue", "teams",
          "members", "quotas", "tokens")
 TABS = ("overview", "logs", "metrics", "spec", "environment", "events")

@@ -18,10 +18,12 @@ from tests.rig.processes import program
 from tests.rig.slurm_by_hand import serve_slurm
 
 ROOT = Path(__file__).resolve().parents[2]
-PYTEST = [sys.executable, "-m", "pytest", "-q"]
-PARALLEL = ["-n", "2", "--dist", "loadfile", "-m", "not serial and not browser and not storm"]
-ONCE = {"embedded": [], "server": ["--ignore=tests/jobs/backends"]}  # a backend knows no database: its tests run in one mode
-ALONE = {"embedded": ["-m", "serial or browser"], "server": ["-m", "serial or browser or storm"]}
+PYTEST = [sys.executable, "-m", "pytest", "-q", "--durations=15"]
+# Three at once on two cores: who waits for a scheduler or a page leaves a core to the others.
+PARALLEL = ["-n", "3", "--dist", "loadfile", "-m", "not serial and not storm"]
+# A backend knows no database, and pages are looked at on embedded portals: these run in one mode.
+ONCE = {"embedded": [], "server": ["--ignore=tests/jobs/backends", "--ignore=tests/look"]}
+ALONE = {"embedded": ["-m", "serial"], "server": ["-m", "serial or storm"]}
 NO_TESTS_RAN = 5
 _SUMMARY = re.compile(r"\d+ (?:passed|failed|error)[^\n]* in [\d.]+s[^\n]*")
 
@@ -40,7 +42,7 @@ def main(argv: list[str]) -> int:
 
 
 def suite(arguments: list[str]) -> int:
-    """Both modes, each in two parts: what may run side by side, then what needs the machine (browser, storms)."""
+    """Both modes, each in two parts: what may run side by side, then what needs the machine (timings, storms)."""
     code, summary = _browser_scripts()
     lines, failed = [f"browser scripts: {summary}"], bool(code)
     for mode in ("embedded", "server"):

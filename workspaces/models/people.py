@@ -64,6 +64,9 @@ class Membership(TenantModel):
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     role = models.CharField(max_length=16, choices=[(r, r) for r in OrgRole], default=OrgRole.MEMBER)
+    provider = models.ForeignKey("workspaces.Provider", null=True, on_delete=models.SET_NULL, related_name="+")  # whose group gave it
+    via = models.CharField(max_length=400, blank=True)      # that group; no provider: given by hand, and no directory touches it
+    suspended_at = models.DateTimeField(null=True)          # counts for nothing while set: their directory no longer names them
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta(TenantModel.Meta):
@@ -93,6 +96,8 @@ class TeamMembership(TenantModel):
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     role = models.CharField(max_length=16, choices=[(r, r) for r in TeamRole], default=TeamRole.MEMBER)
+    provider = models.ForeignKey("workspaces.Provider", null=True, on_delete=models.SET_NULL, related_name="+")  # whose group gave it
+    via = models.CharField(max_length=400, blank=True)      # that group; no provider: given by hand, and no directory touches it
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta(TenantModel.Meta):

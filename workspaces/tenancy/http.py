@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 
 from portal.core.errors import NotAuthenticated, NotFound, PortalError
 from portal.web.errors import answer
-from workspaces.actors import Actor, actor_of
+from workspaces.actors import Actor, actor_in_session
 from workspaces.entry import by_token
 from workspaces.models import Organization
 from workspaces.tenancy.scope import org_scope
@@ -76,8 +76,7 @@ def actor_from(request: HttpRequest) -> Actor | None:
             raise NotAuthenticated("This access token is unknown, expired or revoked. Make a new one on the Tokens page.")
         request.entry = entry  # type: ignore[attr-defined]
         return entry.actor
-    user = request.user
-    return actor_of(user) if user.is_authenticated and user.is_active else None  # type: ignore[arg-type,union-attr]
+    return actor_in_session(request.user, request.session)  # type: ignore[arg-type]
 
 
 def _org_in(path: str) -> str:

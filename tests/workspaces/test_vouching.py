@@ -1,0 +1,66 @@
+"""What a session is worth that an organization's own provider vouched for, and a membership that a directory suspended."""
+
+from __future__ import annotations
+
+import pytest
+
+from portal.core import clock
+from portal.core.errors import NotFound
+from workspaces.actors import ONLY_ORG, actor_in_session
+from workspaces.entry import by_token
+from workspaces.models import Membership
+from workspaces.selectors import orgs_of
+from workspaces.services import add_member
+from workspaces.tenancy.scope import no_scope, org_scope
+
+
+def _join_borealis(story, email):
+    with org_scope(story.borealis.id):
+        add_member(actor=story.actor(story.cyd), org=story.borealis, email=email)
+
+
+def test_a_session_that_one_organization_vouched_for_opens_no_other(story):
+    _join_borealis(story, story.ben.email)
+    actor = actor_in_session(story.ben, {ONLY_ORG: str(story.atlas.id)})
+    assert actor is not None and actor.enter(story.atlas).org_role == "member"
+    with pytest.raises(NotFound):
+        actor.enter(story.borealis)
+    assert [org["slug"] for org in orgs_of(actor)] == ["atlas"]
+
+
+def test_a_session_that_one_organization_vouched_for_is_no_operators(story):
+    actor = actor_in_session(story.dot, {ONLY_ORG: str(story.atlas.id)})
+    assert actor is not None and not actor.is_operator
+    with pytest.raises(NotFound):
+        actor.enter(story.atlas)
+
+
+def test_pages_of_another_organization_are_not_there_in_such_a_session(story):
+    _join_borealis(story, story.ben.email)
+    client = story.client(story.ben)
+    assert client.get("/borealis/teams").status_code == 200
+    session = client.session
+    session[ONLY_ORG] = str(story.atlas.id)
+    session.save()
+    assert client.get("/borealis/teams").status_code == 404
+    assert client.get("/atlas/teams").status_code == 200
+
+
+def test_a_suspended_member_is_a_stranger_by_session_and_by_token_until_they_are_back(story):
+    secret, client = story.token(story.ben), story.client(story.ben)
+    _suspend(story, clock.now())
+    with no_scope():
+        entry = by_token(secret, "atlas")
+    assert entry is not None
+    with pytest.raises(NotFound):
+        entry.enter()
+    with pytest.raises(NotFound):
+        story.actor(story.ben)
+    assert client.get("/atlas/teams").status_code == 404
+    _suspend(story, None)
+    assert story.actor(story.ben).team_roles and client.get("/atlas/teams").status_code == 200
+
+
+def _suspend(story, at):
+    with org_scope(story.atlas.id):
+        Membership.objects.filter(user=story.ben).update(suspended_at=at)
