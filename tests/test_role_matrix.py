@@ -26,11 +26,13 @@ from workspaces.permissions import Permission as P
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 # ada owns Atlas, amy administers it, lee leads Vision, ben works in it, vis may look into it; vic may look at all of Atlas;
-# eve works in another team (Speech); dot operates the platform.
-EVERYBODY = frozenset(["ada", "amy", "lee", "ben", "vis", "vic", "eve", "dot"])
+# eve works in another team (Speech); uma administers people; bea sees bills only; dot operates the platform.
+EVERYBODY = frozenset(["ada", "amy", "lee", "ben", "vis", "vic", "eve", "uma", "bea", "dot"])
+INSIDERS = EVERYBODY - {"bea"}
 OPERATORS = frozenset(["dot"])
 ADMINS = frozenset(["ada", "amy", "dot"])
 LEADS = ADMINS | {"lee"}
+PEOPLE = ADMINS | {"uma"}
 WORKERS = LEADS | {"ben"}
 VIEWERS = WORKERS | {"vis", "vic"}
 REFUSED = (403, 404)
@@ -51,20 +53,20 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-orgs", "GET"): Row(EVERYBODY, None),
     ("api-org", "GET"): Row(EVERYBODY, P.TEAMS_READ),
     ("api-teams", "GET"): Row(EVERYBODY, P.TEAMS_READ),
-    ("api-teams", "POST"): Row(ADMINS, P.TEAMS_WRITE, {"slug": "fresh"}),
+    ("api-teams", "POST"): Row(PEOPLE, P.TEAMS_WRITE, {"slug": "fresh"}),
     ("api-team", "GET"): Row(EVERYBODY, P.TEAMS_READ),
-    ("api-team", "PATCH"): Row(ADMINS, P.TEAMS_WRITE, {"name": "Sight"}),
-    ("api-team-members", "GET"): Row(EVERYBODY, P.MEMBERS_READ),
-    ("api-team-members", "POST"): Row(LEADS, P.MEMBERS_WRITE, {"email": "eve@atlas.example"}),
-    ("api-team-member", "PATCH"): Row(LEADS, P.MEMBERS_WRITE, {"role": "viewer"}),
-    ("api-team-member", "DELETE"): Row(LEADS, P.MEMBERS_WRITE),
-    ("api-members", "GET"): Row(EVERYBODY, P.MEMBERS_READ),
-    ("api-members", "POST"): Row(ADMINS, P.MEMBERS_WRITE, {"email": "new@atlas.example"}),
-    ("api-member", "PATCH"): Row(ADMINS, P.MEMBERS_WRITE, {"role": "viewer"}),
-    ("api-member", "DELETE"): Row(ADMINS, P.MEMBERS_WRITE),
+    ("api-team", "PATCH"): Row(PEOPLE, P.TEAMS_WRITE, {"name": "Sight"}),
+    ("api-team-members", "GET"): Row(INSIDERS, P.MEMBERS_READ),
+    ("api-team-members", "POST"): Row(LEADS | PEOPLE, P.MEMBERS_WRITE, {"email": "eve@atlas.example"}),
+    ("api-team-member", "PATCH"): Row(LEADS | PEOPLE, P.MEMBERS_WRITE, {"role": "viewer"}),
+    ("api-team-member", "DELETE"): Row(LEADS | PEOPLE, P.MEMBERS_WRITE),
+    ("api-members", "GET"): Row(INSIDERS, P.MEMBERS_READ),
+    ("api-members", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"email": "new@atlas.example"}),
+    ("api-member", "PATCH"): Row(PEOPLE, P.MEMBERS_WRITE, {"role": "member"}),
+    ("api-member", "DELETE"): Row(PEOPLE, P.MEMBERS_WRITE),
     ("api-tokens", "GET"): Row(EVERYBODY, P.TOKENS_READ),
     ("api-tokens", "POST"): Row(EVERYBODY, P.TOKENS_WRITE, {"name": "mine", "scopes": ["tokens:write"]}),
-    ("api-token", "DELETE"): Row(ADMINS | {"ben"}, P.TOKENS_WRITE),
+    ("api-token", "DELETE"): Row(PEOPLE | {"ben"}, P.TOKENS_WRITE),
     ("api-quotas", "GET"): Row(EVERYBODY, P.QUOTAS_READ),
     ("api-quotas", "PUT"): Row(ADMINS, P.QUOTAS_WRITE, {"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}),
     ("api-jobs", "GET"): Row(EVERYBODY, None),  # a list of what one may see, and be it empty
@@ -86,10 +88,10 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-job-metrics", "GET"): Row(VIEWERS, P.JOBS_READ),
     ("api-job-metrics", "POST"): Row(WORKERS, P.JOBS_WRITE_METRICS, {"points": [{"name": "loss", "value": 1}]}),
     ("api-job-exec", "POST"): Row(WORKERS, P.JOBS_EXEC, {"argv": ["true"]}),
-    ("api-nodes", "GET"): Row(EVERYBODY, P.NODES_READ),
-    ("api-wall", "GET"): Row(EVERYBODY, P.NODES_READ),
-    ("api-node", "GET"): Row(EVERYBODY, P.NODES_READ),
-    ("api-node-metrics", "GET"): Row(EVERYBODY, P.NODES_READ),
+    ("api-nodes", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-wall", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-node", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-node-metrics", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-clusters", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-clusters", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh", "backend": "local"}),
     ("api-cluster-try", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"backend": "local"}),
@@ -100,7 +102,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-cluster-nodes", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-node-drain", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"reason": "fan"}),
     ("api-node-resume", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE),
-    ("api-pools", "GET"): Row(EVERYBODY, P.NODES_READ),
+    ("api-pools", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-pools", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh", "cluster": "local"}),
     ("api-pool", "PATCH"): Row(OPERATORS, P.CLUSTERS_WRITE, {"note": "for all"}),
     ("api-pool", "DELETE"): Row(OPERATORS, P.CLUSTERS_WRITE),
@@ -109,11 +111,11 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-agent-samples", "POST"): Row(frozenset({"dot"}), P.AGENT_WRITE),
 }
 WRITING_PAGES = {
-    "teams": (ADMINS, {"slug": "fresh", "name": "Fresh"}),
-    "members": (ADMINS, {"email": "new@atlas.example", "role": "member"}),
-    "team": (LEADS, {"email": "eve@atlas.example", "role": "member"}),
-    "team-member": (LEADS, {"role": "viewer"}),
-    "member": (ADMINS, {"role": "viewer"}),
+    "teams": (PEOPLE, {"slug": "fresh", "name": "Fresh"}),
+    "members": (PEOPLE, {"email": "new@atlas.example", "role": "member"}),
+    "team": (LEADS | PEOPLE, {"email": "eve@atlas.example", "role": "member"}),
+    "team-member": (LEADS | PEOPLE, {"role": "viewer"}),
+    "member": (PEOPLE, {"role": "member"}),
     "quotas": (ADMINS, {"who": "team:vision", "resource": "gpu", "limit": "1"}),
     "job-act": (WORKERS, {}),
     "cluster": (OPERATORS, {"do": "disable"}),
@@ -149,6 +151,8 @@ def stage(story) -> Stage:
             ("vis", "member", story.vision, "viewer"),
             ("vic", "viewer", None, ""),
             ("eve", "member", story.speech, "member"),
+            ("uma", "user-admin", None, ""),
+            ("bea", "billing-viewer", None, ""),
         ):
             people[name] = services.add_member(actor=ada, org=story.atlas, email=f"{name}@atlas.example", role=org_role).user
             if team:

@@ -64,8 +64,8 @@ class Actor:
         if self.token and not self.token.allows(permission):
             return False
         if self.token and self.token.team_id and team_id != self.token.team_id:
-            return team_id is None and permission in READS and permission in self._granted(None)
-        return permission in self._granted(team_id)
+            return team_id is None and permission in READS and permission in self.granted()
+        return permission in self.granted(team_id)
 
     def teams_where(self, permission: Permission) -> frozenset[UUID] | None:
         """The teams in which it is allowed; None: in all of the organization. A grant as a queryset filter."""
@@ -73,16 +73,17 @@ class Actor:
             return frozenset()
         if self.token and self.token.team_id:
             return frozenset({self.token.team_id}) if self.may(permission, self.token.team_id) else frozenset()
-        if permission in self._granted(None):
+        if permission in self.granted():
             return None
-        return frozenset(t for t, role in self.team_roles.items() if permission in TEAM_GRANTS[role])
+        return frozenset(t for t, role in self.team_roles.items() if permission in TEAM_GRANTS.get(role, frozenset()))
 
-    def _granted(self, team_id: UUID | None) -> frozenset[Permission]:
+    def granted(self, team_id: UUID | None = None) -> frozenset[Permission]:
+        """What the person's roles grant in the organization, or in that team of it; a token is not looked at."""
         if self.is_operator:
             return OPERATOR_GRANTS
         granted = ORG_GRANTS.get(self.org_role, frozenset())
         if team_id is not None and team_id in self.team_roles:
-            granted = granted | TEAM_GRANTS[self.team_roles[team_id]]
+            granted = granted | TEAM_GRANTS.get(self.team_roles[team_id], frozenset())
         return granted
 
 

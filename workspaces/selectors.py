@@ -10,7 +10,7 @@ from django.db.models import Count, Q, QuerySet
 
 from workspaces.actors import Actor
 from workspaces.models import AccessToken, Membership, Organization, Quota, Team, TeamMembership, User
-from workspaces.permissions import Permission
+from workspaces.permissions import Permission, org_role_title, team_role_title
 from workspaces.services.quota import unit_of
 from workspaces.tenancy.scope import platform_scope
 
@@ -27,29 +27,30 @@ def orgs_of(actor: Actor) -> list[dict[str, Any]]:
             rows = rows.filter(id__in=roles)
         if only := actor.token.org_id if actor.token else actor.only_org:
             rows = rows.filter(id=only)
-        return [{"slug": org.slug, "name": org.name, "role": roles.get(org.id, ""), "teams": teams[org.id]} for org in rows]
+        return [{"slug": org.slug, "name": org.name, "role": (role := roles.get(org.id, "")),
+                 "role_title": org_role_title(role), "teams": teams[org.id]} for org in rows]
 
 
 def teams_for(actor: Actor) -> list[dict[str, Any]]:
     """The teams of the organization entered, with the actor's role and the number of members."""
     counts = dict(TeamMembership.objects.values_list("team_id").annotate(n=Count("id")))
-    return [{"id": t.id, "slug": t.slug, "name": t.name, "role": actor.team_roles.get(t.id, ""),
-             "members": counts.get(t.id, 0), "created_at": t.created_at} for t in Team.objects.order_by("slug")]
+    return [{"id": t.id, "slug": t.slug, "name": t.name, "role": (role := actor.team_roles.get(t.id, "")),
+             "role_title": team_role_title(role), "members": counts.get(t.id, 0), "created_at": t.created_at} for t in Team.objects.order_by("slug")]
 
 
 def members_of_org() -> list[dict[str, Any]]:
-    """Everybody in the organization entered, with their teams."""
+    """Everybody in the organization entered, with their role and teams."""
     teams = defaultdict(list)
     for user_id, slug in TeamMembership.objects.order_by("team__slug").values_list("user_id", "team__slug"):
         teams[user_id].append(slug)
-    return [_member(m.user, m.role, m.created_at) | {"teams": teams[m.user_id]}
+    return [_member(m.user, m.role, m.created_at) | {"role_title": org_role_title(m.role), "teams": teams[m.user_id]}
             for m in Membership.objects.select_related("user").order_by("user__email")]
 
 
 def members_of_team(team: Team) -> list[dict[str, Any]]:
     """Everybody in a team."""
     rows = TeamMembership.objects.filter(team=team).select_related("user").order_by("user__email")
-    return [_member(m.user, m.role, m.created_at) for m in rows]
+    return [_member(m.user, m.role, m.created_at) | {"role_title": team_role_title(m.role)} for m in rows]
 
 
 def tokens_for(actor: Actor) -> QuerySet[AccessToken]:
