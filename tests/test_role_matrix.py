@@ -64,6 +64,12 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-members", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"email": "new@atlas.example"}),
     ("api-member", "PATCH"): Row(PEOPLE, P.MEMBERS_WRITE, {"role": "member"}),
     ("api-member", "DELETE"): Row(PEOPLE, P.MEMBERS_WRITE),
+    ("api-roles", "GET"): Row(INSIDERS, P.MEMBERS_READ),
+    ("api-roles", "POST"): Row(PEOPLE, P.ROLES_WRITE, {"slug": "helpdesk", "permissions": ["members:write"]}),
+    ("api-role", "GET"): Row(INSIDERS, P.MEMBERS_READ),
+    ("api-role", "PATCH"): Row(PEOPLE, P.ROLES_WRITE, {"name": "Trainers"}),
+    ("api-role", "DELETE"): Row(PEOPLE, P.ROLES_WRITE),
+    ("api-access", "GET"): Row(EVERYBODY, None),        # about oneself; about others, see tests/workspaces/access
     ("api-tokens", "GET"): Row(EVERYBODY, P.TOKENS_READ),
     ("api-tokens", "POST"): Row(EVERYBODY, P.TOKENS_WRITE, {"name": "mine", "scopes": ["tokens:write"]}),
     ("api-token", "DELETE"): Row(PEOPLE | {"ben"}, P.TOKENS_WRITE),
@@ -159,6 +165,7 @@ def stage(story) -> Stage:
                 services.add_team_member(actor=ada, team=team, email=f"{name}@atlas.example", role=role)
         pool = Pool.objects.create(name="main", cluster=cluster_with(), is_open=True)
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
+        services.make_role(actor=ada, org=story.atlas, slug="trainer", kind="team", permissions=["teams:read"])
         ben = story.actor(story.ben)
         job_services.submit_job(actor=ben, team=story.vision, spec=parse_mapping({"run": "true"}))
         made = services.create_token(actor=ben, org=story.atlas, name="bens", scopes=["all"])
@@ -183,7 +190,7 @@ ROWS = [(name, verb, path) for name, path, view in API for verb in sorted(view.p
 @pytest.mark.parametrize(("name", "verb", "path"), ROWS)
 def test_who_gets_through_and_who_is_refused(stage, name, verb, path):
     row = TABLE[name, verb]
-    path = stage.address(path) + ("?q=x" if name == "api-job-log-search" else "")
+    path = stage.address(path) + {"api-job-log-search": "?q=x", "api-access": "?permission=jobs:read"}.get(name, "")
     found = {who: tried(stage.api(who), verb, path, row.body) for who in sorted(EVERYBODY)}
     assert {who for who, code in found.items() if code not in REFUSED} == row.who, found
     assert all(code < 500 and code != 401 for code in found.values()), found

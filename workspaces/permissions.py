@@ -118,12 +118,3 @@ WORDS: dict[Permission, str] = {
     P.TOKENS_WRITE: _("make and revoke their own access tokens"),
 }
 
-
-def org_role_title(role: str) -> str:
-    """What people read for a role of an organization; its own name where it is none of ours."""
-    return ORG_TITLES.get(role, role)
-
-
-def team_role_title(role: str) -> str:
-    """The same for a team's."""
-    return TEAM_TITLES.get(role, role)

@@ -90,6 +90,23 @@ class Team(TenantModel):
         return self.slug
 
 
+class Role(TenantModel):
+    """A role of the organization's own making: a set of permissions under a name, for memberships of one kind. What is stored and not
+    known (any more) grants nothing. Written by `workspaces.services.roles`."""
+
+    slug = models.SlugField(max_length=40)
+    kind = models.CharField(max_length=8, choices=[("org", "org"), ("team", "team")])
+    name = models.CharField(max_length=100)
+    permissions = models.JSONField(default=list)      # permission values, sorted
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["org", "slug"], name="role_slug_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.slug}"
+
+
 class TeamMembership(TenantModel):
     """A person's role in a team, built-in (`TeamRole`) or of the organization's own making; they are in its organization too.
     Written by `workspaces.services`."""

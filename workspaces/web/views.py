@@ -13,7 +13,7 @@ from portal.core.errors import InvalidInput, NotFound, PortalError
 from workspaces import selectors, services
 from workspaces.invitations import invite_url
 from workspaces.models import Team
-from workspaces.permissions import OrgRole, TeamRole, org_role_title, team_role_title
+from workspaces.permissions import OrgRole, TeamRole
 from workspaces.permissions import Permission as P
 from workspaces.services.giving import org_roles_for, team_roles_for
 from workspaces.web.doors import action, page
@@ -57,7 +57,7 @@ def team(request: Any, team: str) -> HttpResponse:
     known, roles = {m["email"] for m in selectors.members_of_team(row)}, team_roles_for(request.actor, row)
     return render(request, "workspaces/team.html", {
         "page_title": row.name, "crumbs": [("Teams", f"/{request.org.slug}/teams")], "team_row": row,
-        "members": selectors.members_of_team(row), "roles": roles, "givable": {r["slug"] for r in roles},
+        "members": selectors.members_of_team(row), "roles": roles, "givable": {r.slug for r in roles},
         "may_write": request.actor.may(P.MEMBERS_WRITE, row.id),
         "candidates": [m for m in selectors.members_of_org() if m["email"] not in known],
         "quotas": [q for q in selectors.quotas_for(request.actor) if q["scope"] == "team" and q["subject"] == row.slug]})
@@ -72,15 +72,15 @@ def change_team_member(request: Any, team: str, email: str) -> HttpResponse:
         return action(request, back, f"{email} is no longer in {row.name}.",
                       lambda: services.remove_team_member(actor=request.actor, team=row, email=email))
     role = request.POST.get("role", "")
-    return action(request, back, f"{email} is {team_role_title(role)} of {row.name} now.",
+    return action(request, back, f"{email} has another role in {row.name} now.",
                   lambda: services.change_team_member(actor=request.actor, team=row, email=email, role=role))
 
 
 @page(P.MEMBERS_READ, READ_WRITE)
 def members(request: Any) -> HttpResponse:
     """Everybody, and bringing somebody in."""
-    roles = org_roles_for(request.actor)
-    context = {"page_title": "Members", "roles": roles, "givable": {r["slug"] for r in roles},
+    roles = org_roles_for(request.actor, request.org)
+    context = {"page_title": "Members", "roles": roles, "givable": {r.slug for r in roles},
                "may_write": request.actor.may(P.MEMBERS_WRITE)}
     if request.method == "POST":
         try:
@@ -105,7 +105,7 @@ def change_member(request: Any, email: str) -> HttpResponse:
         return action(request, back, f"{email} is no longer a member. Their jobs stay.",
                       lambda: services.remove_member(actor=request.actor, org=request.org, email=email))
     role = request.POST.get("role", "")
-    return action(request, back, f"{email} is {org_role_title(role)} now.",
+    return action(request, back, f"{email} has another role now.",
                   lambda: services.change_member(actor=request.actor, org=request.org, email=email, role=role))
 
 

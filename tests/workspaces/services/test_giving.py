@@ -104,7 +104,7 @@ def test_a_role_that_there_is_not_is_refused_by_field(story, atlas):
 @pytest.mark.parametrize(("giver", "role"), list(itertools.product(["ada", "amy", "uma", "eve"], ORG_GRANTS)))
 def test_what_a_form_offers_is_what_the_service_accepts(story, atlas, giver, role):
     actor = person(story, giver)
-    is_offered = role in {r["slug"] for r in org_roles_for(actor)} and actor.may(Permission.MEMBERS_WRITE)
+    is_offered = role in {r.slug for r in org_roles_for(actor, atlas)} and actor.may(Permission.MEMBERS_WRITE)
     try:
         services.add_member(actor=actor, org=atlas, email="new@atlas.example", role=role)
         is_accepted = True
@@ -116,7 +116,7 @@ def test_what_a_form_offers_is_what_the_service_accepts(story, atlas, giver, rol
 @pytest.mark.parametrize(("giver", "role"), list(itertools.product(["ada", "uma", "ben"], TEAM_GRANTS)))
 def test_the_same_in_a_team(story, atlas, giver, role):
     actor = person(story, giver)
-    is_offered = role in {r["slug"] for r in team_roles_for(actor, story.vision)} and actor.may(Permission.MEMBERS_WRITE, story.vision.id)
+    is_offered = role in {r.slug for r in team_roles_for(actor, story.vision)} and actor.may(Permission.MEMBERS_WRITE, story.vision.id)
     try:
         services.add_team_member(actor=actor, team=story.vision, email="eve@atlas.example", role=role)
         is_accepted = True
