@@ -70,6 +70,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-role", "PATCH"): Row(PEOPLE, P.ROLES_WRITE, {"name": "Trainers"}),
     ("api-role", "DELETE"): Row(PEOPLE, P.ROLES_WRITE),
     ("api-access", "GET"): Row(EVERYBODY, None),        # about oneself; about others, see tests/workspaces/access
+    ("api-access-changes", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"changes": [{"email": "ben@atlas.example", "role": None}]}),
     ("api-tokens", "GET"): Row(EVERYBODY, P.TOKENS_READ),
     ("api-tokens", "POST"): Row(EVERYBODY, P.TOKENS_WRITE, {"name": "mine", "scopes": ["tokens:write"]}),
     ("api-token", "DELETE"): Row(PEOPLE | {"ben"}, P.TOKENS_WRITE),
@@ -122,6 +123,8 @@ WRITING_PAGES = {
     "team": (LEADS | PEOPLE, {"email": "eve@atlas.example", "role": "member"}),
     "team-member": (LEADS | PEOPLE, {"role": "viewer"}),
     "member": (PEOPLE, {"role": "member"}),
+    "roles": (PEOPLE, {"slug": "helpdesk", "kind": "org", "permissions": "members:write"}),
+    "role": (PEOPLE, {"do": "save", "name": "Trainers", "permissions": "teams:read"}),
     "quotas": (ADMINS, {"who": "team:vision", "resource": "gpu", "limit": "1"}),
     "job-act": (WORKERS, {}),
     "cluster": (OPERATORS, {"do": "disable"}),

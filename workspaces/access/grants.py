@@ -14,7 +14,7 @@ MOST = 3
 
 @dataclass(frozen=True)
 class Change:
-    """`org-role` and `team-role` set a role; `token` means one that reaches this; `account-on`; `operator`."""
+    """`org-role` and `team-role` set a role; `token` means one that reaches this; `account-on`; `resume`; `operator`."""
 
     kind: str
     role: str = ""
@@ -39,8 +39,7 @@ def smallest_grants(case: Case) -> list[Proposal]:
     cleared = apply(case, first)
     if explained(cleared).allowed:
         return [first]
-    found = [(first + proposal, gained(cleared, apply(cleared, proposal))) for proposal in _role_changes(cleared)]
-    found = [(p, gain) for p, gain in found if explained(apply(case, p)).allowed]
+    found = [(_trimmed(case, first + proposal), gained(cleared, apply(cleared, proposal))) for proposal in _role_changes(cleared)]
     minimal = [(p, gain) for p, gain in found if not any(
         other < gain or (other == gain and len(less) < len(p)) for less, other in found)]
     return [p for p, gain in sorted(minimal, key=lambda one: (len(one[1]), len(one[0])))][:MOST]
@@ -51,12 +50,19 @@ def gained(before: Case, after: Case) -> frozenset[tuple[bool, Permission]]:
     return _reach(after) - _reach(before)
 
 
+def _trimmed(case: Case, proposal: Proposal) -> Proposal:
+    """Without what the rest does not need: an operator needs no membership."""
+    for change in proposal:
+        less = tuple(one for one in proposal if one != change)
+        if explained(apply(case, less)).allowed:
+            return _trimmed(case, less)
+    return proposal
+
+
 def _reach(case: Case) -> frozenset[tuple[bool, Permission]]:
-    if case.is_operator:
-        everywhere = OPERATOR_GRANTS
-    else:
-        everywhere = granted_by("org", case.org_role, case.own_roles)
-    in_team = everywhere | (granted_by("team", case.team_role, case.own_roles) if case.team_role else frozenset())
+    org_role, team_role = ("", "") if case.is_suspended else (case.org_role, case.team_role)
+    everywhere = OPERATOR_GRANTS if case.is_operator else granted_by("org", org_role, case.own_roles)
+    in_team = everywhere | granted_by("team", team_role, case.own_roles)
     return frozenset({(False, p) for p in everywhere} | ({(True, p) for p in in_team} if case.team_id else set()))
 
 
@@ -65,6 +71,8 @@ def _removals(case: Case) -> Iterator[Change]:
     blocks = {step.kind for step in explained(case).steps if step.effect == "blocks"}
     if "account-off" in blocks:
         yield Change("account-on")
+    if "suspended" in blocks:
+        yield Change("resume")
     if any(kind.startswith("token-") for kind in blocks):
         yield Change("token")
 
@@ -98,6 +106,8 @@ def _applied(case: Case, change: Change) -> Case:
             return replace(case, team_role=change.role)
         case "account-on":
             return replace(case, is_active=True)
+        case "resume":
+            return replace(case, is_suspended=False)
         case "operator":
             return replace(case, is_operator=True)
     token = case.token

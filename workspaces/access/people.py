@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from portal.core.errors import InvalidInput
 from workspaces.access.steps import Case, Explanation, explained
 from workspaces.actors import Actor, authorize
@@ -64,10 +66,18 @@ def permission_named(text: str) -> Permission:
 
 
 def _case(org: Organization, user: User | None, email: str, permission: Permission, team: Team | None, rule: str) -> Case:
-    member = Membership.objects.filter(user=user).first() if user else None
-    seat = TeamMembership.objects.filter(user=user, team=team).first() if user and team else None
+    member = Membership.objects.select_related("provider").filter(user=user).first() if user else None
+    seat = TeamMembership.objects.select_related("provider").filter(user=user, team=team).first() if user and team else None
     seat = seat if member else None
     return Case(
         email=email, permission=permission, org_id=org.id, team_id=team.id if team else None, team=team.slug if team else "",
         is_active=user.is_active if user and member else True, is_operator=bool(user and user.is_operator and user.is_active),
-        org_role=member.role if member else "", team_role=seat.role if seat else "", own_roles=own_roles(org.id), rule=rule)
+        org_role=member.role if member else "", team_role=seat.role if seat else "", own_roles=own_roles(org.id), rule=rule,
+        is_suspended=bool(member and member.suspended_at), org_via=_via(member), team_via=_via(seat))
+
+
+def _via(row: Membership | TeamMembership | None) -> str:
+    """The group of a directory that gave it; empty for what a person gave."""
+    if row is None or row.provider is None:
+        return ""
+    return _("the group %(group)s of %(provider)s") % {"group": row.via, "provider": row.provider.name}

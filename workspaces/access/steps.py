@@ -36,8 +36,8 @@ class Step:
 @dataclass(frozen=True)
 class Case:
     """Who wants what, where, and all that bears on it. `org_id` None: outside of any organization. `team_role` is theirs in the team
-    asked about; `org_via` and `team_via` say what gave a role, where that was not a person (a group of a directory). `rule`: why this
-    permission and not another is asked for."""
+    asked about. Of a suspended membership no role counts. `org_via` and `team_via` say what gave a role, where that was not a person
+    (a group of a directory). `rule`: why this permission and not another is asked for."""
 
     email: str
     permission: Permission
@@ -45,6 +45,7 @@ class Case:
     team_id: UUID | None = None
     team: str = ""
     is_active: bool = True
+    is_suspended: bool = False
     is_operator: bool = False
     org_role: str = ""
     team_role: str = ""
@@ -107,6 +108,9 @@ def _operator(case: Case) -> list[Step]:
 
 
 def _organization(case: Case) -> list[Step]:
+    if case.is_suspended:
+        effect = Effect.SILENT if case.is_operator else Effect.BLOCKS
+        return [Step("suspended", effect, {"title": role_facts("org", case.org_role, case.own_roles).title})]
     if case.org_role:
         return [_role("org-role", case, role_facts("org", case.org_role, case.own_roles), case.org_via)]
     if case.is_operator:
@@ -115,7 +119,7 @@ def _organization(case: Case) -> list[Step]:
 
 
 def _team(case: Case) -> list[Step]:
-    if case.team_id is None:
+    if case.team_id is None or case.is_suspended:
         return []
     if not case.team_role:
         return [Step("not-in-team", Effect.SILENT, {"team": case.team})]

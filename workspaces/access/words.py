@@ -31,6 +31,7 @@ def sentence(step: Step, case: Case) -> str:
         "token-scope": _("The access token does not have the scope %(permission)s."),
         "token-team": _("The access token is bound to one team, and this is outside of it."),
         "operator": _("%(email)s is a platform operator, who may do everything."),
+        "suspended": _("The membership of %(email)s, with the role %(title)s, is suspended: the directory no longer names them."),
         "stranger": _("%(email)s is not a member of this organization."),
         "no-operator": _("%(email)s is no platform operator."),
         "not-in-team": _("%(email)s has no role in team %(team)s."),
@@ -93,6 +94,8 @@ def _change(change: Change, case: Case) -> str:
             return _("the role %(title)s in team %(team)s") % {"title": title, "team": case.team or _("this team")}
         case "account-on":
             return _("the account switched on again")
+        case "resume":
+            return _("the membership no longer suspended")
         case "operator":
             return _("being a platform operator")
     return _("a token with the scope %(permission)s that reaches there") % {"permission": case.permission}

@@ -9,7 +9,9 @@ from rest_framework.response import Response
 
 from portal.core.errors import InvalidInput
 from workspaces import selectors, services
+from workspaces.access.diff import Standing
 from workspaces.access.people import about_named, explain, explain_person, permission_named
+from workspaces.access.whatif import difference_row, what_would_change
 from workspaces.access.words import as_data
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import items, read
@@ -58,6 +60,24 @@ class AccessSerializer(serializers.Serializer):  # type: ignore[type-arg]
     about = serializers.CharField(allow_null=True, required=False)
     steps = StepSerializer(many=True)
     would_allow = serializers.ListField(child=serializers.DictField(), help_text="The smallest changes that would allow it.")
+
+
+class StandingSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    email = serializers.CharField(max_length=254)
+    role = serializers.CharField(max_length=40, allow_null=True, help_text="In the organization; null: no member of it.")
+    teams = serializers.DictField(child=serializers.CharField(max_length=40), required=False, default=dict, help_text="Team → role.")
+
+
+class ChangesSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    changes = StandingSerializer(many=True, min_length=1, max_length=1000)
+
+
+class DifferenceSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    person = serializers.CharField()
+    before = serializers.DictField()
+    after = serializers.DictField()
+    gained = serializers.ListField(child=serializers.DictField(), help_text="Where (team null: everywhere) and which permissions.")
+    lost = serializers.ListField(child=serializers.DictField())
 
 
 class RolesView(OrgView):
@@ -118,3 +138,14 @@ class AccessView(OrgView):
         else:
             found = explain(self.actor, permission, team)
         return Response(as_data(found) | {"about": about.title if about else None})
+
+
+class ChangesView(OrgView):
+    permissions = {"POST": P.MEMBERS_WRITE}
+
+    @extend_schema(request=ChangesSerializer, responses=DifferenceSerializer(many=True))
+    def post(self, request: Request) -> Response:
+        """What would change if these people stood like this: who would gain or lose which permissions where. Nothing is stored."""
+        given = read(ChangesSerializer, request)["changes"]
+        wanted = {one["email"].strip().lower(): Standing(one["role"] or "", one["teams"]) for one in given}
+        return items([difference_row(one) for one in what_would_change(self.org, wanted)])

@@ -17,6 +17,7 @@ urlpatterns = [
     path("orgs/<slug:org>/roles", roles.RolesView.as_view(), name="api-roles"),
     path("orgs/<slug:org>/roles/<slug:role>", roles.RoleView.as_view(), name="api-role"),
     path("orgs/<slug:org>/access", roles.AccessView.as_view(), name="api-access"),
+    path("orgs/<slug:org>/access/changes", roles.ChangesView.as_view(), name="api-access-changes"),
     path("orgs/<slug:org>/tokens", views.TokensView.as_view(), name="api-tokens"),
     path("orgs/<slug:org>/tokens/<uuid:token>", views.TokenView.as_view(), name="api-token"),
     path("orgs/<slug:org>/quotas", views.QuotasView.as_view(), name="api-quotas"),

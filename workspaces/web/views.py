@@ -40,7 +40,7 @@ def teams(request: Any) -> HttpResponse:
     """All teams, and making one."""
     if request.method == "POST":
         slug = request.POST.get("slug", "").strip()
-        return action(request, request.path, f"Team {slug} is there. Bring people in on its page.", lambda: services.create_team(
+        return action(request, request.path, f"Team {slug} is there. Bring people in on its page.", lambda: services.createteam_named(
             actor=request.actor, org=request.org, slug=slug, name=request.POST.get("name", "")))
     return render(request, "workspaces/teams.html", {
         "page_title": "Teams", "teams": selectors.teams_for(request.actor), "may_write": request.actor.may(P.TEAMS_WRITE)})
@@ -49,15 +49,15 @@ def teams(request: Any) -> HttpResponse:
 @page(P.TEAMS_READ, READ_WRITE)
 def team(request: Any, team: str) -> HttpResponse:
     """One team: its people, and what it holds."""
-    row = _team(team)
+    row = team_named(team)
     if request.method == "POST":
         email = request.POST.get("email", "").strip()
         return action(request, request.path, f"{email} is in {row.name} now.", lambda: services.add_team_member(
             actor=request.actor, team=row, email=email, role=request.POST.get("role", TeamRole.MEMBER)))
-    known, roles = {m["email"] for m in selectors.members_of_team(row)}, team_roles_for(request.actor, row)
+    known, roles = {m["email"] for m in selectors.members_ofteam_named(row)}, team_roles_for(request.actor, row)
     return render(request, "workspaces/team.html", {
         "page_title": row.name, "crumbs": [("Teams", f"/{request.org.slug}/teams")], "team_row": row,
-        "members": selectors.members_of_team(row), "roles": roles, "givable": {r.slug for r in roles},
+        "members": selectors.members_ofteam_named(row), "roles": roles, "givable": {r.slug for r in roles},
         "may_write": request.actor.may(P.MEMBERS_WRITE, row.id),
         "candidates": [m for m in selectors.members_of_org() if m["email"] not in known],
         "quotas": [q for q in selectors.quotas_for(request.actor) if q["scope"] == "team" and q["subject"] == row.slug]})
@@ -66,7 +66,7 @@ def team(request: Any, team: str) -> HttpResponse:
 @page(None, POST)
 def change_team_member(request: Any, team: str, email: str) -> HttpResponse:
     """Another role, or out."""
-    row = _team(team)
+    row = team_named(team)
     back = f"/{request.org.slug}/teams/{row.slug}"
     if request.POST.get("remove"):
         return action(request, back, f"{email} is no longer in {row.name}.",
@@ -166,12 +166,13 @@ def _make_token(request: Any) -> dict[str, Any]:
         raise InvalidInput.at("days", "must be a whole number; 0 for a token that does not expire")
     slug = request.POST.get("team", "")
     made = services.create_token(
-        actor=request.actor, org=request.org, name=request.POST.get("name", ""), team=_team(slug) if slug else None,
+        actor=request.actor, org=request.org, name=request.POST.get("name", ""), team=team_named(slug) if slug else None,
         scopes=request.POST.getlist("scopes") or ["all"], days=int(days) or None)
     return selectors.token_row(made.row) | {"token": made.secret}
 
 
-def _team(slug: str) -> Team:
+def team_named(slug: str) -> Team:
+    """A team of the organization entered. Raises NotFound."""
     row = Team.objects.filter(slug=slug).first()
     if row is None:
         raise NotFound(f"There is no team {slug[:40]!r} here.")

@@ -23,7 +23,7 @@ def replayed(steps: list[dict[str, Any]], permission: str, own: dict[str, Any]) 
     """From kinds and facts alone, not from the effects that the explanation claims."""
     is_granted = False
     for step in steps:
-        if step["kind"] in BLOCKING:
+        if step["kind"] in BLOCKING or (step["kind"] == "suspended" and "operator" not in {s["kind"] for s in steps}):
             return False
         if step["kind"] == "operator":
             is_granted = True

@@ -7,12 +7,13 @@ import pytest
 from jobs import services as job_services
 from jobs.clusters import ensure_first_cluster
 from jobs.spec import parse_mapping
+from portal.core import clock
 from portal.core.errors import NotFound, NotPermitted
 from workspaces import services
 from workspaces.access.people import about_named, explain_person
 from workspaces.access.words import sentences
 from workspaces.actors import authorize
-from workspaces.models import User
+from workspaces.models import Membership, Provider, TeamMembership, User
 from workspaces.permissions import Permission as P
 from workspaces.tenancy.scope import org_scope
 
@@ -50,6 +51,18 @@ def test_an_account_that_was_switched_off_explains_itself(story, atlas):
     found = asked(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision)
     assert not found.allowed
     assert [s.kind for s in found.steps if s.is_decisive] == ["account-off"]
+
+
+def test_a_role_that_a_directory_gave_says_by_which_group_and_a_suspended_one_that_it_is(story, atlas):
+    ad = Provider.objects.create(org=atlas, kind="ldap", slug="ad", name="Atlas AD")
+    Membership.objects.filter(user=story.ben).update(provider=ad, via="cn=staff")
+    TeamMembership.objects.filter(user=story.ben).update(provider=ad, via="cn=vision")
+    told = sentences(asked(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision))
+    assert told[0].endswith("It comes by the group cn=staff of Atlas AD.")
+    assert told[1] == "The role Member in team vision grants jobs:submit. It comes by the group cn=vision of Atlas AD."
+    Membership.objects.filter(user=story.ben).update(suspended_at=clock.now())
+    found = asked(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision)
+    assert not found.allowed and [s.kind for s in found.steps] == ["suspended"]
 
 
 def test_who_may_not_see_members_asks_about_themselves_only(story, atlas):
