@@ -70,8 +70,8 @@ class Actor:
         if self.token and not self.token.allows(permission):
             return False
         if self.token and self.token.team_id and team_id != self.token.team_id:
-            return team_id is None and permission in READS and permission in self.granted()
-        return permission in self.granted(team_id)
+            return team_id is None and permission in READS and self._holds(permission, None)
+        return self._holds(permission, team_id)
 
     def teams_where(self, permission: Permission) -> frozenset[UUID] | None:
         """The teams in which it is allowed; None: in all of the organization. A grant as a queryset filter."""
@@ -79,7 +79,7 @@ class Actor:
             return frozenset()
         if self.token and self.token.team_id:
             return frozenset({self.token.team_id}) if self.may(permission, self.token.team_id) else frozenset()
-        if permission in self.granted():
+        if self._holds(permission, None):
             return None
         return frozenset(t for t, role in self.team_roles.items() if permission in granted_by("team", role, self.own_roles))
 
@@ -91,6 +91,13 @@ class Actor:
         if team_id is not None and team_id in self.team_roles:
             granted = granted | granted_by("team", self.team_roles[team_id], self.own_roles)
         return granted
+
+    def _holds(self, permission: Permission, team_id: UUID | None) -> bool:
+        """Whether it is among `granted`, asked without building the set: every request asks this."""
+        if self.is_operator or permission in granted_by("org", self.org_role, self.own_roles):
+            return True
+        role = self.team_roles.get(team_id) if team_id is not None else None
+        return role is not None and permission in granted_by("team", role, self.own_roles)
 
     def case(self, permission: Permission, team: Team | UUID | None = None) -> Case:
         """The same question as `may`, for an explanation."""

@@ -27,10 +27,9 @@ _COLUMNS = {"org": "In the organization", "team": "In a team"}
 @page(P.MEMBERS_READ, READ_WRITE)
 def roles(request: Any) -> HttpResponse:
     """Which role holds what, and making one."""
-    form = {"slug": "", "name": "", "kind": "org", "permissions": []}
+    form: dict[str, Any] = {name: request.POST.get(name, "").strip() for name in ("slug", "name", "kind")}
+    form["permissions"] = request.POST.getlist("permissions")
     if request.method == "POST":
-        form = {name: request.POST.get(name, "").strip() for name in ("slug", "name", "kind")}
-        form["permissions"] = request.POST.getlist("permissions")
         try:
             row = services.make_role(actor=request.actor, org=request.org, **form)
         except PortalError as error:

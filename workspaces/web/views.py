@@ -40,7 +40,7 @@ def teams(request: Any) -> HttpResponse:
     """All teams, and making one."""
     if request.method == "POST":
         slug = request.POST.get("slug", "").strip()
-        return action(request, request.path, f"Team {slug} is there. Bring people in on its page.", lambda: services.createteam_named(
+        return action(request, request.path, f"Team {slug} is there. Bring people in on its page.", lambda: services.create_team(
             actor=request.actor, org=request.org, slug=slug, name=request.POST.get("name", "")))
     return render(request, "workspaces/teams.html", {
         "page_title": "Teams", "teams": selectors.teams_for(request.actor), "may_write": request.actor.may(P.TEAMS_WRITE)})
@@ -54,10 +54,10 @@ def team(request: Any, team: str) -> HttpResponse:
         email = request.POST.get("email", "").strip()
         return action(request, request.path, f"{email} is in {row.name} now.", lambda: services.add_team_member(
             actor=request.actor, team=row, email=email, role=request.POST.get("role", TeamRole.MEMBER)))
-    known, roles = {m["email"] for m in selectors.members_ofteam_named(row)}, team_roles_for(request.actor, row)
+    known, roles = {m["email"] for m in selectors.members_of_team(row)}, team_roles_for(request.actor, row)
     return render(request, "workspaces/team.html", {
         "page_title": row.name, "crumbs": [("Teams", f"/{request.org.slug}/teams")], "team_row": row,
-        "members": selectors.members_ofteam_named(row), "roles": roles, "givable": {r.slug for r in roles},
+        "members": selectors.members_of_team(row), "roles": roles, "givable": {r.slug for r in roles},
         "may_write": request.actor.may(P.MEMBERS_WRITE, row.id),
         "candidates": [m for m in selectors.members_of_org() if m["email"] not in known],
         "quotas": [q for q in selectors.quotas_for(request.actor) if q["scope"] == "team" and q["subject"] == row.slug]})
