@@ -108,5 +108,5 @@ def _choices(actor: Any, chosen: Any) -> list[dict[str, Any]]:
 
 
 def _grouped(permissions: list[P]) -> list[dict[str, Any]]:
-    return [{"noun": noun, "rows": [{"permission": str(p), "words": WORDS[p]} for p in group]}
+    return [{"noun": noun, "rows": [{"permission": str(p), "words": WORDS.get(p, str(p))} for p in group]}
             for noun, group in groupby(sorted(permissions), key=lambda p: p.partition(":")[0])]

@@ -8,7 +8,8 @@ import pytest
 
 from portal.core.errors import InvalidInput, NotPermitted
 from workspaces import services
-from workspaces.models import Membership, TeamMembership, User
+from workspaces.invitations import invite_url
+from workspaces.models import Identity, Membership, Provider, TeamMembership, User
 from workspaces.permissions import HANDED_ON, ORG_GRANTS, ORG_TITLES, TEAM_GRANTS, TEAM_TITLES, WORDS, Permission
 from workspaces.services.giving import org_roles_for, team_roles_for
 from workspaces.tenancy.scope import org_scope
@@ -123,6 +124,20 @@ def test_the_same_in_a_team(story, atlas, giver, role):
     except NotPermitted:
         is_accepted = False
     assert is_accepted == is_offered
+
+
+def test_bringing_in_who_is_known_elsewhere_gives_no_hold_on_their_account(story, atlas):
+    ada = story.actor(story.ada)
+    new = services.add_member(actor=ada, org=atlas, email="new@atlas.example").user
+    assert invite_url(new)
+    by_directory = User.objects.create_user("ldap@atlas.example")
+    Identity.objects.create(provider=Provider.objects.create(kind="ldap", slug="ad", name="AD"), subject="1", user=by_directory)
+    operator = User.objects.create_user("op@platform.example", is_operator=True)
+    for person in (by_directory, operator):
+        assert invite_url(services.add_member(actor=ada, org=atlas, email=person.email).user) is None
+    with org_scope(story.borealis.id):
+        services.add_member(actor=story.actor(story.cyd), org=story.borealis, email=new.email)
+    assert invite_url(new) is None
 
 
 def test_who_sees_bills_sees_no_job_nor_people_and_who_administers_people_sees_no_job():
