@@ -3,3 +3,8 @@ from django.apps import AppConfig
 
 class JobsConfig(AppConfig):
     name = "jobs"
+
+    def ready(self) -> None:
+        from jobs import about  # models are there only now
+
+        about.register()

@@ -1,8 +1,6 @@
 from workspaces.models.access import AccessToken
-from workspaces.models.people import Membership, Organization, Team, TeamMembership, User
+from workspaces.models.people import Membership, Organization, Role, Team, TeamMembership, User
 from workspaces.models.providers import GroupRule, Identity, Provider
 from workspaces.models.quota import Quota
 
-__all__ = [
-    "AccessToken", "GroupRule", "Identity", "Membership", "Organization", "Provider", "Quota", "Team", "TeamMembership", "User",
-]
+__all__ = ["AccessToken", "GroupRule", "Identity", "Membership", "Organization", "Provider", "Quota", "Role", "Team", "TeamMembership", "User"]
