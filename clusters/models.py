@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.db import models
 
 from portal.core import clock
@@ -12,6 +14,8 @@ from workspaces.tenancy.models import TenantModel
 class Cluster(models.Model):
     """One scheduler: a backend's name and its configuration. Written by operators and by the set-up; `seen_at`, `polled_at` and
     `trouble` by its watcher alone."""
+
+    SEALED: ClassVar[dict[str, str]] = {"secrets": "clusters"}        # field and purpose, for `manage.py rotate_secrets`
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.SlugField(max_length=40, unique=True)

@@ -113,7 +113,7 @@ def submitted(backend: Backend, launch: Launch) -> Handle:
     if not launch.barred:
         return backend.submit(launch)
     if launch.is_new or (handle := backend.find(launch.key)) is None:
-        raise Rejected(launch.barred, "policy.pool")
+        raise Rejected(launch.barred, launch.barred_by)
     return handle
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -18,22 +18,38 @@ from jobs.specs import spec_of
 from workspaces.actors import Actor
 from workspaces.models import Team
 from workspaces.services import Bearer, issue_attempt_tokens
+from workspaces.services.secrets import Opened, Use, open_secrets
 
 NIL = UUID(int=0)
 
 
 def build_launches(attempts: Sequence[Attempt], known: Collection[UUID]) -> list[Launch]:
-    """What is handed over; `known` are those that somebody may have handed over before. Makes the attempts' tokens."""
+    """What is handed over; `known` are those that somebody may have handed over before. Makes the attempts' tokens and opens the
+    secrets that their jobs refer to."""
     grants = _grants(attempts)
     tokens = issue_attempt_tokens([
         Bearer(a.job.org_id, a.job.team_id, a.job.owner_id, a.id, f"job #{a.job.number}") for a in attempts])
-    return [replace(_built(attempt, token), is_new=attempt.id not in known, **_given(attempt.job.pool, grants.get(_pair(attempt))))
-            for attempt, token in zip(attempts, tokens, strict=True)]
+    opened = open_secrets([_use(attempt) for attempt in attempts])
+    return [replace(_built(attempt, token, secrets.values), is_new=attempt.id not in known,
+                    **_given(attempt.job.pool, grants.get(_pair(attempt))) | _lacking(secrets))
+            for attempt, token, secrets in zip(attempts, tokens, opened, strict=True)]
 
 
-def _built(attempt: Attempt, token: str) -> Launch:
+def _built(attempt: Attempt, token: str, secrets: Mapping[str, str]) -> Launch:
     job = attempt.job
-    return _launch(spec_of(job), _task(attempt, token), attempt.key, placement_of(attempt), job.owner.email, job.pool)
+    task = replace(_task(attempt, token), secrets=secrets)
+    return _launch(spec_of(job), task, attempt.key, placement_of(attempt), job.owner.email, job.pool)
+
+
+def _use(attempt: Attempt) -> Use:
+    job = attempt.job
+    return Use(job.org_id, job.team_id, job.team.slug, job.spec.get("secrets") or {}, job.id,
+               {"number": job.number, "attempt": str(attempt.id)})
+
+
+def _lacking(opened: Opened) -> dict[str, Any]:
+    """A secret that went after the submission: without it the job would only fail later and without a word."""
+    return {"barred": opened.lacks, "barred_by": "secrets"} if opened.lacks else {}
 
 
 def environment_for(attempt: Attempt) -> dict[str, str]:

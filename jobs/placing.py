@@ -25,6 +25,7 @@ from workspaces.models import Team
 from workspaces.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
 
+HERE = frozenset({Feature.POOLS, Feature.SECRETS})     # what every cluster has, since Muster brings it
 FEATURES = {Capability.IMAGES: Feature.IMAGES, Capability.GANG: Feature.GANG, Capability.SRUN: Feature.SRUN}
 FREE, BUSY, UNKNOWN, TROUBLED, UNFIT = range(5)      # the better, the smaller
 
@@ -154,7 +155,7 @@ def _considered(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) ->
 
 def _judge(cluster: Cluster, pool: Pool | None, inside: Sequence[Machine], need: Need, spec: JobSpec, *, is_known: bool) -> tuple[int, str]:
     able_to = capabilities_of(cluster.backend, lambda: cluster.config)
-    if faults := spec.unavailable({Feature.POOLS, *(f for c, f in FEATURES.items() if c in able_to)}):
+    if faults := spec.unavailable({*HERE, *(f for c, f in FEATURES.items() if c in able_to)}):
         return UNFIT, f"{faults[0].field}: {faults[0].message}"
     if not is_known:
         return UNKNOWN, "its nodes are not known yet"

@@ -146,7 +146,8 @@ def environment_of(attempt: Attempt) -> dict[str, str]:
     """The variables it gets, secrets starred."""
     from jobs.launch import environment_for
 
-    return {name: "••••••••" if name in SECRET_NAMES else value for name, value in environment_for(attempt).items()}
+    hidden = SECRET_NAMES | set(attempt.job.spec.get("secrets") or {})
+    return {name: "••••••••" if name in hidden else value for name, value in environment_for(attempt).items()}
 
 
 SECRET_NAMES = frozenset({"MUSTER_TOKEN"})

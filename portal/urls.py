@@ -7,11 +7,15 @@ from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from monitoring import health
+from workspaces.web import invitations, sessions
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
+    path("accounts/sessions/", sessions.sessions, name="account_sessions"),
+    path("accounts/invitations/<str:text>/", invitations.invitation, name="account_invitation"),
+    path("accounts/2fa/", include("allauth.mfa.urls")),
     path("accounts/", include("allauth.account.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),

@@ -26,10 +26,12 @@ from workspaces.permissions import ORG_GRANTS, Permission
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 VALUES = {"org": "atlas", "team": "vision", "email": "ben@atlas.example", "token": "00000000-0000-7000-8000-000000000000", "job": "1",
-          "node": "n1", "verb": "hold", "cluster": "local", "pool": "main", "role": "trainer"}
+          "node": "n1", "verb": "hold", "cluster": "local", "pool": "main", "role": "trainer", "account": "nightly", "where": "vision",
+          "secret": "wandb", "number": "1",
+          "invitation": "00000000-0000-7000-8000-000000000001", "session": "00000000-0000-7000-8000-000000000002"}
 OPEN = {"healthz", "readyz", "schema", "docs", "start"}          # for everybody, by purpose
 OPERATORS = {Permission.CLUSTERS_READ, Permission.CLUSTERS_WRITE}  # not even an owner of an organization has these
-OWN = {"api-me", "api-orgs", "api-agent-samples", "metrics"}     # of a person or the platform, not of an organization
+OWN = {"api-me", "api-sessions", "api-session", "api-orgs", "api-agent-samples", "metrics"}     # of a person or the platform, not of an organization
 
 
 def routes() -> Iterator[tuple[str, str, Any]]:
@@ -100,7 +102,7 @@ def test_rest_nobody_gets_401_strangers_404_and_who_may_is_never_refused(stage, 
     assert (_call(stage.api(stage.ada), verb, path) in (401, 403)) == (needed in OPERATORS)
 
 
-_HARMLESS = {("GET", "api-jobs"), ("POST", "api-jobs-validate")}  # an empty list, and checking one's own text
+_HARMLESS = {("GET", "api-jobs"), ("GET", "api-secrets"), ("POST", "api-jobs-validate")}  # an empty list, and checking one's own text
 
 
 @pytest.mark.parametrize(("name", "path", "view", "verb"), [(n, p, v, m) for n, p, v in PAGES for m in v.methods if m != "HEAD"])

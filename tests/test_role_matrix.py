@@ -30,6 +30,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 EVERYBODY = frozenset(["ada", "amy", "lee", "ben", "vis", "vic", "eve", "uma", "bea", "dot"])
 INSIDERS = EVERYBODY - {"bea"}
 OPERATORS = frozenset(["dot"])
+OWNERS = frozenset(["ada", "dot"])
 ADMINS = frozenset(["ada", "amy", "dot"])
 LEADS = ADMINS | {"lee"}
 PEOPLE = ADMINS | {"uma"}
@@ -52,6 +53,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-me", "GET"): Row(EVERYBODY, None),
     ("api-orgs", "GET"): Row(EVERYBODY, None),
     ("api-org", "GET"): Row(EVERYBODY, P.TEAMS_READ),
+    ("api-org", "PATCH"): Row(OWNERS, P.ORG_ADMIN, {"requires_second_factor": False}),
     ("api-teams", "GET"): Row(EVERYBODY, P.TEAMS_READ),
     ("api-teams", "POST"): Row(PEOPLE, P.TEAMS_WRITE, {"slug": "fresh"}),
     ("api-team", "GET"): Row(EVERYBODY, P.TEAMS_READ),
@@ -74,6 +76,25 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-tokens", "GET"): Row(EVERYBODY, P.TOKENS_READ),
     ("api-tokens", "POST"): Row(EVERYBODY, P.TOKENS_WRITE, {"name": "mine", "scopes": ["tokens:write"]}),
     ("api-token", "DELETE"): Row(PEOPLE | {"ben"}, P.TOKENS_WRITE),
+    ("api-sessions", "GET"): Row(EVERYBODY, None),
+    ("api-sessions", "DELETE"): Row(EVERYBODY, None),
+    ("api-session", "DELETE"): Row(EVERYBODY, None),  # one's own, and no other
+    ("api-invitations", "GET"): Row(PEOPLE, P.MEMBERS_WRITE),
+    ("api-invitations", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"email": "new@atlas.example"}),
+    ("api-invitation", "DELETE"): Row(PEOPLE, P.MEMBERS_WRITE),
+    ("api-invitation-renew", "POST"): Row(PEOPLE, P.MEMBERS_WRITE),
+    ("api-token-rotate", "POST"): Row(frozenset({"ben"}), P.TOKENS_WRITE),  # who rotates a token holds what it can do
+    ("api-service-accounts", "GET"): Row(INSIDERS, P.MEMBERS_READ),
+    ("api-service-accounts", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"name": "fresh"}),
+    ("api-service-account", "GET"): Row(INSIDERS, P.MEMBERS_READ),
+    ("api-service-account", "PATCH"): Row(PEOPLE, P.MEMBERS_WRITE, {"note": "builds"}),
+    ("api-service-account", "DELETE"): Row(PEOPLE, P.MEMBERS_WRITE),
+    ("api-service-tokens", "GET"): Row(PEOPLE, P.MEMBERS_WRITE),
+    ("api-service-tokens", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"name": "ci", "scopes": ["members:write"]}),
+    ("api-secrets", "GET"): Row(EVERYBODY, None),  # a list of what one may see, and be it empty
+    ("api-secret", "PUT"): Row(WORKERS, P.SECRETS_WRITE, {"value": "x"}),
+    ("api-secret", "DELETE"): Row(WORKERS, P.SECRETS_WRITE),
+    ("api-secret-version", "DELETE"): Row(WORKERS, P.SECRETS_WRITE),
     ("api-quotas", "GET"): Row(EVERYBODY, P.QUOTAS_READ),
     ("api-quotas", "PUT"): Row(ADMINS, P.QUOTAS_WRITE, {"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}),
     ("api-jobs", "GET"): Row(EVERYBODY, None),  # a list of what one may see, and be it empty
@@ -125,6 +146,10 @@ WRITING_PAGES = {
     "member": (PEOPLE, {"role": "member"}),
     "roles": (PEOPLE, {"slug": "helpdesk", "kind": "org", "permissions": "members:write"}),
     "role": (PEOPLE, {"do": "save", "name": "Trainers", "permissions": "teams:read"}),
+    "invitations": (PEOPLE, {"email": "new@atlas.example"}),
+    "service-accounts": (PEOPLE, {"name": "fresh"}),
+    "service-account": (PEOPLE, {"do": "remove"}),
+    "secrets": (WORKERS, {"do": "set", "where": "vision", "name": "wandb", "value": "x"}),
     "quotas": (ADMINS, {"who": "team:vision", "resource": "gpu", "limit": "1"}),
     "job-act": (WORKERS, {}),
     "cluster": (OPERATORS, {"do": "disable"}),
@@ -141,12 +166,14 @@ class Stage:
     story: Story
     people: dict[str, User]
     token_id: str = ""
+    invitation_id: str = ""
 
     def api(self, name: str, *scopes: str) -> Client:
         return self.story.api(self.people[name], self.story.atlas, scopes=scopes or ("all",))
 
     def address(self, path: str) -> str:
-        return path.replace("00000000-0000-7000-8000-000000000000", self.token_id).replace("/n1", "/n0")
+        return path.replace("00000000-0000-7000-8000-000000000000", self.token_id).replace("/n1", "/n0").replace(
+            "00000000-0000-7000-8000-000000000001", self.invitation_id)
 
 
 @pytest.fixture
@@ -171,8 +198,12 @@ def stage(story) -> Stage:
         services.make_role(actor=ada, org=story.atlas, slug="trainer", kind="team", permissions=["teams:read"])
         ben = story.actor(story.ben)
         job_services.submit_job(actor=ben, team=story.vision, spec=parse_mapping({"run": "true"}))
+        for value in ("first", "second"):
+            services.set_secret(actor=ada, org=story.atlas, team=story.vision, name="wandb", value=value)
+        services.create_service_account(actor=ada, org=story.atlas, name="nightly")
+        invited = services.invite(actor=ada, org=story.atlas, email="ina@atlas.example")
         made = services.create_token(actor=ben, org=story.atlas, name="bens", scopes=["all"])
-    return Stage(story, people, str(made.row.id))
+    return Stage(story, people, str(made.row.id), str(invited.row.id))
 
 
 def tried(client: Client, verb: str, path: str, body: dict[str, Any]) -> int:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from allauth.account.adapter import DefaultAccountAdapter
 from django.http import HttpRequest
+
+from workspaces.models import Membership, User
+from workspaces.tenancy.scope import platform_scope
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -16,3 +20,10 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def populate_username(self, request: HttpRequest, user: Any) -> None:
         """There are no user names: the e-mail address is the name."""
+
+
+def is_alone_in(user_id: UUID, org_id: UUID) -> bool:
+    """A person of that organization who has no other way in: no password, no other organization, not an operator."""
+    with platform_scope("whose account it is"):
+        user = User.objects.get(id=user_id)
+        return not (user.has_usable_password() or user.is_operator or Membership.objects.filter(user=user).exclude(org_id=org_id).exists())

@@ -29,6 +29,7 @@ class TokenFacts:
     team_id: UUID | None
     attempt_id: UUID | None
     scopes: frozenset[str]
+    networks: tuple[str, ...] = ()
 
     def allows(self, permission: Permission) -> bool:
         return ALL_SCOPES in self.scopes or permission in self.scopes
@@ -42,6 +43,8 @@ class Actor:
     email: str
     name: str = ""
     is_operator: bool = False
+    is_service: bool = False
+    has_second_factor: bool = False
     token: TokenFacts | None = None
     only_org: UUID | None = None            # vouched for by that organization's own provider: no other opens
     org_id: UUID | None = None
@@ -58,12 +61,22 @@ class Actor:
         return self.within(org, role, teams)
 
     def within(self, org: Organization, role: str, teams: Mapping[UUID, str]) -> Actor:
-        """The same for whom the roles there are known already. Raises NotFound."""
+        """The same for whom the roles there are known already. Raises NotFound, and NotPermitted where the organization wants a
+        second factor of everybody."""
         is_elsewhere = (self.token is not None and self.token.org_id != org.id) or self.only_org not in (None, org.id)
         if is_elsewhere or not (role or self.is_operator):
             raise NotFound(f"There is no organization {org.slug!r} that you belong to.")
+        if org.requires_second_factor and not self._is_vouched_for():
+            raise NotPermitted(f"{org.name} requires a second factor, and {self.email} has none yet: "
+                               "add a passkey or an authenticator app on the Security page of your account.", code="second_factor_required")
         own = own_roles_for(org.id, (role, *teams.values()))
         return replace(self, org_id=org.id, org_slug=org.slug, org_role=role, team_roles=teams, own_roles=own)
+
+    def _is_vouched_for(self) -> bool:
+        """Service accounts have no factors, and a job that runs is not stopped for those of its owner; parts of Muster are nobody. Whom
+        the organization's own provider let in, it has asked for what it wants."""
+        is_job = self.token is not None and self.token.attempt_id is not None
+        return self.has_second_factor or self.is_service or is_job or self.only_org is not None or self.user_id is None
 
     def may(self, permission: Permission, team_id: UUID | None = None) -> bool:
         """Whether the roles, and the token if there is one, allow it (in that team, or in the organization)."""
@@ -121,13 +134,15 @@ def authorize(actor: Actor, permission: Permission, team: Team | UUID | None = N
 
 def actor_of(user: User, token: TokenFacts | None = None) -> Actor:
     """The actor that a signed-in person is, before they enter an organization."""
-    return Actor(user_id=user.id, email=user.email, name=user.display_name, is_operator=user.is_operator, token=token)
+    return Actor(user_id=user.id, email=user.email, name=user.display_name, is_operator=user.is_operator,
+                 is_service=user.is_service, has_second_factor=user.has_second_factor, token=token)
 
 
 def actor_in_session(user: User, session: Mapping[str, Any]) -> Actor | None:
-    """The same by a browser's session; None for nobody. Who was vouched for by an organization's own provider is a member of that
-    organization and nothing else while the session lasts: its administrators choose whom the provider names."""
-    if not (user.is_authenticated and user.is_active):
+    """The same by a browser's session; None for nobody, and for service accounts, which never sign in. Who was vouched for by an
+    organization's own provider is a member of that organization and nothing else while the session lasts: its administrators choose
+    whom the provider names."""
+    if not (user.is_authenticated and user.is_active) or user.is_service:
         return None
     only = session.get(ONLY_ORG)
     actor = actor_of(user)

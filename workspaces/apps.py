@@ -3,3 +3,8 @@ from django.apps import AppConfig
 
 class WorkspacesConfig(AppConfig):
     name = "workspaces"
+
+    def ready(self) -> None:
+        from workspaces.listening import listen
+
+        listen()

@@ -15,11 +15,11 @@ from portal.core.reading import Reading
 from workspaces.actors import Actor, actor_of
 from workspaces.models import AccessToken, Membership, Organization, Team, TeamMembership, User
 from workspaces.tenancy.scope import platform_scope
-from workspaces.tokens import digest_of, facts_of, is_well_formed, touch
+from workspaces.tokens import check_network, digest_of, facts_of, is_well_formed, touch
 
-_TOKEN = ("id", "org_id", "team_id", "attempt_id", "scopes", "last_used_at")
-_USER = ("id", "email", "name", "is_operator")
-_ORG = ("id", "slug", "name", "created_at", "last_job_number")
+_TOKEN = ("id", "org_id", "team_id", "attempt_id", "scopes", "networks", "last_used_at")
+_USER = ("id", "email", "name", "is_operator", "is_service", "has_second_factor")
+_ORG = ("id", "slug", "name", "created_at", "last_job_number", "requires_second_factor")
 _TEAM = ("id", "org_id", "slug", "name", "created_at")
 _SQL = """
 SELECT {{columns}} FROM {{token}} JOIN {{person}} ON person.id = token.user_id AND person.is_active
@@ -46,22 +46,24 @@ class Entry:
         return self.actor.within(self.org, self.role, self.roles)
 
 
-def by_token(raw: str, slug: str) -> Entry | None:
-    """None when the token is malformed, unknown, expired or revoked, or its owner is inactive."""
+def by_token(raw: str, slug: str, address: str = "") -> Entry | None:
+    """None when the token is malformed, unknown, expired or revoked, or its owner is inactive. Raises NotPermitted where it may not
+    be used from that address."""
     if not is_well_formed(raw):
         return None
     digests = [digest_of(raw), *(digest_of(raw, key) for key in settings.SECRET_KEY_FALLBACKS)]
     now = connection.ops.adapt_datetimefield_value(clock.now())
     rows = _reading(len(digests)).rows([slug, *digests, now])
-    return _entry(rows) if rows else None
+    return _entry(rows, address) if rows else None
 
 
-def _entry(rows: Sequence[list[Any]]) -> Entry:
+def _entry(rows: Sequence[list[Any]], address: str) -> Entry:
     first, ends = rows[0], (len(_TOKEN), len(_TOKEN) + len(_USER), len(_TOKEN) + len(_USER) + len(_ORG))
     token = AccessToken.from_db(connection.alias, _TOKEN, first[:ends[0]])
     user = User.from_db(connection.alias, _USER, first[ends[0]:ends[1]])
     with platform_scope("a token names its organization itself"):
-        touch(token)
+        check_network(token, user.email, address)
+        touch(token, address)
     has_org = first[ends[1]] is not None
     org = Organization.from_db(connection.alias, _ORG, first[ends[1]:ends[2]]) if has_org else None
     seats = [row[ends[2]:] for row in rows if row[-1]]

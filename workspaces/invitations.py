@@ -1,24 +1,50 @@
-"""The link by which a person sets a first password."""
+"""The link by which a person sets a first password, and mails that invite."""
 
 from __future__ import annotations
+
+import logging
 
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
 from django.conf import settings
+from django.core.mail import send_mail
+from django.template.loader import render_to_string
 from django.urls import reverse
 
-from workspaces.models import Identity, Membership, User
+from portal.core import clock
+from workspaces.models import Identity, Invitation, Membership, User
+from workspaces.services.invitations import Invited
 from workspaces.tenancy.scope import platform_scope
+
+log = logging.getLogger(__name__)
 
 
 def invite_url(user: User) -> str | None:
-    """Good for as long as Django's password reset links (three days) and until used. None for who has a password, and for whoever is
-    known elsewhere: who brings them in here must not get hold of what they are there."""
-    if user.has_usable_password() or _is_known(user):
+    """Good for as long as Django's password reset links (three days) and until used. None for who has a password or can have none, and
+    for whoever is known elsewhere: who brings them in here must not get hold of what they are there."""
+    if user.has_usable_password() or user.is_service or _is_known(user):
         return None
     key = default_token_generator.make_token(user)
     path = reverse("account_reset_password_from_key", kwargs={"uidb36": user_pk_to_url_str(user), "key": key})
     return f"{settings.MUSTER_BASE_URL}{path}"
+
+
+def can_mail() -> bool:
+    """Whether a mail server is set; the console is none."""
+    return not settings.EMAIL_BACKEND.endswith(("console.EmailBackend", "dummy.EmailBackend"))
+
+
+def send_invitation(made: Invited, inviter: str) -> bool:
+    """By e-mail; False when that failed: the link is then to be handed on otherwise. After the commit, and outside of any transaction."""
+    about = {"org": made.row.org.name, "inviter": inviter, "url": made.url, "until": made.row.expires_at}
+    try:
+        send_mail(f"{inviter} invites you to {made.row.org.name}".replace("\n", " "), render_to_string("account/invitation_mail.txt", about), None,
+                  [made.row.email])
+    except OSError as error:            # SMTP's own errors are OSErrors, too
+        log.warning("an invitation could not be sent: %s", error)
+        return False
+    Invitation.objects.filter(id=made.row.id).update(sent_at=clock.now())
+    return True
 
 
 def _is_known(user: User) -> bool:

@@ -27,6 +27,8 @@ class Permission(StrEnum):
     QUOTAS_READ = "quotas:read"
     QUOTAS_WRITE = "quotas:write"
     ROLES_WRITE = "roles:write"          # roles of the organization's own making
+    SECRETS_READ = "secrets:read"        # their names; values are read by jobs alone
+    SECRETS_WRITE = "secrets:write"
     TEAMS_READ = "teams:read"
     TEAMS_WRITE = "teams:write"
     TOKENS_READ = "tokens:read"
@@ -50,7 +52,7 @@ class TeamRole(StrEnum):
 
 P = Permission
 _SEE = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE})
-_WORK = frozenset({P.JOBS_CANCEL, P.JOBS_EXEC, P.JOBS_READ, P.JOBS_SUBMIT, P.JOBS_WRITE_METRICS})
+_WORK = frozenset({P.JOBS_CANCEL, P.JOBS_EXEC, P.JOBS_READ, P.JOBS_SUBMIT, P.JOBS_WRITE_METRICS, P.SECRETS_READ, P.SECRETS_WRITE})
 # Hardware and agents are nobody's in an organization: no role of one holds these.
 OPERATORS_ONLY = frozenset({P.AGENT_WRITE, P.CLUSTERS_READ, P.CLUSTERS_WRITE})
 # Making owners is what being the owner means: no role of an organization's own making holds it.

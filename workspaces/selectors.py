@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 
+from portal.core import clock
 from portal.core.errors import NotFound
 from workspaces.actors import Actor
-from workspaces.models import AccessToken, Membership, Organization, Quota, Team, TeamMembership, User
+from workspaces.models import AccessToken, Invitation, Membership, Organization, Quota, ServiceAccount, Team, TeamMembership, User
 from workspaces.own_roles import own_roles_for, read_own_roles
 from workspaces.permissions import Permission
 from workspaces.roles import role_facts, roles_of
 from workspaces.services.quota import unit_of
 from workspaces.tenancy.scope import platform_scope
+from workspaces.tokens import live_tokens
+
+SOON = timedelta(days=7)
 
 
 def orgs_of(actor: Actor) -> list[dict[str, Any]]:
@@ -43,12 +48,42 @@ def teams_for(actor: Actor) -> list[dict[str, Any]]:
 
 
 def members_of_org() -> list[dict[str, Any]]:
-    """Everybody in the organization entered, with their role and teams."""
+    """The people of the organization entered, with their role and teams."""
     teams = defaultdict(list)
     for user_id, slug in TeamMembership.objects.order_by("team__slug").values_list("user_id", "team__slug"):
         teams[user_id].append(slug)
     return [_member(m.user, m.role, m.created_at) | {"role_title": role_title("org", m.org_id, m.role), "teams": teams[m.user_id]}
-            for m in Membership.objects.select_related("user").order_by("user__email")]
+            for m in Membership.objects.filter(user__is_service=False).select_related("user").order_by("user__email")]
+
+
+def without_second_factor() -> set[str]:
+    """The addresses of the people here who have none; for those who manage members."""
+    return set(Membership.objects.filter(user__is_service=False, user__has_second_factor=False).values_list("user__email", flat=True))
+
+
+def service_accounts() -> list[dict[str, Any]]:
+    """Those of the organization entered that were not removed, with role, teams, and how many tokens work, of which how many end soon."""
+    rows = list(ServiceAccount.objects.filter(removed_at=None).select_related("user").order_by("name"))
+    users = [row.user_id for row in rows]
+    roles = dict(Membership.objects.filter(user_id__in=users).values_list("user_id", "role"))
+    teams, tokens = defaultdict(list), defaultdict(list)
+    for seat in TeamMembership.objects.filter(user_id__in=users).select_related("team").order_by("team__slug"):
+        teams[seat.user_id].append({"slug": seat.team.slug, "role": seat.role})
+    for token in live_tokens().filter(user_id__in=users, attempt_id=None):
+        tokens[token.user_id].append(token)
+    return [{"name": row.name, "email": row.user.email, "note": row.note, "role": roles.get(row.user_id, ""),
+             "role_title": role_title("org", row.org_id, roles.get(row.user_id, "")), "teams": teams[row.user_id],
+             "made_by": row.made_by, "created_at": row.created_at, "tokens": len(tokens[row.user_id]),
+             "last_used_at": max((t.last_used_at for t in tokens[row.user_id] if t.last_used_at), default=None),
+             "ending_soon": sum(ends_soon(t) for t in tokens[row.user_id])} for row in rows]
+
+
+def service_account(name: str) -> ServiceAccount:
+    """One of the organization entered. Raises NotFound."""
+    row = ServiceAccount.objects.filter(name=name, removed_at=None).select_related("user", "org").first()
+    if row is None:
+        raise NotFound(f"There is no service account {name[:40]!r} here.")
+    return row  # type: ignore[no-any-return]
 
 
 def members_of_team(team: Team) -> list[dict[str, Any]]:
@@ -82,15 +117,43 @@ def role_here(org: Organization, slug: str) -> dict[str, Any]:
 
 def tokens_for(actor: Actor) -> QuerySet[AccessToken]:
     """Living tokens that people made: one's own, or all of the organization for those who may change members."""
-    rows = AccessToken.objects.filter(revoked_at=None, attempt_id=None).select_related("user", "team").order_by("-created_at")
+    rows = live_tokens().filter(attempt_id=None).select_related("user", "team").order_by("-created_at")
     return rows if actor.may(Permission.MEMBERS_WRITE) else rows.filter(user_id=actor.user_id)
+
+
+def tokens_of(account: ServiceAccount) -> QuerySet[AccessToken]:
+    """A service account's tokens that work."""
+    return live_tokens().filter(user_id=account.user_id, attempt_id=None).select_related("user", "team").order_by("-created_at")  # type: ignore[no-any-return]
 
 
 def token_row(token: AccessToken) -> dict[str, Any]:
     """As the API and the page show it."""
     return {"id": token.id, "name": token.name, "hint": token.hint, "owner": token.user.email,
-            "team": token.team.slug if token.team else None, "scopes": token.scopes, "created_at": token.created_at,
-            "expires_at": token.expires_at, "last_used_at": token.last_used_at}
+            "is_service": token.user.is_service, "team": token.team.slug if token.team else None, "scopes": token.scopes,
+            "networks": token.networks, "made_by": token.made_by, "created_at": token.created_at, "expires_at": token.expires_at,
+            "ends_soon": ends_soon(token), "is_rotated": token.successor_id is not None,
+            "last_used_at": token.last_used_at, "last_used_address": token.last_used_address}
+
+
+def open_invitations() -> list[dict[str, Any]]:
+    """Those of the organization entered that were neither accepted nor revoked, the last one first."""
+    rows = Invitation.objects.filter(accepted_at=None, revoked_at=None).select_related("made_by").order_by("-created_at")
+    slugs = {team.id.hex: team.slug for team in Team.objects.all()}
+    return [invitation_row(row, slugs) for row in rows]
+
+
+def invitation_row(row: Invitation, slugs: dict[str, str] | None = None) -> dict[str, Any]:
+    """As the API and the page show it. Teams that are gone are left out."""
+    slugs = {team.id.hex: team.slug for team in Team.objects.all()} if slugs is None else slugs
+    return {"id": row.id, "email": row.email, "name": row.name, "role": row.role,
+            "teams": {slugs[place["team"]]: place["role"] for place in row.teams if place["team"] in slugs},
+            "made_by": row.made_by.email if row.made_by else "", "created_at": row.created_at, "sent_at": row.sent_at,
+            "expires_at": row.expires_at, "is_expired": row.expires_at <= clock.now()}
+
+
+def ends_soon(token: AccessToken) -> bool:
+    """Within a week, and nothing takes its place."""
+    return token.successor_id is None and token.expires_at is not None and token.expires_at - clock.now() < SOON
 
 
 def quotas_for(actor: Actor) -> list[dict[str, Any]]:
@@ -122,4 +185,4 @@ def _subject_names(actor: Actor) -> dict[UUID, str]:
 
 
 def _member(user: User, role: str, since: Any) -> dict[str, Any]:
-    return {"email": user.email, "name": user.display_name, "role": role, "created_at": since}
+    return {"email": user.email, "name": user.display_name, "role": role, "created_at": since, "is_service": user.is_service}

@@ -8,9 +8,11 @@ from celery import shared_task
 
 from portal.core import clock
 from portal.core.models import RememberedAnswer
+from workspaces.sessions import tidy_sign_ins
 
 
 @shared_task(name="workspaces.tidy")
 def tidy() -> None:
-    """Forget answers kept for repeated requests after a day."""
+    """Forget answers kept for repeated requests after a day, and sessions that have ended."""
     RememberedAnswer.objects.filter(at__lt=clock.now() - timedelta(days=1)).delete()
+    tidy_sign_ins()

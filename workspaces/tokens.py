@@ -14,17 +14,22 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
+from django.core.cache import cache
 from django.db.models import Q
 
 from portal.core import clock
+from portal.core.errors import NotPermitted
+from portal.core.events import Fact, record
 from workspaces.actors import Actor, TokenFacts, actor_of
 from workspaces.models import AccessToken
+from workspaces.networks import is_within
 from workspaces.tenancy.scope import platform_scope
 
 PREFIX = "mst_"
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _BODY, _TAIL = 32, 6
-_TOUCH_EVERY = timedelta(minutes=5)
+_TOUCH_EVERY, _TOUCH_JOBS_EVERY = timedelta(minutes=1), timedelta(minutes=5)     # jobs are many, and their tokens nobody's to judge
+_TELL_EVERY = 60        # seconds between events of one token that is used from elsewhere
 
 
 def new_secret() -> str:
@@ -55,8 +60,9 @@ def digest_of(raw: str, key: str | None = None) -> str:
     return hmac.new((key or settings.SECRET_KEY).encode(), raw.encode(), hashlib.sha256).hexdigest()
 
 
-def authenticate_token(raw: str) -> Actor | None:
-    """The actor a token stands for; None when it is malformed, unknown, expired or revoked, or its owner is inactive."""
+def authenticate_token(raw: str, address: str = "") -> Actor | None:
+    """The actor a token stands for; None when it is malformed, unknown, expired or revoked, or its owner is inactive. `address`:
+    whence it comes. Raises NotPermitted where it may not be used from there."""
     if not is_well_formed(raw):
         return None
     digests = [digest_of(raw), *(digest_of(raw, key) for key in settings.SECRET_KEY_FALLBACKS)]
@@ -64,7 +70,8 @@ def authenticate_token(raw: str) -> Actor | None:
         token = live_tokens().filter(digest__in=digests).select_related("user").first()
         if token is None:
             return None
-        touch(token)
+        check_network(token, token.user.email, address)
+        touch(token, address)
     return actor_of(token.user, facts_of(token))
 
 
@@ -77,14 +84,25 @@ def live_tokens():  # type: ignore[no-untyped-def]  # a queryset of the scope on
 def facts_of(token: AccessToken) -> TokenFacts:
     """What the row says of the token's reach."""
     return TokenFacts(id=token.id, org_id=token.org_id, team_id=token.team_id, attempt_id=token.attempt_id,
-                      scopes=frozenset(token.scopes))
+                      scopes=frozenset(token.scopes), networks=tuple(token.networks))
 
 
-def touch(token: AccessToken) -> None:
-    """Last use, kept to five minutes so that reads stay reads."""
+def check_network(token: AccessToken, owner: str, address: str) -> None:
+    """Raises NotPermitted for an address outside of the token's networks, which is told as an event once a minute: it may have leaked."""
+    if is_within(address, token.networks):
+        return
+    if cache.add(f"token-elsewhere:{token.id}", 1, _TELL_EVERY):
+        record(Fact("token.refused", token.org_id, "token", token.id, owner, {"address": address[:45], "why": "network"}))
+    raise NotPermitted(f"This access token may not be used from {address or 'an unknown address'}: it is bound to certain networks.",
+                       code="token_network")
+
+
+def touch(token: AccessToken, address: str = "") -> None:
+    """When and whence it was last used, kept to a minute so that reads stay reads. Of many requests at once one writes it."""
     at = clock.now()
-    if token.last_used_at is None or at - token.last_used_at > _TOUCH_EVERY:
-        AccessToken.objects.filter(id=token.id).update(last_used_at=at)
+    every = _TOUCH_JOBS_EVERY if token.attempt_id else _TOUCH_EVERY
+    if token.last_used_at is None or at - token.last_used_at > every:
+        AccessToken.objects.filter(id=token.id, last_used_at=token.last_used_at).update(last_used_at=at, last_used_address=address[:45])
 
 
 def _checksum(body: str) -> str:

@@ -11,7 +11,19 @@ from muster import settings
 from muster.clusters import Clusters, Pools
 from muster.errors import InvalidInput, Json, MusterError, NotAuthenticated
 from muster.jobs import Jobs
-from muster.organization import Access, Members, Nodes, Quotas, Roles, Teams, Tokens
+from muster.organization import (
+    Access,
+    Invitations,
+    Members,
+    Nodes,
+    Quotas,
+    Roles,
+    Secrets,
+    ServiceAccounts,
+    Sessions,
+    Teams,
+    Tokens,
+)
 from muster.transport import TRIES, Transport
 
 if TYPE_CHECKING:
@@ -38,6 +50,8 @@ class Client:
         self.quotas, self.tokens, self.nodes = Quotas(self), Tokens(self), Nodes(self)
         self.roles, self.access = Roles(self), Access(self)
         self.clusters, self.pools = Clusters(self), Pools(self)
+        self.service_accounts, self.secrets = ServiceAccounts(self), Secrets(self)
+        self.invitations, self.sessions = Invitations(self), Sessions(self)
 
     def __enter__(self) -> Client:
         return self

@@ -1,4 +1,4 @@
-"""Teams, members, quotas, tokens and nodes, from Python. Rows are the API's JSON."""
+"""Teams, members, service accounts, quotas, tokens and nodes, from Python. Rows are the API's JSON."""
 
 from __future__ import annotations
 
@@ -95,12 +95,50 @@ class Tokens(_Noun):
     def list(self) -> builtins.list[Json]:
         return list(self._client.items("tokens"))
 
-    def create(self, name: str, scopes: Sequence[str] = ("all",), *, team: str | None = None, days: int | None = 90) -> Json:
-        """The secret is in this answer ("token"), and never again. `days` None: it does not expire."""
-        return self._client.send("POST", "tokens", {"name": name, "scopes": list(scopes), "team": team or None, "days": days})
+    def create(
+        self, name: str, scopes: Sequence[str] = ("all",), *, team: str | None = None, days: int | None = 90, networks: Sequence[str] = ()
+    ) -> Json:
+        """The secret is in this answer ("token"), and never again. `days` None: it does not expire. `networks`: CIDRs that it works
+        from; none: from anywhere."""
+        return self._client.send("POST", "tokens", _wish(name, scopes, team, days, networks))
+
+    def rotate(self, token_id: str, overlap_hours: int = 24) -> Json:
+        """A successor with the same rights; its secret is in this answer only. The old token works for the overlap."""
+        return self._client.send("POST", f"tokens/{_safe(token_id)}/rotate", {"overlap_hours": overlap_hours})
 
     def revoke(self, token_id: str) -> None:
         self._client.send("DELETE", f"tokens/{_safe(token_id)}")
+
+
+class ServiceAccounts(_Noun):
+    """Members of the organization that are no people."""
+
+    def list(self) -> builtins.list[Json]:
+        return list(self._client.items("service-accounts"))
+
+    def get(self, name: str) -> Json:
+        return self._client.get(f"service-accounts/{_safe(name)}")
+
+    def create(self, name: str, *, note: str = "", role: str = "member") -> Json:
+        """Roles: admin, member, viewer; none beyond one's own."""
+        return self._client.send("POST", "service-accounts", {"name": name, "note": note, "role": role})
+
+    def change(self, name: str, **changes: str) -> Json:
+        """`role`, `note`."""
+        return self._client.send("PATCH", f"service-accounts/{_safe(name)}", changes)
+
+    def remove(self, name: str) -> None:
+        self._client.send("DELETE", f"service-accounts/{_safe(name)}")
+
+    def tokens(self, name: str) -> builtins.list[Json]:
+        return list(self._client.items(f"service-accounts/{_safe(name)}/tokens"))
+
+    def create_token(
+        self, name: str, token: str, scopes: Sequence[str] = ("all",), *, team: str | None = None, days: int | None = 90,
+        networks: Sequence[str] = (),
+    ) -> Json:  # fmt: skip
+        """A token of the account's; as with `tokens.create`."""
+        return self._client.send("POST", f"service-accounts/{_safe(name)}/tokens", _wish(token, scopes, team, days, networks))
 
 
 class Nodes(_Noun):
@@ -113,6 +151,59 @@ class Nodes(_Noun):
     def metrics(self, name: str, **query: int) -> Json:
         """Curves; `start` and `end` (Unix ms), `max_points`."""
         return self._client.get(f"nodes/{_safe(name)}/metrics", **query)
+
+
+class Secrets(_Noun):
+    """Values that jobs get and nobody reads. `where`: a team, or "org" for the organization's."""
+
+    def list(self) -> builtins.list[Json]:
+        return list(self._client.items("secrets"))
+
+    def set(self, where: str, name: str, value: str) -> Json:
+        """A new version; references without a version mean it from now on."""
+        return self._client.send("PUT", f"secrets/{_safe(where)}/{_safe(name)}", {"value": value})
+
+    def delete(self, where: str, name: str, version: int | None = None) -> None:
+        """All of it, or one version that is not the newest."""
+        of = f"/versions/{version}" if version is not None else ""
+        self._client.send("DELETE", f"secrets/{_safe(where)}/{_safe(name)}{of}")
+
+
+class Invitations(_Noun):
+    """Links by which people come in, each once."""
+
+    def list(self) -> builtins.list[Json]:
+        return list(self._client.items("invitations"))
+
+    def create(
+        self, email: str, *, name: str = "", role: str = "member", teams: dict[str, str] | None = None, days: int = 7, send: bool = False
+    ) -> Json:
+        """`teams`: role by team. The link is in this answer ("url"), and never again; `send` mails it, too."""
+        wish = {"email": email, "name": name, "role": role, "teams": teams or {}, "days": days, "send": send}
+        return self._client.send("POST", "invitations", wish)
+
+    def renew(self, invitation_id: str, *, send: bool = False) -> Json:
+        """Another link for the same; the former one stops working."""
+        return self._client.send("POST", f"invitations/{_safe(invitation_id)}/renew", {"send": send})
+
+    def revoke(self, invitation_id: str) -> None:
+        self._client.send("DELETE", f"invitations/{_safe(invitation_id)}")
+
+
+class Sessions(_Noun):
+    """Where one is signed in with a browser."""
+
+    def list(self) -> builtins.list[Json]:
+        found: builtins.list[Json] = self._client.request("GET", "me/sessions").json()["items"]
+        return found
+
+    def end(self, session_id: str = "") -> None:
+        """One, or all of them."""
+        self._client.request("DELETE", f"me/sessions/{_safe(session_id)}" if session_id else "me/sessions")
+
+
+def _wish(name: str, scopes: Sequence[str], team: str | None, days: int | None, networks: Sequence[str]) -> Json:
+    return {"name": name, "scopes": list(scopes), "team": team or None, "days": days, **({"networks": list(networks)} if networks else {})}
 
 
 def _safe(part: str) -> str:

@@ -89,6 +89,7 @@ class Launch:
     node_labels: Mapping[str, str] = field(default_factory=dict)
     identity: Identity = Identity()           # what an operator gave the team with the pool
     barred: str = ""                          # why it may no longer be handed over; it is, where it may be there already
+    barred_by: str = "policy.pool"            # the field of the spec that says so
     native: Mapping[str, Any] = field(default_factory=dict)     # what the job says to one kind of scheduler, in that one's words
 
 

@@ -15,7 +15,7 @@ from jobs.backends import backends
 from jobs.backends.base import Backend, Secret
 from portal.core import vault
 
-PURPOSE = "clusters"
+PURPOSE = Cluster.SEALED["secrets"]
 _lock = threading.Lock()
 _made: dict[UUID, tuple[str, Backend]] = {}
 

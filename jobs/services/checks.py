@@ -14,9 +14,9 @@ from jobs.backends.base import Capability, Rejected
 from jobs.clusters import backend_of
 from jobs.launch import rehearsal_launch
 from jobs.models.job import PRIORITIES, Job
-from jobs.placing import FEATURES, choose
+from jobs.placing import FEATURES, HERE, choose
 from jobs.rooms import room_of
-from jobs.spec import Feature, JobSpec
+from jobs.spec import JobSpec
 from jobs.specs import resources_of
 from jobs.states import Wait
 from jobs.words import amount_text
@@ -25,6 +25,7 @@ from workspaces.actors import Actor, authorize
 from workspaces.models import Team
 from workspaces.permissions import Permission
 from workspaces.services.quota import meters
+from workspaces.services.secrets import check_references
 
 MAX_ARRAY = 100_000
 
@@ -42,6 +43,12 @@ def check_access(actor: Actor, team: Team, spec: JobSpec) -> None:
     authorize(actor, Permission.JOBS_SUBMIT, team)
     if PRIORITIES[spec.policy.priority] > PRIORITIES["normal"]:
         authorize(actor, Permission.JOBS_ADMIN, team)
+
+
+def check_secrets(team: Team, spec: JobSpec) -> None:
+    """Each that it refers to is there, and the team's jobs may use it. Raises InvalidInput."""
+    if spec.secrets:
+        check_references(team, spec.secrets)
 
 
 @dataclass(frozen=True)
@@ -70,7 +77,7 @@ def choose_place(actor: Actor, team: Team, spec: JobSpec) -> Place:
 def check_features(spec: JobSpec, cluster: Cluster) -> None:
     """Nothing is asked for that this cluster or installation does not have. Raises InvalidInput."""
     options = (lambda: cluster.config) if spec.image else None          # images alone depend on them, and few backends look
-    has = {Feature.POOLS, *(f for c, f in FEATURES.items() if c in capabilities_of(cluster.backend, options))}
+    has = {*HERE, *(f for c, f in FEATURES.items() if c in capabilities_of(cluster.backend, options))}
     if faults := spec.unavailable(has):
         raise InvalidInput(f"{faults[0].field}: {faults[0].message}",
                            errors=[{"field": f.field, "message": f.message} for f in faults])

@@ -16,7 +16,18 @@ from jobs.image_check import answer_for
 from jobs.images.config import Image
 from jobs.launch import rehearsal_launch
 from jobs.pending import change_text, wait_text
-from jobs.services.checks import Place, ask_for, check_access, check_features, check_possible, choose_place, find_needs, left_out, room_for
+from jobs.services.checks import (
+    Place,
+    ask_for,
+    check_access,
+    check_features,
+    check_possible,
+    check_secrets,
+    choose_place,
+    find_needs,
+    left_out,
+    room_for,
+)
 from jobs.spec import JobSpec
 from jobs.words import amount_text
 from portal.core.errors import PortalError
@@ -55,6 +66,8 @@ def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
 def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Rehearsal:
     checks: list[Check] = []
     _try(checks, "access", lambda: check_access(actor, team, spec), f"You may submit to team {team.slug}.")
+    if spec.secrets and checks[-1].is_ok:
+        _try(checks, "secrets", lambda: check_secrets(team, spec), f"Its secrets are there: {', '.join(sorted(set(spec.secrets.values())))}.")
     place = _try(checks, "place", lambda: choose_place(actor, team, spec), lambda p: f"It would go to cluster {p.cluster.name}. {p.why}".strip())
     cluster = place and place.cluster
     starts, launch = False, ""

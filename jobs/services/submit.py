@@ -22,6 +22,7 @@ from jobs.services.checks import (
     check_access,
     check_features,
     check_possible,
+    check_secrets,
     choose_place,
     empty_room,
     find_needs,
@@ -50,6 +51,7 @@ def submit_job(*, actor: Actor, team: Team, spec: JobSpec, parent: Job | None = 
 
 def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     check_access(actor, team, spec)
+    check_secrets(team, spec)
     ask = ask_for(actor, team, spec)
     place = _place(actor, team, spec, ask)
     check_image(spec, place.cluster, place.pool)

@@ -6,7 +6,7 @@ GPUs it has. A variable is set only where what it names exists: there are no dea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -34,6 +34,7 @@ class Task:
     index: int = 0
     url: str = ""
     token: str = field(default="", repr=False)
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)     # by variable; of those not given the reference stands there
     nodes: Sequence[str] = ()
     node_rank: int = 0
     placement: Placement | None = None
@@ -47,6 +48,7 @@ def environment(spec: JobSpec, task: Task) -> dict[str, str]:
     return {
         **defaults,
         **spec.envs,
+        **{name: task.secrets.get(name, f"(secret {reference})") for name, reference in spec.secrets.items()},
         **_gpu_names(spec, task.placement),
         **_rank_names(spec, task),
         **_torchrun_names(spec, task),

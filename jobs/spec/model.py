@@ -68,7 +68,7 @@ _RETRIED = tuple(
 _REASONS = Choice(Reason, only=_RETRIED, aliases={"node_fail": Reason.NODE_FAILED, "oom": Reason.OUT_OF_MEMORY})
 _TREE = Text("dataset reference", pattern=names.TREE_PATTERN, hint="org/name or org/name@revision")
 _SECRET = Text(
-    "secret reference", pattern=names.SECRET_PATTERN, hint="the team and name of a secret, such as team/wandb"
+    "secret reference", pattern=names.SECRET_PATTERN, hint="the team and name of a secret, such as team/wandb, or team/wandb@3 for its third version"
 )
 
 
@@ -247,7 +247,7 @@ class JobSpec:
     secrets: Mapping[str, str] = asked(
         MapOf(_SECRET, most=64, pattern=f"^{names.ENV_PATTERN}$", check_name=names.check_env_name),
         {},
-        "Environment variables whose values are secrets",
+        "Environment variables whose values are secrets: team/NAME of the job's own team, org/NAME of the organization",
         examples=({"WANDB_API_KEY": "team/wandb"},),
     )
     inputs: tuple[Input, ...] = asked(

@@ -17,7 +17,7 @@ IMAGE_PATTERN = (
 GPU_TYPE_PATTERN = r"[a-z0-9][a-z0-9._-]{0,39}"
 SLUG = r"[a-z0-9][a-z0-9._-]{0,62}"
 TREE_PATTERN = rf"{SLUG}/[A-Za-z0-9][A-Za-z0-9._-]{{0,95}}(@[A-Za-z0-9][A-Za-z0-9._/-]{{0,95}})?"
-SECRET_PATTERN = rf"{SLUG}/[A-Za-z0-9][A-Za-z0-9._-]{{0,62}}"
+SECRET_PATTERN = rf"{SLUG}/[A-Za-z0-9][A-Za-z0-9._-]{{0,62}}(@[1-9][0-9]{{0,5}})?"
 OUTPUT_PATTERN = rf"(checkpoint|dataset):{SLUG}/[A-Za-z0-9][A-Za-z0-9._-]{{0,95}}"
 
 LONGEST_NAME = 100

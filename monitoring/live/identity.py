@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
+from portal.core.errors import NotPermitted
 from workspaces.actors import Actor, actor_in_session
 from workspaces.models import User
-from workspaces.tokens import authenticate_token
+from workspaces.tenancy.scope import platform_scope
+from workspaces.tokens import authenticate_token, live_tokens
 
 Scope = dict[str, Any]
 
@@ -25,9 +28,13 @@ class ByToken:
     """By an access token."""
 
     raw: str = field(repr=False)
+    address: str = ""
 
     def actor(self) -> Actor | None:
-        return authenticate_token(self.raw)
+        try:
+            return authenticate_token(self.raw, self.address)
+        except NotPermitted:        # from another network than it is bound to
+            return None
 
 
 @dataclass(frozen=True)
@@ -55,17 +62,20 @@ class Identify:
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         headers = {name.decode("latin1").lower(): value.decode("latin1") for name, value in scope["headers"]}
-        await self.app(scope | {"way": _way_in(headers)}, receive, send)
+        await self.app(scope | {"way": _way_in(headers, (scope.get("client") or ("",))[0])}, receive, send)
 
 
 def ended(ways: Mapping[Way, Actor]) -> set[Way]:
-    """Those whose session was ended, or whose user was switched off or is an operator no longer. Two queries."""
+    """Those whose session or token has ended, or whose user was switched off or is an operator no longer. One query for each of the three."""
     keys = [way.key for way in ways if isinstance(way, BySession)]
     alive = _sessions().get_model_class().objects.filter(session_key__in=keys).values_list("session_key", flat=True) if keys else ()
     users = {actor.user_id for actor in ways.values() if actor.user_id}
     active = dict(User.objects.filter(id__in=users, is_active=True).values_list("id", "is_operator")) if users else {}
     gone = {BySession(key) for key in keys} - {BySession(key) for key in alive}
-    return {way for way, actor in ways.items() if way in gone or (actor.user_id and not _is_still(actor, active.get(actor.user_id)))}
+    tokens = {actor.token.id for actor in ways.values() if actor.token}
+    working = _working(tokens) if tokens else set()
+    return {way for way, actor in ways.items()
+            if way in gone or (actor.user_id and not _is_still(actor, active.get(actor.user_id))) or (actor.token and actor.token.id not in working)}
 
 
 def _is_still(actor: Actor, is_operator: bool | None) -> bool:
@@ -73,10 +83,15 @@ def _is_still(actor: Actor, is_operator: bool | None) -> bool:
     return is_operator is not None and (is_operator == actor.is_operator or actor.only_org is not None)
 
 
-def _way_in(headers: Mapping[str, str]) -> Way:
+def _working(tokens: Collection[UUID]) -> set[UUID]:
+    with platform_scope("tokens of all organizations have open websockets"):
+        return set(live_tokens().filter(id__in=tokens).values_list("id", flat=True))
+
+
+def _way_in(headers: Mapping[str, str], address: str) -> Way:
     kind, _, raw = headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer":
-        return ByToken(raw.strip())
+        return ByToken(raw.strip(), address)
     return BySession(_session_key(headers.get("cookie", "")) if is_our_page(headers) else "")
 
 

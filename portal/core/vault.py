@@ -34,6 +34,15 @@ def rotate(stored: bytes, purpose: str) -> bytes:
     return encrypt(decrypt(stored, purpose), purpose)
 
 
+def is_newest(stored: bytes, purpose: str) -> bool:
+    """Whether it is encrypted under the newest key."""
+    try:
+        Fernet(_key(settings.SECRET_KEY, purpose)).decrypt(bytes(stored))
+    except InvalidToken:
+        return False
+    return True
+
+
 def _box(purpose: str) -> MultiFernet:
     return MultiFernet([Fernet(_key(secret, purpose)) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from portal.settings import env
+from portal.settings.muster import MUSTER_BASE_URL
 
 AUTH_USER_MODEL = "workspaces.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
@@ -29,10 +32,24 @@ ACCOUNT_RATE_LIMITS = {
     "reset_password_from_key": "20/m/ip",
     "change_password": "5/m/user",
 }
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_ADAPTER = "workspaces.second_factor.Adapter"
+MFA_FORMS = {"authenticate": "workspaces.second_factor.SignInForm", "reauthenticate": "workspaces.second_factor.ConfirmForm"}
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_TOTP_ISSUER = "Muster"
+MFA_TOTP_TOLERANCE = 1                      # a clock that is half a minute off; a code is used once all the same
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = urlsplit(MUSTER_BASE_URL).scheme != "https"     # on localhost, where browsers allow it too
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_LOGOUT_REDIRECT_URL = "/accounts/login/"
-EMAIL_BACKEND = env.text("MUSTER_EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
+EMAIL_HOST = env.text("MUSTER_EMAIL_HOST")
+EMAIL_BACKEND = env.text("MUSTER_EMAIL_BACKEND", f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend")
+EMAIL_PORT = int(env.text("MUSTER_EMAIL_PORT", "587"))
+EMAIL_USE_TLS = env.flag("MUSTER_EMAIL_TLS", True)
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = env.text("MUSTER_EMAIL_USER"), env.text("MUSTER_EMAIL_PASSWORD")
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.text("MUSTER_EMAIL_FROM", "muster@localhost")
 
 SECRET_KEY = env.secret_key()
 SECRET_KEY_FALLBACKS = env.items("MUSTER_SECRET_KEY_FALLBACKS")

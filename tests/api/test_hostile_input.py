@@ -40,7 +40,8 @@ READS = {
     "/jobs/1/metrics": ("index", "attempt", "names", "start", "end", "max_points"),
     "/nodes/n0/metrics": ("names", "start", "end", "max_points"),
 }
-PARTS = ("", "/jobs/{}", "/jobs/{}/logs", "/teams/{}", "/teams/{}/members", "/members/{}", "/nodes/{}", "/tokens/{}")
+PARTS = ("", "/jobs/{}", "/jobs/{}/logs", "/teams/{}", "/teams/{}/members", "/members/{}", "/nodes/{}", "/tokens/{}",
+         "/service-accounts/{}", "/secrets/vision/{}", "/secrets/{}/wandb", "/invitations/{}")
 BODIES = {
     "POST /jobs": ("team", "yaml", "spec"),
     "POST /jobs/validate": ("team", "yaml"),
@@ -55,12 +56,18 @@ BODIES = {
     "PATCH /teams/vision/members/ben@atlas.example": ("role",),
     "POST /members": ("email", "name", "role"),
     "PATCH /members/ben@atlas.example": ("role",),
-    "POST /tokens": ("name", "scopes", "team", "days"),
+    "POST /tokens": ("name", "scopes", "team", "days", "networks"),
+    "POST /service-accounts": ("name", "note", "role"),
+    "POST /invitations": ("email", "name", "role", "teams", "days", "send"),
+    "PUT /secrets/vision/wandb": ("value",),
+    "PATCH ": ("requires_second_factor",),
     "PUT /quotas": ("scope", "subject", "resource", "limit"),
 }
 WHOLE = {
     "POST /jobs": {"team": "vision", "spec": {"run": "true"}},
     "POST /tokens": {"name": "x", "scopes": ["all"]},
+    "POST /service-accounts": {"name": "nightly"},
+    "POST /invitations": {"email": "ina@atlas.example"},
     "PUT /quotas": {"scope": "team", "subject": "vision", "resource": "gpu", "limit": 100},
     "POST /jobs/1/exec": {"argv": ["true"]},
     "POST /teams": {"slug": "fresh"},
@@ -168,7 +175,11 @@ def test_forms_of_pages_refuse_what_cannot_be(story):
         "/teams": ("slug", "name"),
         "/teams/vision": ("email", "role"),
         "/members": ("email", "name", "role"),
-        "/tokens": ("name", "days", "team", "scopes"),
+        "/tokens": ("name", "days", "team", "scopes", "networks"),
+        "/service-accounts": ("name", "note", "role"),
+        "/secrets": ("do", "where", "name", "value", "version"),
+        "/invitations": ("do", "email", "name", "role", "team", "team_role", "days", "id"),
+        "/rules": ("requires_second_factor",),
         "/quotas": ("who", "resource", "limit", "scope", "subject"),
         "/jobs/act": ("verb", "job", "query"),
         "/jobs/new": ("team", "yaml"),

@@ -17,8 +17,10 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 ORG = "/api/v1/orgs/atlas"
 PROBLEM = {"type", "title", "status", "code", "detail", "errors", "retryable", "request_id"}
-LISTS = ["/teams", "/members", "/teams/vision/members", "/tokens", "/quotas", "/nodes", "/jobs", "/jobs/1", "/jobs/1/attempts", "/jobs/1/events"]
-PAGES = ["/", "/jobs", "/jobs/1", "/teams", "/teams/vision", "/members", "/tokens", "/quotas", "/nodes"]
+LISTS = ["/teams", "/members", "/teams/vision/members", "/tokens", "/quotas", "/nodes", "/jobs", "/jobs/1", "/jobs/1/attempts", "/jobs/1/events",
+         "/secrets", "/service-accounts", "/invitations"]
+PAGES = ["/", "/jobs", "/jobs/1", "/teams", "/teams/vision", "/members", "/tokens", "/quotas", "/nodes", "/secrets",
+         "/service-accounts", "/invitations"]
 
 
 def grow(story, begin: int, end: int) -> None:

@@ -57,7 +57,22 @@ LEAVES = {
     "quota set": ["jobs", "1000"],
     "token list": [],
     "token create": ["a test"],
+    "token rotate": ["{token}"],
     "token revoke": ["{token}"],
+    "service-account create": ["nightly", "--note", "builds"],
+    "service-account list": [],
+    "service-account token": ["nightly", "ci", "--from", "127.0.0.0/8"],
+    "service-account tokens": ["nightly"],
+    "service-account delete": ["nightly"],
+    "invitation create": ["eva@atlas.example", "--to", "default=viewer"],
+    "invitation list": [],
+    "invitation renew": ["{invitation}"],
+    "invitation revoke": ["{invitation}"],
+    "session list": [],
+    "session end": ["--all"],
+    "secret set": ["default/wandb"],
+    "secret list": [],
+    "secret delete": ["default/wandb"],
     "node list": [],
     "node info": ["{node}"],
     "node drain": ["local", "{node}", "-m", "fan"],
@@ -136,8 +151,9 @@ def words(shell: Shell) -> dict[str, str]:
     with Client(shell.portal.url, shell.token) as client:
         wait_until(lambda: client.jobs.get(running).state == "running", "it runs", 30)
         wait_until(lambda: client.jobs.get(ended).state == "failed", "it ended", 30)
+        invitation = client.invitations.create("flo@atlas.example")["id"]
         token, node = client.tokens.create("spare", ["jobs:read"])["id"], client.nodes.list()[0]["name"]
-    return {"running": running, "ended": ended, "waiting": waiting, "spare": shell.submit("sleep 600"), "token": token,
+    return {"running": running, "ended": ended, "waiting": waiting, "spare": shell.submit("sleep 600"), "token": token, "invitation": invitation,
             "node": node, "file": "job.yaml", "url": shell.portal.url}
 
 

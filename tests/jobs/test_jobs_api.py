@@ -43,7 +43,7 @@ def test_an_accepted_job_is_there_with_its_number_and_page(ada):
     ({"run": "true", "resources": {"memory": "1Ti"}}, "resources.memory", "32 GiB"),
     ({"run": "true", "resources": {"accelerators": 1}}, "resources.accelerators", "0 GPUs"),
     ({"run": "true", "after": [99]}, "after[0]", "99"), ({"run": "true", "policy": {"pool": "moon"}}, "policy.pool", "local"),
-    ({"run": "true", "secrets": {"A": "team/a"}}, "secrets", ""), ({"run": "true", "num_nodes": 2}, "num_nodes", "")])
+    ({"run": "true", "secrets": {"A": "team/a"}}, "secrets.A", "no secret team/a"), ({"run": "true", "num_nodes": 2}, "num_nodes", "")])
 def test_bad_input_names_the_field_and_says_what_is_allowed_and_leaves_nothing(ada, spec, field, word):
     answer = post(ada, {"team": "vision", "spec": spec})
     assert answer.status_code == 400

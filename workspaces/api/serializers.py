@@ -15,6 +15,11 @@ class OrgSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField()
     role = serializers.CharField(help_text="The caller's role; empty for an operator.")
     role_title = serializers.CharField(required=False, help_text="What people call that role.")
+    requires_second_factor = serializers.BooleanField(required=False)
+
+
+class OrgRulesSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    requires_second_factor = serializers.BooleanField(help_text="Members without one are led to add it; their tokens stop here until then.")
 
 
 class TeamSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -42,6 +47,7 @@ class MemberSerializer(serializers.Serializer):  # type: ignore[type-arg]
     role_title = serializers.CharField(required=False, help_text="What people call that role; in lists.")
     teams = serializers.ListField(child=serializers.CharField(), required=False)
     created_at = serializers.DateTimeField()
+    is_service = serializers.BooleanField(help_text="A service account, which is no person.")
     invite_url = serializers.CharField(required=False, help_text="Given once, for a person who has no password yet.")
 
 
@@ -69,11 +75,17 @@ class TokenSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField()
     hint = serializers.CharField(help_text="The first characters.")
     owner = serializers.CharField()
+    is_service = serializers.BooleanField(help_text="It belongs to a service account.")
     team = serializers.CharField(allow_null=True)
     scopes = serializers.ListField(child=serializers.CharField())
+    networks = serializers.ListField(child=serializers.CharField(), help_text="CIDRs that it works from; none: from anywhere.")
+    made_by = serializers.CharField()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField(allow_null=True)
+    ends_soon = serializers.BooleanField(help_text="Within a week, and nothing takes its place.")
+    is_rotated = serializers.BooleanField(help_text="Another takes its place; it works until `expires_at`.")
     last_used_at = serializers.DateTimeField(allow_null=True)
+    last_used_address = serializers.CharField(allow_blank=True)
     token = serializers.CharField(required=False, help_text="The secret; only in the answer that made it.")
 
 
@@ -82,6 +94,38 @@ class NewTokenSerializer(serializers.Serializer):  # type: ignore[type-arg]
     scopes = serializers.ListField(child=serializers.CharField(max_length=40), min_length=1, max_length=40)
     team = serializers.CharField(max_length=40, required=False, allow_null=True, default=None)
     days = serializers.IntegerField(required=False, allow_null=True, default=90, help_text="null: it does not expire.")
+    networks = serializers.ListField(child=serializers.CharField(max_length=60), required=False, default=list, max_length=50,
+                                     help_text="CIDRs that it works from; none: from anywhere.")
+
+
+class RotateSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    overlap_hours = serializers.IntegerField(required=False, default=24, min_value=0, max_value=168,
+                                             help_text="How long the old token goes on working.")
+
+
+class ServiceAccountSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    name = serializers.CharField()
+    email = serializers.CharField(help_text="By which it is brought into teams; no mail reaches it.")
+    note = serializers.CharField(allow_blank=True)
+    role = serializers.CharField()
+    role_title = serializers.CharField(help_text="What people call that role.")
+    teams = serializers.ListField(child=serializers.DictField())
+    made_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    tokens = serializers.IntegerField(help_text="That work.")
+    last_used_at = serializers.DateTimeField(allow_null=True)
+    ending_soon = serializers.IntegerField(help_text="Tokens that end within a week and have no successor.")
+
+
+class NewServiceAccountSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    name = serializers.CharField(max_length=40)
+    note = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
+    role = serializers.CharField(max_length=40, default=str(OrgRole.MEMBER), help_text="Any but owner, and none beyond one's own.")
+
+
+class ChangeServiceAccountSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    note = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    role = serializers.CharField(max_length=40, required=False)
 
 
 class QuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]

@@ -57,13 +57,22 @@ class OrgsView(PortalView):
 
 
 class OrgDetailView(OrgView):
-    permissions = {"GET": P.TEAMS_READ}
+    permissions = {"GET": P.TEAMS_READ, "PATCH": P.ORG_ADMIN}
 
     @extend_schema(responses=s.OrgSerializer)
     def get(self, request: Request) -> Response:
         """One organization."""
-        return Response({"slug": self.org.slug, "name": self.org.name, "role": self.actor.org_role,
-                         "created_at": self.org.created_at})
+        return Response(self._row())
+
+    @extend_schema(request=s.OrgRulesSerializer, responses=s.OrgSerializer)
+    def patch(self, request: Request) -> Response:
+        """Its rules: whether everybody must have a second factor."""
+        services.require_second_factor(actor=self.actor, org=self.org, is_required=read(s.OrgRulesSerializer, request)["requires_second_factor"])
+        return Response(self._row())
+
+    def _row(self) -> dict[str, Any]:
+        return {"slug": self.org.slug, "name": self.org.name, "role": self.actor.org_role, "created_at": self.org.created_at,
+                "requires_second_factor": self.org.requires_second_factor}
 
 
 class TeamsView(OrgView):
@@ -214,4 +223,4 @@ def _team(view: OrgView, team: Team) -> dict[str, Any]:
 
 def _member(row: Any) -> dict[str, Any]:
     user: User = row.user
-    return {"email": user.email, "name": user.display_name, "role": row.role, "created_at": row.created_at}
+    return {"email": user.email, "name": user.display_name, "role": row.role, "created_at": row.created_at, "is_service": user.is_service}

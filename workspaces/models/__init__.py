@@ -1,6 +1,11 @@
-from workspaces.models.access import AccessToken
+from workspaces.models.access import AccessToken, ServiceAccount, SignIn, SpentCode
+from workspaces.models.invitations import Invitation
 from workspaces.models.people import Membership, Organization, Role, Team, TeamMembership, User
 from workspaces.models.providers import GroupRule, Identity, Provider
 from workspaces.models.quota import Quota
+from workspaces.models.secrets import Secret, SecretVersion
 
-__all__ = ["AccessToken", "GroupRule", "Identity", "Membership", "Organization", "Provider", "Quota", "Role", "Team", "TeamMembership", "User"]
+__all__ = [
+    "AccessToken", "GroupRule", "Identity", "Invitation", "Membership", "Organization", "Provider", "Quota", "Role", "Secret",
+    "SecretVersion", "ServiceAccount", "SignIn", "SpentCode", "Team", "TeamMembership", "User",
+]

@@ -30,12 +30,17 @@ class User(AbstractBaseUser):
     name = models.CharField(max_length=150, blank=True)
     is_active = models.BooleanField(default=True)
     is_operator = models.BooleanField(default=False)
+    is_service = models.BooleanField(default=False)      # no person: a service account, which never signs in (models/access.py)
+    has_second_factor = models.BooleanField(default=False)     # kept by `second_factor.note_factors`: doors read it with every request
     date_joined = models.DateTimeField(default=clock.now)
 
     objects: ClassVar[UserQuerySet] = UserQuerySet()
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
     REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=~models.Q(is_service=True, is_operator=True), name="service_never_operates")]
 
     def __str__(self) -> str:
         return self.email
@@ -53,6 +58,7 @@ class Organization(models.Model):
     name = models.CharField(max_length=100)
     created_at = models.DateTimeField(default=clock.now)
     last_job_number = models.PositiveBigIntegerField(default=0)
+    requires_second_factor = models.BooleanField(default=False)
 
     def __str__(self) -> str:
         return self.slug

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.db import models
 
 from portal.core import clock
@@ -13,6 +15,8 @@ class Provider(models.Model):
     """An organization's directory or sign-in service, or one of the whole installation (`org` null, operators only).
     `config` is what a form shows; its secret fields are in `secrets`. Written by `workspaces.services.providers`;
     `seen_at` and `trouble` by who talks to it."""
+
+    SEALED: ClassVar[dict[str, str]] = {"secrets": "provider"}      # for `manage.py rotate_secrets`
 
     class Kind(models.TextChoices):
         LDAP = "ldap"

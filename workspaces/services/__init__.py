@@ -1,4 +1,5 @@
 from workspaces.services.bootstrap import bootstrap
+from workspaces.services.invitations import accept, claim, invite, renew_invitation, revoke_invitation
 from workspaces.services.orgs import (
     add_member,
     add_team_member,
@@ -9,14 +10,60 @@ from workspaces.services.orgs import (
     remove_member,
     remove_team_member,
     rename_team,
+    require_second_factor,
 )
 from workspaces.services.quota import set_quota
 from workspaces.services.roles import change_role, delete_role, make_role
-from workspaces.services.tokens import Bearer, create_token, issue_attempt_tokens, revoke_attempt_tokens, revoke_token
+from workspaces.services.secrets import delete_secret, delete_version, set_secret
+from workspaces.services.service_accounts import (
+    change_service_account,
+    create_service_account,
+    create_service_token,
+    remove_service_account,
+)
+from workspaces.services.tokens import (
+    Bearer,
+    Wish,
+    create_token,
+    issue_attempt_tokens,
+    revoke_attempt_tokens,
+    revoke_token,
+    rotate_token,
+)
 
 __all__ = [
     "Bearer",
-    "add_member", "add_team_member", "bootstrap", "change_member", "change_role", "change_team_member", "create_org", "create_team",
-    "create_token", "delete_role", "issue_attempt_tokens", "make_role", "remove_member", "remove_team_member", "rename_team",
-    "revoke_attempt_tokens", "revoke_token", "set_quota",
+    "Wish",
+    "accept",
+    "add_member",
+    "add_team_member",
+    "bootstrap",
+    "change_member",
+    "change_role",
+    "change_service_account",
+    "change_team_member",
+    "claim",
+    "create_org",
+    "create_service_account",
+    "create_service_token",
+    "create_team",
+    "create_token",
+    "delete_role",
+    "delete_secret",
+    "delete_version",
+    "invite",
+    "issue_attempt_tokens",
+    "make_role",
+    "remove_member",
+    "remove_service_account",
+    "remove_team_member",
+    "rename_team",
+    "renew_invitation",
+    "require_second_factor",
+    "revoke_attempt_tokens",
+    "revoke_invitation",
+    "revoke_token",
+    "rotate_token",
+    "set_quota",
+    "set_secret",
 ]

@@ -11,6 +11,7 @@ from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import Fact, record
 from workspaces.actors import Actor, authorize
 from workspaces.models import Membership, Organization, Team, TeamMembership, User
+from workspaces.models.access import SERVICE_DOMAIN
 from workspaces.permissions import OrgRole, Permission, TeamRole
 from workspaces.services.giving import check_org_role, check_org_role_of, check_team_role, may_lead
 from workspaces.services.naming import alone_in, check_slug, clean_name
@@ -39,6 +40,20 @@ def create_org(*, actor: Actor, slug: str, name: str, owner: User) -> Organizati
     with org_scope(org.id):
         Membership.objects.create(org=org, user=owner, role=OrgRole.OWNER)
     _record("org.created", actor, org.id, "org", org.id, slug=slug)
+    return org
+
+
+@transaction.atomic
+def require_second_factor(*, actor: Actor, org: Organization, is_required: bool) -> Organization:
+    """Whether every member must have a second factor: who has none is led to add one, and their tokens stop here until then. Who turns
+    it on must have one. Raises NotPermitted, Conflict."""
+    authorize(actor, Permission.ORG_ADMIN)
+    if is_required and not actor.has_second_factor:
+        raise Conflict("You have no second factor yourself: add one first, or this would lock you out.")
+    if org.requires_second_factor != is_required:
+        org.requires_second_factor = is_required
+        org.save(update_fields=["requires_second_factor"])
+        _record("org.second_factor_required" if is_required else "org.second_factor_not_required", actor, org.id, "org", org.id)
     return org
 
 
@@ -88,7 +103,7 @@ def change_member(*, actor: Actor, org: Organization, email: str, role: str) -> 
     authorize(actor, Permission.MEMBERS_WRITE)
     alone_in(org.id)
     role = check_org_role(actor, org, role)
-    membership = _membership(email)
+    membership = _membership(email, user__is_service=False)
     _spare_betters(actor, membership, keeps=role == OrgRole.OWNER)
     before, membership.role = membership.role, role
     membership.save(update_fields=["role"])
@@ -101,7 +116,7 @@ def remove_member(*, actor: Actor, org: Organization, email: str) -> None:
     """Out of the organization and all of its teams; their tokens here stop working. Their jobs stay."""
     authorize(actor, Permission.MEMBERS_WRITE)
     alone_in(org.id)
-    membership = _membership(email)
+    membership = _membership(email, user__is_service=False)
     _spare_betters(actor, membership, keeps=False)
     TeamMembership.objects.filter(user_id=membership.user_id).delete()
     revoke_tokens_of(membership.user_id)
@@ -146,10 +161,18 @@ def remove_team_member(*, actor: Actor, team: Team, email: str) -> None:
     _record("team_member.removed", actor, team.org_id, "team", team.id, email=email)
 
 
-def _person(email: str, name: str) -> User:
+def checked_email(email: str) -> str:
+    """A person's address, in lower case. Raises InvalidInput."""
     email = email.strip().lower()
     if not re.fullmatch(r"[^@\s\x00-\x1f<>\"']{1,64}@[a-z0-9.-]{1,185}", email):
         raise InvalidInput.at("email", f"{email[:80]!r} is not an e-mail address")
+    if email.endswith(SERVICE_DOMAIN):
+        raise InvalidInput.at("email", "is kept for service accounts, which are made on their own page")
+    return email
+
+
+def _person(email: str, name: str) -> User:
+    email = checked_email(email)
     name = clean_name(name) if name else ""
     try:
         with transaction.atomic():
@@ -158,8 +181,8 @@ def _person(email: str, name: str) -> User:
         return User.objects.get(email=email)
 
 
-def _membership(email: str) -> Membership:
-    row = Membership.objects.filter(user__email=email.lower()).first()
+def _membership(email: str, **also: bool) -> Membership:
+    row = Membership.objects.filter(user__email=email.lower(), **also).first()
     if row is None:
         raise NotFound(f"{email} is not a member of this organization.")
     return row

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
 
 from portal.core import clock
-from portal.core.errors import InvalidInput, NotFound, NotPermitted
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import Fact, record
 from workspaces.actors import ALL_SCOPES, Actor, authorize
 from workspaces.models import AccessToken, Organization, Team
+from workspaces.networks import are_within, networks_in
 from workspaces.permissions import Permission
-from workspaces.tokens import digest_of, new_secret, secret_of_attempt
+from workspaces.tokens import digest_of, live_tokens, new_secret, secret_of_attempt
 
 DEFAULT_DAYS, MAX_DAYS = 90, 3660
+DEFAULT_OVERLAP, MAX_OVERLAP = 24, 168     # hours that a rotated token goes on working
 JOB_SCOPES = [Permission.JOBS_READ, Permission.JOBS_SUBMIT, Permission.JOBS_WRITE_METRICS, Permission.NODES_READ,
               Permission.QUOTAS_READ, Permission.TEAMS_READ]
 
@@ -30,25 +32,43 @@ class NewToken:
     secret: str
 
 
+@dataclass(frozen=True)
+class Wish:
+    """What a new token shall be. `days` None: it does not expire; `networks`: CIDRs, none: it works from anywhere."""
+
+    name: str
+    scopes: Sequence[str]
+    team: Team | None = None
+    days: int | None = DEFAULT_DAYS
+    networks: Sequence[str] = ()
+
+
 @transaction.atomic
 def create_token(*, actor: Actor, org: Organization, name: str, scopes: Sequence[str], team: Team | None = None,
-                 days: int | None = DEFAULT_DAYS) -> NewToken:
+                 days: int | None = DEFAULT_DAYS, networks: Sequence[str] = ()) -> NewToken:
     """A token of the actor's own, never wider than the actor. `days` None: it does not expire. Raises InvalidInput,
     NotPermitted."""
     authorize(actor, Permission.TOKENS_WRITE, team)
-    name = name.strip()
+    if actor.is_service:
+        raise NotPermitted("A service account makes no tokens: those who manage it do. It may rotate its own.")
+    assert actor.user_id is not None
+    return issue_token(actor, org, actor.user_id, Wish(name, scopes, team, days, networks))
+
+
+def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: Wish) -> NewToken:
+    """Write a token of that user's, never wider than what the actor came with. Who may was asked before. Raises InvalidInput, NotPermitted."""
+    name, days, team = wish.name.strip(), wish.days, wish.team
     if not name or len(name) > 100 or not name.isprintable():
         raise InvalidInput.at("name", "must be 1 to 100 characters long, without control characters")
     if days is not None and not 0 < days <= MAX_DAYS:
         raise InvalidInput.at("days", f"must be between 1 and {MAX_DAYS}")
-    scopes = _checked(actor, scopes)
-    if actor.token and actor.token.team_id and (team is None or team.id != actor.token.team_id):
-        raise NotPermitted("A token bound to a team can only make tokens bound to that team.")
+    scopes, networks = _checked(actor, wish.scopes), networks_in(wish.networks)
+    _check_narrower(actor, team.id if team else None, networks)
     secret = new_secret()
     row = AccessToken.objects.create(
-        org=org, user_id=actor.user_id, team=team, name=name, digest=digest_of(secret), hint=secret[:8],
-        scopes=scopes, expires_at=None if days is None else clock.now() + timedelta(days=days))
-    record(Fact("token.created", org.id, "token", row.id, actor.email, {"name": name, "scopes": scopes}))
+        org=org, user_id=user_id, team=team, name=name, digest=digest_of(secret), hint=secret[:8], made_by=actor.email,
+        scopes=scopes, networks=networks, expires_at=None if days is None else clock.now() + timedelta(days=days))
+    record(Fact("token.created", org.id, "token", row.id, actor.email, {"name": name, "scopes": scopes, "networks": networks}))
     return NewToken(row, secret)
 
 
@@ -62,6 +82,54 @@ def revoke_token(*, actor: Actor, token_id: UUID) -> None:
     authorize(actor, Permission.TOKENS_WRITE, row.team_id if actor.token else None)
     AccessToken.objects.filter(id=row.id).update(revoked_at=clock.now())
     record(Fact("token.revoked", row.org_id, "token", row.id, actor.email, {"name": row.name}))
+
+
+@transaction.atomic
+def rotate_token(*, actor: Actor, token_id: UUID, overlap_hours: int = DEFAULT_OVERLAP) -> NewToken:
+    """A successor with the same rights, networks and length of life; the old one works for the overlap, or until its own end if that
+    comes first. For one's own tokens, and those of service accounts that one may act for. Raises NotFound, InvalidInput, Conflict."""
+    if not 0 <= overlap_hours <= MAX_OVERLAP:
+        raise InvalidInput.at("overlap_hours", f"must be between 0 and {MAX_OVERLAP}")
+    old = live_tokens().filter(id=token_id, attempt_id=None).select_related("user", "team").first()
+    if old is None or not _may_rotate(actor, old):
+        raise NotFound("There is no such token that works, or it is not yours.")
+    authorize(actor, Permission.TOKENS_WRITE, old.team_id if actor.token else None)
+    if actor.token is None or actor.token.id != old.id:
+        _checked(actor, old.scopes)
+        _check_narrower(actor, old.team_id, old.networks)
+    made = _successor(actor, old)
+    until = clock.now() + timedelta(hours=overlap_hours)
+    ends = {"expires_at": min(until, old.expires_at or until)} if overlap_hours else {"revoked_at": until}
+    if not AccessToken.objects.filter(id=old.id, successor_id=None, revoked_at=None).update(successor_id=made.row.id, **ends):
+        raise Conflict("This token has been rotated already.")
+    record(Fact("token.rotated", old.org_id, "token", old.id, actor.email,
+                {"name": old.name, "successor": str(made.row.id), "overlap_hours": overlap_hours}))
+    return made
+
+
+def _may_rotate(actor: Actor, row: AccessToken) -> bool:
+    """Whoever rotates a token holds what it can do afterwards."""
+    return row.user_id == actor.user_id or (
+        row.user.is_service and not actor.is_service and actor.may(Permission.MEMBERS_WRITE) and covers(actor, row.user_id, row.scopes))
+
+
+def _successor(actor: Actor, old: AccessToken) -> NewToken:
+    secret, at = new_secret(), clock.now()
+    row = AccessToken.objects.create(
+        org_id=old.org_id, user=old.user, team=old.team, name=old.name, digest=digest_of(secret), hint=secret[:8], made_by=actor.email,
+        scopes=old.scopes, networks=old.networks, created_at=at,
+        expires_at=None if old.expires_at is None else at + (old.expires_at - old.created_at))
+    return NewToken(row, secret)
+
+
+def covers(actor: Actor, user_id: UUID, scopes: Collection[str] = (ALL_SCOPES,)) -> bool:
+    """Whether the actor's own roles allow, in the organization entered and in each team, all that this service account's allow there
+    within these scopes. (What narrows the token that the actor came with narrows the scopes, too: `_checked`.)"""
+    assert actor.org_id is not None
+    org = Organization.objects.get(id=actor.org_id)
+    own, other = replace(actor, token=None), Actor(user_id=user_id, email="", is_service=True).enter(org)
+    asked = [permission for permission in Permission if ALL_SCOPES in scopes or permission in scopes]
+    return all(own.may(permission, team) for team in (None, *other.team_roles) for permission in asked if other.may(permission, team))
 
 
 def revoke_tokens_of(user_id: UUID, team_id: UUID | None = None) -> None:
@@ -95,6 +163,14 @@ def issue_attempt_tokens(bearers: Sequence[Bearer]) -> list[str]:
 def revoke_attempt_tokens(attempt_ids: Iterable[UUID]) -> None:
     """Delete the tokens of attempts that have ended."""
     AccessToken.objects.filter(attempt_id__in=list(attempt_ids)).delete()
+
+
+def _check_narrower(actor: Actor, team_id: UUID | None, networks: Sequence[str]) -> None:
+    """What comes with a token makes none that reaches further."""
+    if actor.token and actor.token.team_id and team_id != actor.token.team_id:
+        raise NotPermitted("A token bound to a team can only make tokens bound to that team.")
+    if actor.token and not are_within(networks, actor.token.networks):
+        raise NotPermitted("A token bound to networks can only make tokens bound to the same or narrower ones.")
 
 
 def _checked(actor: Actor, scopes: Sequence[str]) -> list[str]:

@@ -8,17 +8,23 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 
-from portal.core.errors import NotAuthenticated, NotFound, PortalError
+from portal.core.errors import NotAuthenticated, NotFound, NotPermitted, PortalError
 from portal.web.errors import answer
+from workspaces.accounts import is_alone_in
 from workspaces.actors import Actor, actor_in_session
 from workspaces.entry import by_token
 from workspaces.models import Organization
+from workspaces.sessions import seen
 from workspaces.tenancy.scope import org_scope
 
 _ORGS = "/api/v1/orgs/"
+_OF_THE_ACCOUNT = ("/api/v1/me/sessions", "/accounts/2fa/", "/accounts/email/", "/accounts/invitations/", "/accounts/password/",
+                   "/accounts/reauthenticate/", "/accounts/sessions/")
 
 
 class TenancyMiddleware:
@@ -41,7 +47,7 @@ class TenancyMiddleware:
         """Enter the organization before the view runs; strangers get 404, nobody gets the sign-in page (401 for the API)."""
         slug = kwargs.pop("org", None)
         if slug is None:
-            return None
+            return _kept_out(request)
         if request.actor is None:  # type: ignore[attr-defined]
             if request.path.startswith("/api/"):
                 return answer(request, NotAuthenticated("Sign in, or send an access token: Authorization: Bearer mst_…"))
@@ -49,8 +55,20 @@ class TenancyMiddleware:
         try:
             enter(request, slug)
         except PortalError as error:
+            if error.kind == "second_factor_required" and not request.path.startswith("/api/"):
+                messages.warning(request, error.message)
+                return redirect("mfa_index")
             return answer(request, error)
         return None
+
+
+def _kept_out(request: HttpRequest) -> HttpResponse | None:
+    """How an account is signed in to is not changed by who came in through one organization's own provider, unless it is that one's alone."""
+    actor = request.actor  # type: ignore[attr-defined]
+    if actor is None or actor.only_org is None or not request.path.startswith(_OF_THE_ACCOUNT) or is_alone_in(actor.user_id, actor.only_org):
+        return None
+    return answer(request, NotPermitted("You came in through an organization's own sign-in, and your account is not that organization's alone. "
+                                        "Sign in by your password or passkey to change it."))
 
 
 def enter(request: HttpRequest, slug: str) -> Organization:
@@ -71,12 +89,15 @@ def actor_from(request: HttpRequest) -> Actor | None:
     header = request.headers.get("Authorization", "")
     if header:
         raw = _token_in(header)
-        entry = by_token(raw, _org_in(request.path_info)) if raw else None
+        entry = by_token(raw, _org_in(request.path_info), request.META.get("REMOTE_ADDR", "")) if raw else None
         if entry is None:
             raise NotAuthenticated("This access token is unknown, expired or revoked. Make a new one on the Tokens page.")
         request.entry = entry  # type: ignore[attr-defined]
         return entry.actor
-    return actor_in_session(request.user, request.session)  # type: ignore[arg-type]
+    person = actor_in_session(request.user, request.session)  # type: ignore[arg-type]
+    if person is not None and person.user_id is not None:
+        seen(request, person.user_id)
+    return person
 
 
 def _org_in(path: str) -> str:

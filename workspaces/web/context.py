@@ -24,6 +24,7 @@ _NAV = (
     ("Roles", "roles", "roles", P.MEMBERS_READ, "r"),
     ("Quotas", "quotas", "quotas", P.QUOTAS_READ, "q"),
     ("Tokens", "tokens", "tokens", P.TOKENS_READ, "k"),
+    ("Secrets", "secrets", "secrets", None, "s"),
 )
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.web import roles, views
+from workspaces.web import invitations, roles, secrets, service_accounts, tokens, views
 
 urlpatterns = [
     path("", views.start, name="start"),
@@ -10,11 +10,17 @@ urlpatterns = [
     path("<slug:org>/teams/<slug:team>", views.team, name="team"),
     path("<slug:org>/teams/<slug:team>/members/<str:email>", views.change_team_member, name="team-member"),
     path("<slug:org>/members", views.members, name="members"),
+    path("<slug:org>/invitations", invitations.invitations, name="invitations"),
+    path("<slug:org>/rules", views.org_rules, name="org-rules"),
     path("<slug:org>/members/<str:email>", views.change_member, name="member"),
     path("<slug:org>/roles", roles.roles, name="roles"),
     path("<slug:org>/roles/<slug:role>", roles.role, name="role"),
     path("<slug:org>/access", roles.access, name="access"),
-    path("<slug:org>/tokens", views.tokens, name="tokens"),
-    path("<slug:org>/tokens/<uuid:token>/revoke", views.revoke_token, name="token-revoke"),
+    path("<slug:org>/service-accounts", service_accounts.service_accounts, name="service-accounts"),
+    path("<slug:org>/service-accounts/<slug:account>", service_accounts.service_account, name="service-account"),
+    path("<slug:org>/tokens", tokens.tokens, name="tokens"),
+    path("<slug:org>/tokens/<uuid:token>/revoke", tokens.revoke_token, name="token-revoke"),
+    path("<slug:org>/tokens/<uuid:token>/rotate", tokens.rotate_token, name="token-rotate"),
     path("<slug:org>/quotas", views.quotas, name="quotas"),
+    path("<slug:org>/secrets", secrets.secrets, name="secrets"),
 ]

@@ -1,9 +1,8 @@
-"""Pages: teams, members, tokens, quotas, and the way in."""
+"""Pages: teams, members, quotas, and the way in."""
 
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -59,7 +58,7 @@ def team(request: Any, team: str) -> HttpResponse:
         "page_title": row.name, "crumbs": [("Teams", f"/{request.org.slug}/teams")], "team_row": row,
         "members": selectors.members_of_team(row), "roles": roles, "givable": {r.slug for r in roles},
         "may_write": request.actor.may(P.MEMBERS_WRITE, row.id),
-        "candidates": [m for m in selectors.members_of_org() if m["email"] not in known],
+        "candidates": [m for m in [*selectors.members_of_org(), *selectors.service_accounts()] if m["email"] not in known],
         "quotas": [q for q in selectors.quotas_for(request.actor) if q["scope"] == "team" and q["subject"] == row.slug]})
 
 
@@ -81,7 +80,8 @@ def members(request: Any) -> HttpResponse:
     """Everybody, and bringing somebody in."""
     roles = org_roles_for(request.actor, request.org)
     context = {"page_title": "Members", "roles": roles, "givable": {r.slug for r in roles},
-               "may_write": request.actor.may(P.MEMBERS_WRITE)}
+               "may_write": request.actor.may(P.MEMBERS_WRITE), "may_rule": request.actor.may(P.ORG_ADMIN),
+               "weak": selectors.without_second_factor() if request.actor.may(P.MEMBERS_WRITE) else set()}
     if request.method == "POST":
         try:
             row = services.add_member(actor=request.actor, org=request.org, email=request.POST.get("email", ""),
@@ -109,24 +109,13 @@ def change_member(request: Any, email: str) -> HttpResponse:
                   lambda: services.change_member(actor=request.actor, org=request.org, email=email, role=role))
 
 
-@page(P.TOKENS_READ, READ_WRITE)
-def tokens(request: Any) -> HttpResponse:
-    """One's tokens, and making one: the secret is shown in this answer only."""
-    context: dict[str, Any] = {"page_title": "Tokens", "teams": selectors.teams_for(request.actor), "permissions": [str(p) for p in P]}
-    if request.method == "POST":
-        try:
-            context["made"] = _make_token(request)
-        except PortalError as error:
-            messages.error(request, error.message)
-    rows = [selectors.token_row(t) for t in selectors.tokens_for(request.actor)[:500]]
-    return render(request, "workspaces/tokens.html", context | {"tokens": rows})
-
-
-@page(None, POST)
-def revoke_token(request: Any, token: UUID) -> HttpResponse:
-    """End a token."""
-    return action(request, f"/{request.org.slug}/tokens", "The token no longer works.",
-                  lambda: services.revoke_token(actor=request.actor, token_id=token))
+@page(P.ORG_ADMIN, POST)
+def org_rules(request: Any) -> HttpResponse:
+    """Whether everybody must have a second factor."""
+    is_required = request.POST.get("requires_second_factor") == "1"
+    done = "From now on everybody needs a second factor here." if is_required else "A second factor is no longer required here."
+    return action(request, f"/{request.org.slug}/members", done,
+                  lambda: services.require_second_factor(actor=request.actor, org=request.org, is_required=is_required))
 
 
 @page(P.QUOTAS_READ, READ_WRITE)
@@ -158,17 +147,6 @@ def _limit(resource: str, text: str) -> float | None:
         return float(text[:-2] if scale > 1 else text) * scale
     except ValueError:
         raise InvalidInput.at("limit", f"{text[:40]!r} is no number; write 32, or 64Gi for memory") from None
-
-
-def _make_token(request: Any) -> dict[str, Any]:
-    days = request.POST.get("days", "90")
-    if not (days.isascii() and days.isdigit()):
-        raise InvalidInput.at("days", "must be a whole number; 0 for a token that does not expire")
-    slug = request.POST.get("team", "")
-    made = services.create_token(
-        actor=request.actor, org=request.org, name=request.POST.get("name", ""), team=team_named(slug) if slug else None,
-        scopes=request.POST.getlist("scopes") or ["all"], days=int(days) or None)
-    return selectors.token_row(made.row) | {"token": made.secret}
 
 
 def team_named(slug: str) -> Team:

@@ -83,20 +83,7 @@ def config(
 def list_tokens(session: Session) -> None:
     """Tokens that work."""
     found = session.client.get("tokens")
-    rows = (
-        [
-            t["id"],
-            t["name"],
-            f"{t['hint']}…",
-            t.get("team") or "",
-            ", ".join(t["scopes"]),
-            ago(t["last_used_at"]) or "never",
-            (t["expires_at"] or "never")[:10],
-        ]
-        for t in found["items"]
-    )
-    table = Table(["Id", "~Name", "Token", "Team", "~May", "Last used", "Expires"], rows, "No tokens. Make one: muster token create NAME")
-    session.show(found, table, [t["id"] for t in found["items"]])
+    session.show(found, token_table(found["items"], "No tokens. Make one: muster token create NAME"), [t["id"] for t in found["items"]])
 
 
 @tokens.command("create")
@@ -105,10 +92,22 @@ def create(
     name: Annotated[str, Argument(metavar="NAME", help="What it is for.")],
     scopes: Annotated[str, Option("--scopes", metavar="WORDS", help="all, or permissions separated by commas: jobs:read,jobs:submit.")] = "all",
     days: Annotated[int, Option("--days", min=0, metavar="N", help="0: it does not expire.")] = 90,
+    networks: Annotated[str, Option("--from", metavar="CIDRS", help="Networks that it works from, separated by commas.")] = "",
 ) -> None:
     """Make a token. Standard output carries it and nothing else; it is shown this once."""
-    made = session.client.tokens.create(name, _words(scopes), team=session.team, days=days or None)
+    made = session.client.tokens.create(name, words(scopes), team=session.team, days=days or None, networks=words(networks))
     session.say("Keep it now: it cannot be shown again.")
+    session.show(made, made["token"], [made["token"]])
+
+
+@tokens.command("rotate")
+def rotate(
+    session: Session, token: Annotated[str, Argument(metavar="ID", help="From `muster token list`.")],
+    overlap: Annotated[int, Option("--overlap", min=0, max=168, metavar="HOURS", help="How long the old token goes on working.")] = 24,
+) -> None:  # fmt: skip
+    """Make a token's successor, with the same rights. Standard output carries it and nothing else; it is shown this once."""
+    made = session.client.tokens.rotate(token, overlap)
+    session.say(f"Keep it now: it cannot be shown again. The old token works for {overlap} more hours.")
     session.show(made, made["token"], [made["token"]])
 
 
@@ -118,6 +117,17 @@ def revoke(session: Session, token: Annotated[str, Argument(metavar="ID", help="
     session.client.tokens.revoke(token)
     done: Json = {"revoked": token}
     session.show(done, "The token no longer works.", [token])
+
+
+def token_table(items: list[Json], empty: str) -> Table:
+    """Tokens, with what ends soon."""
+    rows = ([t["id"], t["name"], f"{t['hint']}…", t.get("team") or "", ", ".join([*t["scopes"], *(f"from {n}" for n in t.get("networks", ()))]),
+             ago(t["last_used_at"]) or "never", (t["expires_at"] or "never")[:10] + _note(t)] for t in items)  # fmt: skip
+    return Table(["Id", "~Name", "Token", "Team", "~May", "Last used", "Expires"], rows, empty)
+
+
+def _note(token: Json) -> str:
+    return " (rotated)" if token.get("is_rotated") else " (soon)" if token.get("ends_soon") else ""
 
 
 def _asked_token(kept: settings.Settings, with_token: bool) -> str:
@@ -140,5 +150,5 @@ def _with(kept: settings.Settings, name: str, value: str) -> settings.Settings:
     return replace(kept, **{name: clean(value)})
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,10 +13,12 @@ from django.contrib.sessions.models import Session
 from monitoring.live import access
 from monitoring.live.access import LATE, AccessWatch, Asked, News
 from monitoring.live.identity import BySession, ByToken, ended
+from portal.core import clock
 from portal.core.errors import NotFound
 from portal.core.models import Event
 from workspaces.actors import actor_of
-from workspaces.services import change_role, change_team_member, make_role, remove_member
+from workspaces.models import AccessToken
+from workspaces.services import change_role, change_team_member, create_token, make_role, remove_member, rotate_token
 from workspaces.tenancy.scope import no_scope, org_scope
 
 
@@ -76,10 +79,39 @@ def test_an_account_that_was_switched_off_or_is_operator_no_longer_is_noticed(st
         assert ended(ways) == set(ways)
 
 
-def test_looking_at_many_sockets_takes_two_queries(story, django_assert_num_queries):
-    ways = {signed_in(story, person): actor_of(person) for person in (story.ada, story.ben, story.cyd, story.dot)}
-    with django_assert_num_queries(2):
+def test_looking_at_many_sockets_takes_three_queries(story, django_assert_num_queries):
+    ways: dict[Any, Any] = {signed_in(story, person): actor_of(person) for person in (story.ada, story.ben, story.cyd, story.dot)}
+    with no_scope():
+        ways |= {way: way.actor() for way in (ByToken(story.token(person)) for person in (story.ada, story.ben, story.cyd))}
+        with django_assert_num_queries(3):
+            assert ended(ways) == set()
+
+
+@pytest.mark.parametrize("end", ["revoked", "expired", "rotated"])
+def test_the_end_of_a_token_is_noticed_however_it_came(story, end):
+    secret = story.token(story.ben)
+    with no_scope():
+        way = ByToken(secret)
+        ways = {way: way.actor(), ByToken("x"): actor_of(story.ada)}
         assert ended(ways) == set()
+    with org_scope(story.atlas.id):
+        row, ben = AccessToken.objects.get(), story.actor(story.ben)
+        if end == "revoked":
+            AccessToken.objects.update(revoked_at=clock.now())      # by whatever means: no event tells it
+        elif end == "rotated":
+            rotate_token(actor=ben, token_id=row.id, overlap_hours=1)
+    after = {"revoked": timedelta(), "expired": timedelta(days=91), "rotated": timedelta(hours=1)}[end]
+    with no_scope(), clock.frozen(clock.now() + after):
+        assert ended(ways) == {way}
+        assert way.actor() is None
+
+
+def test_a_socket_is_not_opened_from_outside_of_the_networks_of_its_token(story):
+    with org_scope(story.atlas.id):
+        made = create_token(actor=story.actor(story.ben), org=story.atlas, name="n", scopes=["all"], networks=["10.0.0.0/8"])
+    with no_scope():
+        assert ByToken(made.secret, "10.0.0.9").actor().email == story.ben.email
+        assert ByToken(made.secret, "192.0.2.1").actor() is ByToken(made.secret).actor() is None
 
 
 def test_who_was_removed_from_the_organization_is_granted_nothing_any_more(story):

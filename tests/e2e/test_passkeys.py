@@ -1,0 +1,125 @@
+"""Passkeys in a real Chromium with a virtual authenticator: added, asked for after the password, signing in alone; and an open page that
+loses its websocket when its session is signed out elsewhere."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.look.conftest import FLAGS, watch
+from tests.rig.portal import EMAIL, PASSWORD, Portal
+from tests.rig.processes import Folder, program
+
+pytestmark = [pytest.mark.browser, pytest.mark.serial]
+KEY = {"protocol": "ctap2", "ctap2Version": "ctap2_1", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
+       "isUserVerified": True, "automaticPresenceSimulation": True}
+
+
+@pytest.fixture(scope="module")
+def portal() -> Iterator[Portal]:
+    folder = Folder()
+    made = Portal(folder)
+    made.settings["MUSTER_BASE_URL"] = f"http://localhost:{made.port}"      # browsers know no passkeys for bare addresses
+    made.start()
+    yield made
+    made.stop()
+    folder.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=program("chromium"), args=list(FLAGS))
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    made, complaints = browser.new_page(viewport={"width": 1440, "height": 900}), []
+    watch(made, complaints)
+    yield made
+    made.context.close()
+    assert complaints == []
+
+
+def with_key(page: Page) -> tuple[Any, str]:
+    """A virtual authenticator of that page."""
+    session = page.context.new_cdp_session(page)
+    session.send("WebAuthn.enable")
+    return session, session.send("WebAuthn.addVirtualAuthenticator", {"options": KEY})["authenticatorId"]
+
+
+def at(portal: Portal, path: str = "/") -> str:
+    return f"http://localhost:{portal.port}{path}"
+
+
+def with_password(page: Page, portal: Portal) -> None:
+    page.goto(at(portal, "/accounts/login/"))
+    page.fill("[name=login]", EMAIL)
+    page.fill("[name=password]", PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+
+
+def test_a_passkey_is_added_asked_for_after_the_password_and_signs_in_alone(portal: Portal, page: Page, browser: Browser):
+    session, key = with_key(page)
+    with_password(page, portal)
+    page.wait_for_url(at(portal, "/home/"))
+    page.goto(at(portal, "/accounts/2fa/"))
+    page.get_by_role("link", name="Add one").first.click()
+    page.fill("[name=password]", PASSWORD)                            # asked again before the way in is changed
+    page.get_by_role("button", name="Confirm").click()
+    page.get_by_label("Passwordless").check()
+    page.get_by_role("button", name="Add it").click()
+    page.wait_for_url(re.compile(r"/recovery-codes/"))
+    assert len(re.findall(r"\b\d{8}\b", page.content())) == 10
+    [credential] = session.send("WebAuthn.getCredentials", {"authenticatorId": key})["credentials"]
+
+    other = browser.new_context().new_page()                          # the same person at another browser, with the key
+    second, twin = with_key(other)
+    second.send("WebAuthn.addCredential", {"authenticatorId": twin, "credential": credential})
+    with_password(other, portal)
+    other.wait_for_url(re.compile("/accounts/2fa/authenticate/"))
+    other.goto(at(portal, "/home/teams"))
+    assert "/accounts/login/" in other.url
+    with_password(other, portal)
+    other.get_by_role("button", name="Use a passkey or security key").click()
+    other.wait_for_url(at(portal, "/home/"))
+    other.context.close()
+
+    alone = browser.new_context().new_page()
+    third, again = with_key(alone)
+    third.send("WebAuthn.addCredential", {"authenticatorId": again, "credential": credential | {"signCount": credential["signCount"] + 5}})
+    alone.goto(at(portal, "/accounts/login/"))
+    alone.get_by_role("button", name="Sign in with a passkey").click()
+    alone.wait_for_url(at(portal, "/home/"))
+
+    alone.goto(at(portal, "/accounts/sessions/"))
+    expect(alone.locator("tbody tr")).to_have_count(3)
+    sockets_closed(page, portal, alone)
+
+
+def sockets_closed(page: Page, portal: Portal, elsewhere: Page) -> None:
+    """Signed out elsewhere, an open page loses its websocket within five seconds, and its next page is the sign-in."""
+    closed: list[float] = []
+    page.on("websocket", lambda socket: socket.on("close", lambda _: closed.append(time.monotonic())))
+    page.goto(at(portal, "/home/jobs"))
+    page.wait_for_timeout(1500)
+    assert not closed
+    began = time.monotonic()
+    elsewhere.on("dialog", lambda dialog: dialog.accept())
+    elsewhere.get_by_role("button", name="Sign out everywhere else").click()
+    expect(elsewhere.locator("tbody tr")).to_have_count(1)
+    for _ in range(60):
+        if closed:
+            break
+        page.wait_for_timeout(100)
+    assert closed and closed[0] - began < 5
+    page.goto(at(portal, "/home/teams"))
+    assert "/accounts/login/" in page.url
+    elsewhere.context.close()

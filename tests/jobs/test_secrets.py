@@ -1,0 +1,132 @@
+"""A job and the secrets that it names: refused when it may not, given when it starts, and shown by nothing in between."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from jobs import services
+from jobs.backends import backends
+from jobs.backends.kubernetes_parts.pod import Site, build
+from jobs.backends.slurm_parts.script import batch_script
+from jobs.dispatch import claim_due, dispatch_all
+from jobs.handover import hand_over
+from jobs.launch import build_launches, rehearsal_launch
+from jobs.models import Attempt, Job
+from jobs.present import environment_of, job_detail
+from jobs.services.rehearse import rehearse
+from jobs.spec import parse_mapping
+from jobs.states import State
+from portal.core.errors import InvalidInput
+from portal.core.models import Event
+from tests.jobs.backend_double import BackendDouble
+from tests.jobs.stage import cluster_with, only_attempt, submit
+from workspaces.services import delete_secret, set_secret
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+VALUE = "c4nary-of-this-test"
+SECRETS = {"WANDB_API_KEY": "team/wandb"}
+
+
+@pytest.fixture
+def double(monkeypatch):
+    made = BackendDouble()
+    monkeypatch.setattr("jobs.clusters.backend_of", lambda cluster: made)
+    return made
+
+
+@pytest.fixture
+def stage(story):
+    """A cluster, and Vision's secret."""
+    cluster_with()
+    put(story)
+    with platform_scope("test"):
+        yield story
+
+
+def put(story, value: str = VALUE) -> None:
+    with org_scope(story.atlas.id):
+        set_secret(actor=story.actor(story.ada), org=story.atlas, team=story.vision, name="wandb", value=value)
+
+
+def test_it_finds_the_value_in_its_variable_and_no_other_place(stage, double):
+    job = submit(stage, secrets=SECRETS)
+    dispatch_all()
+    [launch] = double.alive.values()
+    assert launch.env["WANDB_API_KEY"] == VALUE and VALUE not in launch.script and VALUE not in repr(launch)
+    row = Job.objects.get(id=job.id)
+    shown = [json.dumps(job_detail(row), default=str), str(environment_of(Attempt.objects.select_related("job__org", "job__team").get(job=job))),
+             str(row.spec), str(list(Event.objects.values_list("data", flat=True)))]
+    assert not [text for text in shown if VALUE in text]
+    assert Event.objects.get(kind="secret.used").data["number"] == job.number
+
+
+def test_which_version_is_decided_when_it_starts(stage, double):
+    submit(stage, secrets={"NEWEST": "team/wandb", "FIRST": "vision/wandb@1"})
+    put(stage, "the second value")
+    dispatch_all()
+    [launch] = double.alive.values()
+    assert (launch.env["NEWEST"], launch.env["FIRST"]) == ("the second value", VALUE)
+
+
+@pytest.mark.parametrize("reference", ["team/gone", "speech/wandb", "org/wandb", "team/wandb@2"])
+def test_it_is_refused_at_the_door_when_it_names_what_it_may_not(stage, reference):
+    with pytest.raises(InvalidInput) as caught:
+        submit(stage, secrets={"KEY": reference})
+    assert [fault["field"] for fault in caught.value.data["errors"]] == ["secrets.KEY"]
+    assert not Job.objects.exists()
+
+
+def test_a_secret_that_goes_while_it_waits_ends_it_with_the_reason(stage, double):
+    job = submit(stage, secrets=SECRETS)
+    with org_scope(stage.atlas.id):
+        delete_secret(actor=stage.actor(stage.ada), team=stage.vision, name="wandb")
+    dispatch_all()
+    row = Job.objects.get(id=job.id)
+    assert not double.starts and row.state == State.FAILED and "no secret team/wandb" in row.evidence, row.evidence
+
+
+def test_handed_over_again_after_a_crash_it_gets_the_same(stage, double):
+    submit(stage, secrets=SECRETS)
+    claim = claim_due(Job.objects.get().cluster_id)
+    hand_over(claim)
+    [again] = build_launches([Attempt.objects.select_related("job__owner", "job__team", "job__org", "job__pool").get()], set())
+    assert again.env["WANDB_API_KEY"] == VALUE
+
+
+def test_a_dry_run_names_it_and_does_not_open_it(stage, double):
+    spec = parse_mapping({"run": "true", "secrets": SECRETS})
+    with org_scope(stage.atlas.id):
+        told = rehearse(actor=stage.actor(stage.ada), team=stage.vision, spec=spec)
+        missing = rehearse(actor=stage.actor(stage.ada), team=stage.vision, spec=parse_mapping({"run": "true", "secrets": {"K": "team/gone"}}))
+    assert told.is_ok and any("team/wandb" in check.text for check in told.checks) and VALUE not in str(told)
+    assert not missing.is_ok and any("no secret team/gone" in check.text for check in missing.checks)
+    assert not Event.objects.filter(kind="secret.used").exists()
+
+
+def test_run_again_it_names_the_same_and_is_asked_again(stage, double):
+    job = submit(stage, secrets=SECRETS)
+    with org_scope(stage.atlas.id):
+        assert services.rerun_job(actor=stage.actor(stage.ada), job=job).spec["secrets"] == SECRETS
+        delete_secret(actor=stage.actor(stage.ada), team=stage.vision, name="wandb")
+        with pytest.raises(InvalidInput):
+            services.rerun_job(actor=stage.actor(stage.ada), job=job)
+
+
+def test_to_slurm_it_goes_inside_the_script_and_to_kubernetes_by_reference(stage):
+    submit(stage, secrets=SECRETS)
+    attempt = Attempt.objects.select_related("job__owner", "job__team", "job__org", "job__pool").get(id=only_attempt(Job.objects.get()).id)
+    [launch] = build_launches([attempt], set())
+    assert launch.env["WANDB_API_KEY"] == VALUE
+    assert VALUE not in batch_script(launch, "/work/x")            # base64: nothing that a `ps` or a listing shows
+    made = build(launch, Site(image="busybox"))
+    assert VALUE not in json.dumps(made.job)
+    [variable] = [v for v in made.job["spec"]["template"]["spec"]["containers"][0]["env"] if v["name"] == "WANDB_API_KEY"]
+    assert variable["valueFrom"]["secretKeyRef"] and "value" not in variable
+
+
+def test_what_would_be_sent_shows_the_reference_on_every_backend(stage):
+    with org_scope(stage.atlas.id):
+        launch = rehearsal_launch(None, stage.vision, stage.actor(stage.ada), parse_mapping({"run": "true", "secrets": SECRETS}))
+    assert launch.env["WANDB_API_KEY"] == "(secret team/wandb)" and set(backends())

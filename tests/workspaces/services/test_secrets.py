@@ -1,0 +1,165 @@
+"""Secrets: who sets them, what a reference means, what is refused in words, and that a value comes out nowhere."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from portal.core import vault
+from portal.core.errors import InvalidInput, NotFound, NotPermitted
+from portal.core.models import Event
+from workspaces.models import Secret, SecretVersion
+from workspaces.models.secrets import PURPOSE
+from workspaces.secrets import secrets_for, writable
+from workspaces.services import add_member, create_team, delete_secret, delete_version, set_secret
+from workspaces.services.secrets import KEPT, LARGEST, Use, check_references, open_secrets
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+VALUE = "c4nary-Zx81-value"
+
+
+@pytest.fixture
+def atlas(story):
+    with org_scope(story.atlas.id):
+        yield story
+
+
+def put(story, value=VALUE, person=None, team="vision", name="wandb"):
+    where = None if team is None else getattr(story, team)
+    return set_secret(actor=story.actor(person or story.ada), org=story.atlas, team=where, name=name, value=value)
+
+
+def opened(story, reference, team=None):
+    team = team or story.vision
+    [got] = open_secrets([Use(team.org_id, team.id, team.slug, {"KEY": reference}, uuid4(), {"number": 7})])
+    return got
+
+
+@pytest.mark.parametrize(("reference", "value"), [
+    ("team/wandb", "third"), ("vision/wandb", "third"), ("team/wandb@1", "first"), ("vision/wandb@2", "second"), ("org/wandb", "shared")])
+def test_a_reference_means_the_newest_version_unless_it_names_one(atlas, reference, value):
+    for each in ("first", "second", "third"):
+        put(atlas, each)
+    put(atlas, "shared", team=None)
+    assert opened(atlas, reference).values == {"KEY": value}
+
+
+@pytest.mark.parametrize(("reference", "word"), [
+    ("team/gone", "no secret team/gone"), ("vision/wandb@9", "no version 9; the newest is 1"), ("speech/wandb", "not of this job's team"),
+    ("nowhere/wandb", "not of this job's team"), ("org/wandb", "no secret org/wandb")])
+def test_what_is_missing_or_not_the_teams_is_refused_in_words(atlas, reference, word):
+    put(atlas)
+    put(atlas, team="speech")
+    with pytest.raises(InvalidInput) as caught:
+        check_references(atlas.vision, {"A": "team/wandb", "KEY": reference})
+    [fault] = caught.value.data["errors"]
+    assert fault["field"] == "secrets.KEY" and word in fault["message"] and word in opened(atlas, reference).lacks
+
+
+def test_another_organizations_secret_of_that_name_is_never_meant(atlas):
+    with org_scope(atlas.borealis.id):
+        set_secret(actor=atlas.actor(atlas.cyd), org=atlas.borealis, team=None, name="wandb", value="theirs")
+    with platform_scope("as the dispatcher"):
+        assert opened(atlas, "org/wandb").values == {} and "no secret" in opened(atlas, "org/wandb").lacks
+
+
+def test_each_use_is_told_with_secret_version_and_job_and_not_with_the_value(atlas):
+    put(atlas)
+    opened(atlas, "team/wandb")
+    event = Event.objects.get(kind="secret.used")
+    assert event.data == {"secret": "vision/wandb", "version": 1, "number": 7} and event.subject_type == "job"
+    assert Secret.objects.get().last_used_at is not None
+
+
+def test_a_job_that_lacks_one_secret_gets_none_and_nothing_is_told(atlas):
+    put(atlas)
+    use = Use(atlas.atlas.id, atlas.vision.id, "vision", {"A": "team/wandb", "B": "team/gone"})
+    [got] = open_secrets([use])
+    assert got.values == {} and got.lacks and not Event.objects.filter(kind="secret.used").exists()
+
+
+def test_jobs_without_secrets_cost_nothing(atlas, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        assert open_secrets([Use(atlas.atlas.id, atlas.vision.id, "vision", {})])[0].values == {}
+
+
+def test_many_jobs_are_opened_by_as_many_statements_as_one(atlas, django_assert_num_queries):
+    put(atlas)
+    uses = [Use(atlas.atlas.id, atlas.vision.id, "vision", {"A": "team/wandb"}, uuid4()) for _ in range(30)]
+    with django_assert_num_queries(4):
+        assert all(got.values for got in open_secrets(uses))
+
+
+@pytest.mark.parametrize(("who", "team", "may"), [
+    ("ada", "vision", True), ("ben", "vision", True), ("ben", "speech", False), ("ben", None, False), ("ada", None, True), ("vic", "vision", False)])
+def test_teams_set_their_own_and_administrators_the_organizations(atlas, who, team, may):
+    person = getattr(atlas, who, None) or add_member(
+        actor=atlas.actor(atlas.ada), org=atlas.atlas, email="vic@atlas.example", role="viewer").user
+    if may:
+        assert put(atlas, person=person, team=team).number == 1
+    else:
+        with pytest.raises(NotPermitted):
+            put(atlas, person=person, team=team)
+
+
+def test_one_sees_the_names_of_ones_teams_and_of_the_organization(atlas):
+    for team in ("vision", "speech", None):
+        put(atlas, team=team)
+    seen = {who: {row["reference"] for row in secrets_for(atlas.actor(getattr(atlas, who)))} for who in ("ada", "ben")}
+    assert seen == {"ada": {"vision/wandb", "speech/wandb", "org/wandb"}, "ben": {"vision/wandb", "org/wandb"}}
+    assert writable(atlas.actor(atlas.ben)) == ["vision"] and writable(atlas.actor(atlas.ada)) == ["speech", "vision", "org"]
+    stranger = add_member(actor=atlas.actor(atlas.ada), org=atlas.atlas, email="new@atlas.example").user
+    assert secrets_for(atlas.actor(stranger)) == []
+
+
+def test_only_encrypted_bytes_are_stored_and_nothing_that_prints_shows_the_value(atlas):
+    version = put(atlas)
+    stored = bytes(SecretVersion.objects.get().sealed)
+    assert VALUE.encode() not in stored and vault.decrypt(stored, PURPOSE) == VALUE.encode()
+    shown = [repr(version), str(version), str(vars(version)), repr(opened(atlas, "team/wandb")), str(secrets_for(atlas.actor(atlas.ada)))]
+    assert not [text for text in [*shown, *map(str, Event.objects.values_list("data", flat=True))] if VALUE in text]
+
+
+def test_old_versions_go_after_twenty_and_numbers_are_never_given_again(atlas):
+    for n in range(KEPT + 3):
+        put(atlas, f"value {n}")
+    assert list(SecretVersion.objects.order_by("number").values_list("number", flat=True)) == list(range(4, KEPT + 4))
+    delete_version(actor=atlas.actor(atlas.ada), team=atlas.vision, name="wandb", number=KEPT)
+    assert "no version" in opened(atlas, f"team/wandb@{KEPT}").lacks
+    assert put(atlas).number == KEPT + 4
+
+
+def test_the_newest_version_does_not_go_alone(atlas):
+    put(atlas)
+    with pytest.raises(InvalidInput):
+        delete_version(actor=atlas.actor(atlas.ada), team=atlas.vision, name="wandb", number=1)
+    with pytest.raises(NotFound):
+        delete_version(actor=atlas.actor(atlas.ada), team=atlas.vision, name="wandb", number=7)
+
+
+def test_deleted_a_secret_is_gone_with_its_values(atlas):
+    put(atlas)
+    delete_secret(actor=atlas.actor(atlas.ben), team=atlas.vision, name="wandb")
+    assert not SecretVersion.objects.exists() and opened(atlas, "team/wandb").lacks
+    assert Event.objects.get(kind="secret.deleted").data == {"secret": "vision/wandb"}
+
+
+@pytest.mark.parametrize("value", ["", "a\0b", "x" * (LARGEST + 1), "\ud800"])
+def test_what_no_variable_can_hold_is_refused_without_quoting_it(atlas, value):
+    with pytest.raises(InvalidInput) as caught:
+        put(atlas, value)
+    assert not value or value not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../x", "x" * 64, "-x", "é", "a@1", "a/b"])
+def test_a_name_is_one_that_a_reference_can_hold(atlas, name):
+    with pytest.raises(InvalidInput):
+        put(atlas, name=name)
+
+
+def test_a_team_called_org_does_not_stand_for_the_organization(atlas):
+    team = create_team(actor=atlas.actor(atlas.ada), org=atlas.atlas, slug="org")
+    set_secret(actor=atlas.actor(atlas.ada), org=atlas.atlas, team=team, name="wandb", value="the team's")
+    assert opened(atlas, "team/wandb", team).values == {"KEY": "the team's"}
+    assert "no secret org/wandb" in opened(atlas, "org/wandb", team).lacks

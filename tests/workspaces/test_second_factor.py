@@ -1,0 +1,237 @@
+"""Second factors: set up, asked for at sign-in, used once; and organizations that require them, at every door."""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import contextmanager
+from unittest import mock
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal import auth as totp
+from django.core.cache import cache
+from django.test import Client
+
+from monitoring.live.topics import grant
+from portal.core import vault
+from portal.core.errors import Conflict, NotPermitted
+from portal.core.models import Event
+from tests.story import PASSWORD
+from workspaces.actors import ONLY_ORG, actor_of
+from workspaces.models import Membership, SpentCode, User
+from workspaces.second_factor import PURPOSE
+from workspaces.services import Wish, add_member, create_service_account, create_service_token, require_second_factor
+from workspaces.services.tokens import Bearer, issue_attempt_tokens
+from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
+from workspaces.tokens import authenticate_token
+
+KEY = totp.generate_totp_secret()
+
+
+@pytest.fixture(autouse=True)
+def no_counts_of_other_tests(db):
+    cache.clear()
+
+
+@contextmanager
+def at(seconds: float):
+    """The clock of whoever checks a code, that much later."""
+    real = time.time
+    with mock.patch.object(totp.time, "time", side_effect=lambda: real() + seconds):
+        yield
+
+
+def code() -> str:
+    return totp.format_hotp_value(totp.hotp_value(KEY, int(totp.time.time()) // 30))
+
+
+def with_app(user: User) -> User:
+    totp.TOTP.activate(user, KEY)
+    user.refresh_from_db()
+    return user
+
+
+def signing_in(user: User, browser: Client | None = None):
+    browser = browser or Client()
+    answer = browser.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
+    return browser, answer
+
+
+def is_in(browser: Client) -> bool:
+    return browser.get("/atlas/teams").status_code == 200
+
+
+def test_after_the_password_the_code_is_asked_for(story):
+    with_app(story.ada)
+    browser, answer = signing_in(story.ada)
+    assert answer["Location"] == "/accounts/2fa/authenticate/" and not is_in(browser)
+    assert b"Second factor" in browser.get(answer["Location"]).content
+    browser.post("/accounts/2fa/authenticate/", {"code": "000000"})
+    assert not is_in(browser)
+    browser.post("/accounts/2fa/authenticate/", {"code": code()})
+    assert is_in(browser)
+
+
+def test_a_code_lets_nobody_in_twice_not_even_when_the_cache_forgets(story):
+    with_app(story.ada)
+    used = code()
+    first, _ = signing_in(story.ada)
+    first.post("/accounts/2fa/authenticate/", {"code": used})
+    assert is_in(first)
+    for later in (0, 29):
+        cache.clear()
+        second, _ = signing_in(story.ada)
+        with at(later):
+            second.post("/accounts/2fa/authenticate/", {"code": f"{used[:3]} {used[3:]}"})
+        assert not is_in(second)
+    assert SpentCode.objects.count() == 1
+    with at(60):
+        second.post("/accounts/2fa/authenticate/", {"code": code()})
+    assert is_in(second)
+
+
+def test_wrong_codes_are_counted_and_the_right_one_no_longer_helps(story):
+    with_app(story.ada)
+    browser, _ = signing_in(story.ada)
+    for wrong in range(6):
+        browser.post("/accounts/2fa/authenticate/", {"code": f"00000{wrong}"})
+    browser.post("/accounts/2fa/authenticate/", {"code": code()})
+    assert not is_in(browser)
+
+
+def test_a_recovery_code_lets_in_once(story):
+    codes = RecoveryCodes.activate(with_app(story.ada)).generate_codes()
+    for expected in (True, False):
+        browser, _ = signing_in(story.ada)
+        browser.post("/accounts/2fa/authenticate/", {"code": codes[0]})
+        assert is_in(browser) == expected
+
+
+def test_setting_the_app_up_shows_the_recovery_codes_once_and_ends_other_sessions(story):
+    other, _ = signing_in(story.ada)
+    browser, _ = signing_in(story.ada)
+    assert is_in(other) and is_in(browser)
+    assert browser.get("/accounts/2fa/totp/activate/")["Location"].startswith("/accounts/reauthenticate/")
+    browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    page = browser.get("/accounts/2fa/totp/activate/").content.decode()
+    key = re.search(r'id="authenticator_secret">([A-Z2-7]+)<', page)[1]
+    now = totp.format_hotp_value(totp.hotp_value(key, int(time.time()) // 30))
+    answer = browser.post("/accounts/2fa/totp/activate/", {"code": now})
+    assert answer["Location"] == "/accounts/2fa/recovery-codes/", answer.content.decode()[-2000:]
+    codes = re.findall(r"\b\d{8}\b", browser.get(answer["Location"]).content.decode())
+    assert len(codes) == 10
+    assert not set(codes) & set(re.findall(r"\b\d{8}\b", browser.get(answer["Location"]).content.decode()))
+    assert is_in(browser) and not is_in(other)
+    assert User.objects.get(id=story.ada.id).has_second_factor
+    assert {"second_factor.added", "session.ended"} <= set(Event.objects.values_list("kind", flat=True))
+
+
+def test_keys_are_stored_encrypted_only(story):
+    RecoveryCodes.activate(with_app(story.ada))
+    stored = Authenticator.objects.get(type="totp").data["secret"]
+    assert KEY not in str(list(Authenticator.objects.values_list("data", flat=True)))
+    assert vault.decrypt(stored.encode(), PURPOSE).decode() == KEY
+
+
+def test_the_persons_row_says_whether_they_have_one_however_it_goes(story):
+    with_app(story.ada)
+    RecoveryCodes.activate(story.ada)
+    assert User.objects.get(id=story.ada.id).has_second_factor
+    Authenticator.objects.filter(type="totp").delete()
+    assert not User.objects.get(id=story.ada.id).has_second_factor      # recovery codes alone are none
+
+
+@pytest.fixture
+def strict(story):
+    """Atlas requires a second factor; Ada has one, Ben has none."""
+    with_app(story.ada)
+    with org_scope(story.atlas.id):
+        require_second_factor(actor=story.actor(story.ada), org=story.atlas, is_required=True)
+    return story
+
+
+def test_a_member_without_one_is_led_to_the_page_where_they_add_it_and_then_let_in(strict):
+    browser = strict.client(strict.ben)
+    answer = browser.get("/atlas/teams")
+    assert (answer.status_code, answer["Location"]) == (302, "/accounts/2fa/")
+    page = browser.get("/accounts/2fa/").content.decode()
+    assert "requires a second factor" in page and "/accounts/2fa/totp/activate/" in page
+    with_app(strict.ben)
+    assert browser.get("/atlas/teams").status_code == 200
+
+
+def test_their_programs_are_told_why(story, request):
+    secret = story.token(story.ben)
+    strict = request.getfixturevalue("strict")
+    api = Client(headers={"Authorization": f"Bearer {secret}"})
+    for answer in (api.get("/api/v1/orgs/atlas/teams"), strict.client(strict.ben).get("/api/v1/orgs/atlas/teams")):
+        assert answer.status_code == 403
+        assert answer.json()["code"] == "second_factor_required" and "passkey" in answer.json()["detail"]
+    assert api.get("/api/v1/me").status_code == 200
+    with_app(strict.ben)
+    assert api.get("/api/v1/orgs/atlas/teams").status_code == 200
+
+
+def test_websockets_are_no_way_around(strict):
+    with no_scope(), pytest.raises(NotPermitted):
+        grant(actor_of(strict.ben), f"jobs:{strict.atlas.id.hex}")
+
+
+def test_service_accounts_and_jobs_that_run_go_on(strict):
+    with org_scope(strict.atlas.id):
+        ada = strict.actor(strict.ada)
+        row = create_service_account(actor=ada, org=strict.atlas, name="nightly")
+        secret = create_service_token(actor=ada, account=row, wish=Wish("ci", ["all"])).secret
+    with platform_scope("test"):
+        [job] = issue_attempt_tokens([Bearer(strict.atlas.id, strict.vision.id, strict.ben.id, strict.ben.id, "job #1")])
+    with no_scope():
+        for raw in (secret, job):
+            assert authenticate_token(raw).enter(strict.atlas).org_id == strict.atlas.id
+
+
+def test_other_organizations_ask_for_none_and_operators_are_no_exception(strict):
+    with no_scope():
+        assert strict.actor(strict.cyd).org_id == strict.borealis.id
+        with pytest.raises(NotPermitted):
+            strict.actor(strict.dot)
+
+
+def test_nobody_requires_what_they_do_not_have_themselves(story):
+    with org_scope(story.atlas.id):
+        with pytest.raises(Conflict):
+            require_second_factor(actor=story.actor(story.ada), org=story.atlas, is_required=True)
+        Membership.objects.filter(user=story.ben).update(role="admin")
+        with pytest.raises(NotPermitted):
+            require_second_factor(actor=story.actor(with_app(story.ben)), org=story.atlas, is_required=True)
+
+
+def test_taking_the_last_factor_off_shuts_the_door_at_the_next_request(strict):
+    browser = strict.client(strict.ada)
+    assert browser.get("/atlas/teams").status_code == 200
+    Authenticator.objects.all().delete()
+    assert browser.get("/atlas/teams")["Location"] == "/accounts/2fa/"
+
+
+@pytest.mark.parametrize(("person", "path", "is_shut"), [
+    ("ben", "/accounts/2fa/", True), ("ben", "/accounts/sessions/", True), ("ben", "/accounts/password/change/", True),
+    ("ben", "/atlas/teams", False),
+    ("sam", "/accounts/2fa/", False)])
+def test_who_came_by_one_organizations_provider_does_not_touch_an_account_that_is_not_its_alone(story, person, path, is_shut):
+    """Its administrators choose whom the provider names: else they could add a factor of theirs to anybody's account."""
+    with org_scope(story.atlas.id):
+        sam = add_member(actor=story.actor(story.ada), org=story.atlas, email="sam@atlas.example").user
+    browser = story.client(sam if person == "sam" else story.ben)
+    session = browser.session
+    session[ONLY_ORG] = str(story.atlas.id)
+    session.save()
+    assert (browser.get(path).status_code == 403) == is_shut
+
+
+def test_whom_the_organizations_own_provider_let_in_needs_no_further_factor(strict):
+    browser = strict.client(strict.ben)
+    session = browser.session
+    session[ONLY_ORG] = str(strict.atlas.id)
+    session.save()
+    assert browser.get("/atlas/teams").status_code == 200

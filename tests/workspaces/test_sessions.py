@@ -1,0 +1,105 @@
+"""Where one is signed in: what is listed, who may end it, and what its end means."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from monitoring.live.identity import BySession, ended
+from portal.core.errors import NotFound
+from portal.core.models import Event
+from workspaces import sessions
+from workspaces.actors import actor_of
+from workspaces.models import SignIn
+from workspaces.sessions import device, end_one, end_others, sessions_of, tidy_sign_ins
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
+
+
+@pytest.fixture(autouse=True)
+def nothing_was_seen_before():
+    sessions._seen.clear()
+
+
+def browsing(story, person, agent=FIREFOX, address="192.0.2.7") -> Client:
+    browser = Client(headers={"User-Agent": agent}, REMOTE_ADDR=address)
+    browser.force_login(person)
+    assert browser.get("/accounts/sessions/").status_code == 200
+    return browser
+
+
+def test_a_session_is_listed_with_device_address_and_times(story):
+    browser = browsing(story, story.ada)
+    browsing(story, story.ben)
+    [row] = sessions_of(story.ada.id, browser.session.session_key)
+    assert (row["device"], row["address"], row["is_current"]) == ("Firefox on Linux", "192.0.2.7", True)
+    page = browser.get("/accounts/sessions/").content.decode()
+    assert "Firefox on Linux" in page and "this one" in page
+
+
+def test_a_session_is_written_once_a_minute(story, django_assert_num_queries):
+    browser = browsing(story, story.ada)
+    before = SignIn.objects.get().last_seen_at
+    browser.get("/accounts/sessions/")
+    assert SignIn.objects.get().last_seen_at == before
+    sessions._seen.clear()
+    browser.get("/accounts/sessions/")
+    assert SignIn.objects.get().last_seen_at > before
+
+
+def test_one_other_session_is_signed_out_and_its_websocket_with_it(story):
+    here, there = browsing(story, story.ada), browsing(story, story.ada, address="198.51.100.9")
+    way = BySession(there.session.session_key)
+    other = next(row for row in sessions_of(story.ada.id, here.session.session_key) if not row["is_current"])
+    here.post("/accounts/sessions/", {"id": str(other["id"])})
+    assert there.get("/atlas/teams").status_code == 302 and here.get("/atlas/teams").status_code == 200
+    assert ended({way: actor_of(story.ada)}) == {way} and way.actor() is None
+    assert Event.objects.get(kind="session.ended").data["address"] == "198.51.100.9"
+
+
+def test_all_others_are_signed_out_and_nobody_elses(story):
+    here, *others = [browsing(story, story.ada) for _ in range(3)]
+    bens = browsing(story, story.ben)
+    here.post("/accounts/sessions/")
+    assert [browser.get("/atlas/teams").status_code for browser in (here, *others, bens)] == [200, 302, 302, 200]
+
+
+def test_nobody_ends_the_session_of_another(story):
+    browsing(story, story.ben)
+    row = SignIn.objects.get()
+    for pk in (row.id, uuid4()):
+        with pytest.raises(NotFound):
+            end_one(story.ada.id, pk, actor=story.ada.email)
+    browsing(story, story.ada).post("/accounts/sessions/", {"id": str(row.id)})
+    assert SignIn.objects.filter(id=row.id).exists()
+
+
+def test_nonsense_ends_nothing(story):
+    browser = browsing(story, story.ada)
+    assert browser.post("/accounts/sessions/", {"id": "nonsense"}).status_code == 302
+    assert SignIn.objects.count() == 1
+
+
+def test_nobody_and_tokens_have_no_such_page(story):
+    assert Client().get("/accounts/sessions/")["Location"].startswith("/accounts/login/")
+    assert story.api(story.ada).get("/accounts/sessions/").status_code == 302
+
+
+def test_ended_sessions_are_not_listed_and_go(story):
+    browser = browsing(story, story.ada)
+    browser.logout()
+    assert sessions_of(story.ada.id) == []
+    tidy_sign_ins()
+    assert not SignIn.objects.exists()
+    assert end_others(story.ada.id, None, actor="") == 0
+
+
+@pytest.mark.parametrize(("agent", "name"), [
+    (FIREFOX, "Firefox on Linux"), ("", "Unknown"), ("python-httpx/0.28", "A program"),
+    ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0 Safari/537.36 Edg/143.0", "Edge on Windows"),
+    ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Safari/605.1.15", "Safari on macOS"),
+    ("Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 Safari/604.1", "Safari on iPhone")])
+def test_a_device_is_named_as_people_name_it(agent, name):
+    assert device(agent) == name

@@ -1,0 +1,90 @@
+"""REST: invitations into the organization."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from workspaces import selectors, services
+from workspaces.api.base import OrgView
+from workspaces.api.views import items, read
+from workspaces.invitations import send_invitation
+from workspaces.permissions import OrgRole
+from workspaces.permissions import Permission as P
+from workspaces.services.invitations import Invited
+
+
+class InvitationSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    id = serializers.UUIDField()
+    email = serializers.EmailField()
+    name = serializers.CharField(allow_blank=True)
+    role = serializers.CharField()
+    teams = serializers.DictField(child=serializers.CharField(), help_text="Role by team.")
+    made_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    sent_at = serializers.DateTimeField(allow_null=True, help_text="By e-mail, the last time.")
+    expires_at = serializers.DateTimeField()
+    is_expired = serializers.BooleanField()
+    url = serializers.CharField(required=False, help_text="The link; only in the answer that made it.")
+    is_sent = serializers.BooleanField(required=False, help_text="Whether the e-mail that was asked for went out.")
+
+
+class NewInvitationSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    email = serializers.CharField(max_length=254)
+    name = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
+    role = serializers.CharField(max_length=40, default=str(OrgRole.MEMBER))
+    teams = serializers.DictField(child=serializers.CharField(max_length=40), required=False, default=dict,
+                                  help_text="Role by team: {vision: member}.")
+    days = serializers.IntegerField(required=False, default=7, min_value=1, max_value=30)
+    send = serializers.BooleanField(required=False, default=False, help_text="By e-mail, too.")
+
+
+class SendSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    send = serializers.BooleanField(required=False, default=False, help_text="By e-mail, too.")
+
+
+class InvitationsView(OrgView):
+    permissions = {"GET": P.MEMBERS_WRITE, "POST": P.MEMBERS_WRITE}
+
+    @extend_schema(responses=InvitationSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """Those that were neither accepted nor revoked."""
+        return items(selectors.open_invitations())
+
+    @extend_schema(request=NewInvitationSerializer, responses={201: InvitationSerializer})
+    def post(self, request: Request) -> Response:
+        """Invite a person; the link is in this answer only."""
+        body = read(NewInvitationSerializer, request)
+        send = body.pop("send")
+        return _answer(self, services.invite(actor=self.actor, org=self.org, **body), send=send)
+
+
+class InvitationView(OrgView):
+    permissions = {"DELETE": P.MEMBERS_WRITE}
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, invitation: UUID) -> Response:
+        """Revoke it: its link stops working."""
+        services.revoke_invitation(actor=self.actor, invitation_id=invitation)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class InvitationRenewalView(OrgView):
+    permissions = {"POST": P.MEMBERS_WRITE}
+
+    @extend_schema(request=SendSerializer, responses={201: InvitationSerializer})
+    def post(self, request: Request, invitation: UUID) -> Response:
+        """Another link for the same, from today; the former one stops working."""
+        send = read(SendSerializer, request)["send"]
+        return _answer(self, services.renew_invitation(actor=self.actor, invitation_id=invitation), send=send)
+
+
+def _answer(view: Any, made: Invited, *, send: bool) -> Response:
+    sent = {"is_sent": send_invitation(made, view.actor.email)} if send else {}
+    made.row.refresh_from_db()
+    return Response(selectors.invitation_row(made.row) | {"url": made.url} | sent, status=status.HTTP_201_CREATED)

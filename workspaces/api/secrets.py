@@ -1,0 +1,84 @@
+"""REST: secrets. Values come in by PUT and never go out. The answers to repeated requests are not remembered: not even a digest of a
+value is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from portal.core.errors import NotFound
+from workspaces import services
+from workspaces.api.base import OrgView
+from workspaces.api.views import items, read
+from workspaces.models import Team
+from workspaces.secrets import secrets_for
+
+
+class SecretSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    where = serializers.CharField(help_text="The team's slug; `org`: the organization's.")
+    team = serializers.CharField(allow_null=True)
+    name = serializers.CharField()
+    reference = serializers.CharField(help_text="As a spec names it.")
+    version = serializers.IntegerField(help_text="The newest.")
+    versions = serializers.ListField(child=serializers.DictField())
+    created_at = serializers.DateTimeField()
+    changed_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField(allow_null=True)
+
+
+class ValueSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    value = serializers.CharField(max_length=65_536, trim_whitespace=False, write_only=True)
+
+
+class SetSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    reference = serializers.CharField()
+    version = serializers.IntegerField()
+
+
+class SecretsView(OrgView):
+    permissions = {"GET": None}
+
+    @extend_schema(responses=SecretSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """Names and versions of the secrets that one may see; no values."""
+        return items(secrets_for(self.actor))
+
+
+class SecretView(OrgView):
+    permissions = {"PUT": None, "DELETE": None}
+
+    @extend_schema(request=ValueSerializer, responses=SetSerializer)
+    def put(self, request: Request, where: str, secret: str) -> Response:
+        """A new version, which references without a version mean from now on."""
+        value = read(ValueSerializer, request)["value"]
+        made = services.set_secret(actor=self.actor, org=self.org, team=_team(self, where), name=secret, value=value)
+        return Response({"reference": f"{where}/{secret}", "version": made.number})
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, where: str, secret: str) -> Response:
+        """All versions. Jobs that name it and have not started will not start."""
+        services.delete_secret(actor=self.actor, team=_team(self, where), name=secret)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class SecretVersionView(OrgView):
+    permissions = {"DELETE": None}
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, where: str, secret: str, number: int) -> Response:
+        """One version that is not the newest, as after a leak."""
+        services.delete_version(actor=self.actor, team=_team(self, where), name=secret, number=number)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _team(view: Any, where: str) -> Team | None:
+    if where == "org":
+        return None
+    row = Team.objects.filter(slug=where).first()
+    if row is None:
+        raise NotFound(f"There is no team {where[:40]!r} in {view.org.slug}.")
+    return row  # type: ignore[no-any-return]

@@ -1,0 +1,65 @@
+"""REST: where one is signed in. A program may look and sign out only with a token that may do everything that its owner may."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from portal.core.errors import NotPermitted
+from workspaces.actors import ALL_SCOPES, Actor
+from workspaces.api.base import PortalView
+from workspaces.api.views import items
+from workspaces.sessions import end_one, end_others, sessions_of
+
+
+class SessionSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    id = serializers.UUIDField()
+    device = serializers.CharField()
+    address = serializers.CharField(allow_blank=True)
+    created_at = serializers.DateTimeField()
+    last_seen_at = serializers.DateTimeField()
+    is_current = serializers.BooleanField()
+
+
+class SessionsView(PortalView):
+    permissions = {"GET": None, "DELETE": None}
+
+    @extend_schema(responses=SessionSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """One's own sessions that live."""
+        actor = _owner(self.actor)
+        return items(sessions_of(actor.user_id, _current(request)))  # type: ignore[arg-type]
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request) -> Response:
+        """Sign out everywhere but here."""
+        actor = _owner(self.actor)
+        end_others(actor.user_id, _current(request), actor=actor.email)  # type: ignore[arg-type]
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class SessionView(PortalView):
+    permissions = {"DELETE": None}
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, session: UUID) -> Response:
+        """Sign out one session; pages that are open there close within seconds."""
+        actor = _owner(self.actor)
+        end_one(actor.user_id, session, actor=actor.email)  # type: ignore[arg-type]
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _owner(actor: Actor) -> Actor:
+    token = actor.token
+    if actor.is_service or (token and (token.attempt_id or token.team_id or ALL_SCOPES not in token.scopes)):
+        raise NotPermitted("Sessions are a person's: this needs a token of yours with all scopes and no team.")
+    return actor
+
+
+def _current(request: Request) -> str:
+    session = getattr(request._request, "session", None)
+    return (session.session_key or "") if session is not None else ""

@@ -1,0 +1,61 @@
+"""From where a token may be used: CIDRs, and whether an address is in one of them. Pure."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from functools import lru_cache
+
+from portal.core.errors import InvalidInput
+
+MOST = 50
+_Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+def networks_in(texts: Iterable[str]) -> list[str]:
+    """The same in one spelling, without repetition: `10.1.2.3/16` is 10.1.0.0/16, an address alone is a network of one.
+    Raises InvalidInput."""
+    found: dict[str, None] = {}
+    for text in texts:
+        try:
+            found[str(_network(text.strip()))] = None
+        except ValueError:
+            raise InvalidInput.at("networks", f"{text[:60]!r} is no network; write 10.20.0.0/16, 2001:db8::/32 or one address") from None
+    if len(found) > MOST:
+        raise InvalidInput.at("networks", f"are {len(found)}; at most {MOST}")
+    return list(found)
+
+
+def is_within(address: str, networks: Iterable[str]) -> bool:
+    """Whether the address is in one of them; no networks: every address is. One that nobody knows is in none."""
+    networks = list(networks)
+    if not networks:
+        return True
+    try:
+        host = _host(address)
+    except ValueError:
+        return False
+    return any(host.version == (network := _network(text)).version and host in network for text in networks)
+
+
+def are_within(inner: Iterable[str], outer: Iterable[str]) -> bool:
+    """Whether every address of `inner` is in `outer` too; an empty one means every address."""
+    inner, outer = list(inner), list(outer)
+    if not outer:
+        return True
+    return bool(inner) and all(any(_covers(_network(o), _network(i)) for o in outer) for i in inner)
+
+
+def _covers(outer: _Network, inner: _Network) -> bool:
+    return outer.version == inner.version and inner.subnet_of(outer)  # type: ignore[arg-type]
+
+
+def _host(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """An IPv4 address stays one where a dual socket reports it as ::ffff:10.0.0.1."""
+    host = ipaddress.ip_address(address.partition("%")[0])
+    return getattr(host, "ipv4_mapped", None) or host
+
+
+@lru_cache(maxsize=1024)
+def _network(text: str) -> _Network:
+    return ipaddress.ip_network(text, strict=False)

@@ -1,0 +1,101 @@
+"""Pages: those who were asked to come, and the way in for them."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from allauth.account.internal.flows.login import perform_login
+from allauth.account.models import Login
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods
+
+from portal.core.errors import NotFound, PortalError
+from portal.web.errors import answer
+from workspaces import selectors, services
+from workspaces.invitations import can_mail, send_invitation
+from workspaces.own_roles import read_own_roles
+from workspaces.permissions import OrgRole, TeamRole
+from workspaces.permissions import Permission as P
+from workspaces.roles import roles_of
+from workspaces.services.giving import org_roles_for
+from workspaces.services.invitations import Invited, invitation_of, needs_account
+from workspaces.web.doors import action, page
+from workspaces.web.tokens import whole
+
+
+@page(P.MEMBERS_WRITE, ("GET", "HEAD", "POST"))
+def invitations(request: Any) -> HttpResponse:
+    """Those that are open; inviting, sending again, revoking. A link is shown in the answer that made it."""
+    do, made = request.POST.get("do", "invite"), None
+    if request.method == "POST" and do == "revoke":
+        return action(request, request.path, "That invitation no longer works.",
+                      lambda: services.revoke_invitation(actor=request.actor, invitation_id=_id(request)))
+    if request.method == "POST":
+        try:
+            made = _invited(request) if do == "invite" else services.renew_invitation(actor=request.actor, invitation_id=_id(request))
+        except PortalError as error:
+            messages.error(request, error.message)
+    return render(request, "workspaces/invitations.html", {
+        "page_title": "Invitations", "crumbs": [("Members", f"/{request.org.slug}/members")], "made": made and _told(request, made),
+        "invitations": selectors.open_invitations(), "roles": org_roles_for(request.actor, request.org),
+        "team_roles": roles_of("team", read_own_roles(request.org.id)),
+        "teams": selectors.teams_for(request.actor), "can_mail": can_mail()})
+
+
+def _invited(request: Any) -> Invited:
+    given = request.POST
+    teams = {given["team"]: given.get("team_role", TeamRole.MEMBER)} if given.get("team") else {}
+    return services.invite(actor=request.actor, org=request.org, email=given.get("email", ""), name=given.get("name", "").strip(),
+                           role=given.get("role", OrgRole.MEMBER), teams=teams, days=whole(request, "days", "7"))
+
+
+def _told(request: Any, made: Invited) -> dict[str, Any]:
+    wants_mail = request.POST.get("send") == "1" and can_mail()
+    return {"email": made.row.email, "url": made.url, "until": made.row.expires_at, "wants_mail": wants_mail,
+            "is_sent": wants_mail and send_invitation(made, request.actor.email)}
+
+
+def _id(request: Any) -> UUID:
+    try:
+        return UUID(request.POST.get("id", ""))
+    except ValueError:
+        raise NotFound("There is no such invitation.") from None
+
+
+@never_cache
+@sensitive_post_parameters("password", "password_again")
+@require_http_methods(["GET", "HEAD", "POST"])
+def invitation(request: Any, text: str) -> HttpResponse:
+    """Open to whoever has the link. Looking accepts nothing: mail servers look, too."""
+    try:
+        row = invitation_of(text)
+        if request.method == "POST":
+            return _accepted(request, text)
+    except PortalError as error:
+        if request.method != "POST" or error.kind == "not_found":
+            return answer(request, error)
+        messages.error(request, error.message)
+    actor = request.actor
+    if actor is None and not needs_account(row):
+        return redirect_to_login(request.get_full_path())
+    is_theirs = actor is not None and actor.email.lower() == row.email
+    return render(request, "account/invitation.html", {
+        "invitation": row, "who": actor, "is_theirs": is_theirs, "name": request.POST.get("name", row.name)})
+
+
+def _accepted(request: Any, text: str) -> HttpResponse:
+    if request.actor is not None:
+        return redirect("home", org=services.accept(text=text, user=request.user).slug)
+    given = request.POST
+    if given.get("password", "") != given.get("password_again", ""):
+        messages.error(request, "The two passwords differ.")
+        return redirect(request.path)
+    row = invitation_of(text)
+    user = services.claim(text=text, name=given.get("name", ""), password=given.get("password", ""))
+    return perform_login(request, Login(user=user, redirect_url=f"/{row.org.slug}/"))  # type: ignore[no-any-return]

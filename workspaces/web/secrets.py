@@ -1,0 +1,58 @@
+"""Page: secrets, which are set and deleted, and never shown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.debug import sensitive_post_parameters
+
+from portal.core.errors import InvalidInput, NotFound
+from workspaces import services
+from workspaces.models import Team
+from workspaces.secrets import secrets_for, writable
+from workspaces.web.doors import action, page
+
+
+@sensitive_post_parameters("value")
+@page(None, ("GET", "HEAD", "POST"))
+def secrets(request: Any) -> HttpResponse:
+    """All that one may see, setting one, deleting one."""
+    if request.method == "POST":
+        return action(request, request.path, _done(request), lambda: _act(request))
+    may_set = writable(request.actor)
+    rows = [row | {"may_write": row["where"] in may_set} for row in secrets_for(request.actor)]
+    return render(request, "workspaces/secrets.html", {"page_title": "Secrets", "secrets": rows, "writable": may_set})
+
+
+def _act(request: Any) -> None:
+    given = request.POST
+    actor, team, name = request.actor, _team(given.get("where", "")), given.get("name", "").strip()
+    match given.get("do"):
+        case "set":
+            services.set_secret(actor=actor, org=request.org, team=team, name=name, value=given.get("value", "").replace("\r\n", "\n"))
+        case "delete":
+            services.delete_secret(actor=actor, team=team, name=name)
+        case "delete-version":
+            number = given.get("version", "")
+            if not (number.isascii() and number.isdigit() and len(number) < 8):
+                raise InvalidInput.at("version", "must be a number")
+            services.delete_version(actor=actor, team=team, name=name, number=int(number))
+        case _:
+            raise InvalidInput("The form names nothing that can be done here.")
+
+
+def _done(request: Any) -> str:
+    name = f"{request.POST.get('where', '')}/{request.POST.get('name', '').strip()}"
+    return {"set": f"{name} is set. Name it in a job's `secrets`; the value cannot be shown again.", "delete": f"{name} is deleted."}.get(
+        request.POST.get("do", ""), f"That version of {name} is deleted.")
+
+
+def _team(where: str) -> Team | None:
+    if where == "org":
+        return None
+    row = Team.objects.filter(slug=where).first()
+    if row is None:
+        raise NotFound(f"There is no team {where[:40]!r} here.")
+    return row  # type: ignore[no-any-return]

@@ -1,0 +1,74 @@
+"""Pages: service accounts, their roles and their tokens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from portal.core.errors import NotPermitted, PortalError
+from workspaces import selectors, services
+from workspaces.models import ServiceAccount
+from workspaces.permissions import OrgRole
+from workspaces.permissions import Permission as P
+from workspaces.roles import RoleFacts
+from workspaces.services.giving import org_roles_for
+from workspaces.web.doors import action, page
+from workspaces.web.tokens import wish_in
+
+READ_WRITE = ("GET", "HEAD", "POST")
+
+
+@page(P.MEMBERS_READ, READ_WRITE)
+def service_accounts(request: Any) -> HttpResponse:
+    """All of them, and making one."""
+    if request.method == "POST":
+        name, given = request.POST.get("name", "").strip(), request.POST
+        return action(request, f"{request.path}/{name}" if name.isascii() and name.replace("-", "").isalnum() else request.path,
+                      f"{name} is there. It acts by tokens: make one here, and bring it into teams on their pages.",
+                      lambda: services.create_service_account(actor=request.actor, org=request.org, name=name, note=given.get("note", ""),
+                                                              role=given.get("role", OrgRole.MEMBER)))
+    return render(request, "workspaces/service_accounts.html", {
+        "page_title": "Service accounts", "accounts": selectors.service_accounts(), "roles": _roles(request),
+        "may_write": request.actor.may(P.MEMBERS_WRITE)})
+
+
+@page(P.MEMBERS_READ, READ_WRITE)
+def service_account(request: Any, account: str) -> HttpResponse:
+    """One: its role, teams and tokens; making a token, changing and removing it."""
+    row = selectors.service_account(account)
+    made, do = None, request.POST.get("do", "")
+    if request.method == "POST" and do == "token":
+        try:
+            new = services.create_service_token(actor=request.actor, account=row, wish=wish_in(request))
+            made = selectors.token_row(new.row) | {"token": new.secret}
+        except PortalError as error:
+            messages.error(request, error.message)
+    elif request.method == "POST":
+        return _changed(request, row, do)
+    return render(request, "workspaces/service_account.html", _context(request, row) | {"made": made})
+
+
+def _changed(request: Any, row: ServiceAccount, do: str) -> HttpResponse:
+    if do == "remove":
+        return action(request, f"/{request.org.slug}/service-accounts", f"{row.name} is removed; its tokens no longer work. Its jobs stay.",
+                      lambda: services.remove_service_account(actor=request.actor, account=row))
+    if do != "change":
+        raise NotPermitted("The form names nothing that can be done here.")
+    return action(request, request.path, f"{row.name} is changed.", lambda: services.change_service_account(
+        actor=request.actor, account=row, role=request.POST.get("role"), note=request.POST.get("note")))
+
+
+def _roles(request: Any) -> list[RoleFacts]:
+    return [role for role in org_roles_for(request.actor, request.org) if role.slug != OrgRole.OWNER]
+
+
+def _context(request: Any, row: ServiceAccount) -> dict[str, Any]:
+    may_write = request.actor.may(P.MEMBERS_WRITE)
+    shown = next(r for r in selectors.service_accounts() if r["name"] == row.name)
+    return {"page_title": row.name, "crumbs": [("Service accounts", f"/{request.org.slug}/service-accounts")], "account": shown,
+            "roles": _roles(request), "may_write": may_write, "permissions": [str(p) for p in P],
+            "tokens": [selectors.token_row(t) for t in selectors.tokens_of(row)] if may_write else [],
+            "teams": shown["teams"]}

@@ -1,0 +1,41 @@
+"""Page: where one is signed in, and signing out there."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from portal.core.errors import PortalError
+from workspaces.sessions import end_one, end_others, sessions_of
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def sessions(request: Any) -> HttpResponse:
+    """One's own; POST with `id` ends one, without it all others."""
+    actor = request.actor
+    if actor is None or actor.token is not None:
+        return redirect_to_login(request.get_full_path())
+    if request.method == "POST":
+        _end(request)
+        return redirect(request.path)
+    rows = sessions_of(actor.user_id, request.session.session_key or "")
+    return render(request, "account/sessions.html", {"page_title": "Where you are signed in", "sessions": rows})
+
+
+def _end(request: Any) -> None:
+    actor = request.actor
+    try:
+        if given := request.POST.get("id"):
+            end_one(actor.user_id, UUID(given), actor=actor.email)
+            messages.success(request, "That session is signed out.")
+        else:
+            count = end_others(actor.user_id, request.session.session_key, actor=actor.email)
+            messages.success(request, f"Signed out everywhere else: {count} {'session' if count == 1 else 'sessions'}.")
+    except (PortalError, ValueError):
+        messages.error(request, "There is no such session, or it has ended.")
