@@ -109,7 +109,7 @@ def test_a_recovery_code_lets_in_once(story):
         assert is_in(browser) == expected
 
 
-def test_setting_the_app_up_shows_the_recovery_codes_once_and_ends_other_sessions(story):
+def test_setting_the_app_up_shows_the_recovery_codes_once_and_ends_other_sessions(story, django_capture_on_commit_callbacks):
     other, _ = signing_in(story.ada)
     browser, _ = signing_in(story.ada)
     assert is_in(other) and is_in(browser)
@@ -118,7 +118,8 @@ def test_setting_the_app_up_shows_the_recovery_codes_once_and_ends_other_session
     page = browser.get("/accounts/2fa/totp/activate/").content.decode()
     key = re.search(r'id="authenticator_secret">([A-Z2-7]+)<', page)[1]
     now = totp.format_hotp_value(totp.hotp_value(key, int(time.time()) // 30))
-    answer = browser.post("/accounts/2fa/totp/activate/", {"code": now})
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = browser.post("/accounts/2fa/totp/activate/", {"code": now})
     assert answer["Location"] == "/accounts/2fa/recovery-codes/", answer.content.decode()[-2000:]
     codes = re.findall(r"\b\d{8}\b", browser.get(answer["Location"]).content.decode())
     assert len(codes) == 10
