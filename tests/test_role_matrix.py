@@ -78,7 +78,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-token", "DELETE"): Row(PEOPLE | {"ben"}, P.TOKENS_WRITE),
     ("api-sessions", "GET"): Row(EVERYBODY, None),
     ("api-sessions", "DELETE"): Row(EVERYBODY, None),
-    ("api-session", "DELETE"): Row(EVERYBODY, None),  # one's own, and no other
+    ("api-session", "DELETE"): Row(frozenset(), None),  # one's own alone: that of another is not there
     ("api-invitations", "GET"): Row(PEOPLE, P.MEMBERS_WRITE),
     ("api-invitations", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"email": "new@atlas.example"}),
     ("api-invitation", "DELETE"): Row(PEOPLE, P.MEMBERS_WRITE),
