@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jobs.backends.kubernetes_parts import namespace
+from jobs.backends.kubernetes_parts import names, namespace
 from jobs.backends.kubernetes_parts.access import from_kubeconfig
 from jobs.backends.kubernetes_parts.wire import Wire
 
@@ -68,7 +68,9 @@ def _real() -> dict[str, Any]:
 
 
 def _remove(wire: Wire, prefix: str) -> None:
-    wire.delete(f"/api/v1/namespaces/{prefix}-jobs")
+    """Also the namespaces of teams that a portal of the tests has made."""
+    for space in wire.get("/api/v1/namespaces", labelSelector=f"{names.PORTAL}={prefix}")["items"]:
+        wire.delete(f"/api/v1/namespaces/{space['metadata']['name']}")
     wire.delete(f"/api/v1/persistentvolumes/{prefix}-share")
 
 
