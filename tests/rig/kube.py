@@ -1,6 +1,7 @@
 """A Kubernetes for tests: a real one when MUSTER_TEST_KUBECONFIG names its kubeconfig, else our double (kubernetes_double.py).
 
-The real one must be a single node that sees this machine's /tmp, for jobs and tests share files; MUSTER_TEST_K8S_IMAGE has bash and python3.
+The real one's nodes must see this machine's /tmp, for jobs and tests share files; MUSTER_TEST_K8S_IMAGE has bash and python3 (and PyTorch for
+the example on two nodes), and MUSTER_TEST_K8S_PORTAL is the address of this machine that pods reach, for the curves they send.
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ CLAIM = "muster-test"
 def is_real() -> bool:
     """Whether the tests speak to a real cluster."""
     return bool(os.environ.get("MUSTER_TEST_KUBECONFIG"))
+
+
+def portal_address() -> str:
+    """Where a portal has to listen that jobs of the cluster shall reach."""
+    return os.environ.get("MUSTER_TEST_K8S_PORTAL", "127.0.0.1") if is_real() else "127.0.0.1"
 
 
 def options_of() -> dict[str, Any]:
