@@ -10,6 +10,7 @@ from django.http import HttpRequest
 
 from workspaces.models import Membership, User
 from workspaces.tenancy.scope import platform_scope
+from workspaces.trail import tell_of
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -17,6 +18,11 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
+
+    def send_password_reset_mail(self, user: Any, email: str, context: dict[str, Any]) -> None:
+        """By the link on the sign-in page."""
+        tell_of(user, "password.reset_asked")
+        super().send_password_reset_mail(user, email, context)
 
     def populate_username(self, request: HttpRequest, user: Any) -> None:
         """There are no user names: the e-mail address is the name."""

@@ -30,6 +30,7 @@ class TokenFacts:
     attempt_id: UUID | None
     scopes: frozenset[str]
     networks: tuple[str, ...] = ()
+    name: str = ""
 
     def allows(self, permission: Permission) -> bool:
         return ALL_SCOPES in self.scopes or permission in self.scopes
@@ -52,6 +53,11 @@ class Actor:
     org_role: str = ""
     team_roles: Mapping[UUID, str] = field(default_factory=dict)
     own_roles: Mapping[str, OwnRole] = field(default_factory=dict)      # the organization's own, where any of the above is one
+
+    @property
+    def via(self) -> str:
+        """What they came with, as events tell it."""
+        return f"token {self.token.id} {self.token.name}".rstrip() if self.token else "session"
 
     def enter(self, org: Organization) -> Actor:
         """The same actor inside an organization. Raises NotFound for strangers: they must not learn that it exists."""
