@@ -17,9 +17,11 @@ from django.test import Client
 from clusters.models import Pool, PoolGrant
 from jobs import services as job_services
 from jobs.spec import parse_mapping
+from portal.core.audit.canonical import NO_ORG
+from portal.core.audit.models import AuditForward
 from tests.jobs.stage import cluster_with
 from tests.story import Story
-from tests.test_permission_matrix import API, PAGES
+from tests.test_permission_matrix import API, FORWARD, PAGES
 from workspaces import services
 from workspaces.models import AccessToken, User
 from workspaces.permissions import Permission as P
@@ -48,6 +50,7 @@ class Row:
     body: dict[str, Any] = field(default_factory=dict)
 
 
+PLATFORM_FORWARD = FORWARD.replace("0011", "0012")
 SPEC = {"team": "vision", "spec": {"run": "true"}}
 TABLE: dict[tuple[str, str], Row] = {
     ("api-me", "GET"): Row(EVERYBODY, None),
@@ -97,6 +100,24 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-secret-version", "DELETE"): Row(WORKERS, P.SECRETS_WRITE),
     ("api-quotas", "GET"): Row(EVERYBODY, P.QUOTAS_READ),
     ("api-quotas", "PUT"): Row(ADMINS, P.QUOTAS_WRITE, {"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}),
+    ("api-audit", "GET"): Row(ADMINS, P.AUDIT_READ),
+    ("api-audit-export", "GET"): Row(ADMINS, P.AUDIT_READ),
+    ("api-audit-chain", "GET"): Row(ADMINS, P.AUDIT_READ),
+    ("api-audit-verify", "POST"): Row(ADMINS, P.AUDIT_READ),
+    ("api-audit-settings", "GET"): Row(ADMINS, P.AUDIT_READ),
+    ("api-audit-settings", "PUT"): Row(OWNERS, P.ORG_ADMIN, {"keep_days": 90}),
+    ("api-audit-forwards", "POST"): Row(OWNERS, P.ORG_ADMIN, {"target": "syslog+tls://log.example:6514"}),
+    ("api-audit-forward", "POST"): Row(OWNERS, P.ORG_ADMIN),
+    ("api-audit-forward", "DELETE"): Row(OWNERS, P.ORG_ADMIN),
+    ("api-platform-audit-settings", "GET"): Row(OPERATORS, P.AUDIT_PLATFORM),
+    ("api-platform-audit-settings", "PUT"): Row(OPERATORS, P.AUDIT_PLATFORM, {"keep_days": None}),
+    ("api-platform-audit-forwards", "POST"): Row(OPERATORS, P.AUDIT_PLATFORM, {"target": "https://hook.example/"}),
+    ("api-platform-audit-forward", "POST"): Row(OPERATORS, P.AUDIT_PLATFORM),
+    ("api-platform-audit-forward", "DELETE"): Row(OPERATORS, P.AUDIT_PLATFORM),
+    ("api-platform-audit", "GET"): Row(OPERATORS, P.AUDIT_PLATFORM),
+    ("api-platform-audit-export", "GET"): Row(OPERATORS, P.AUDIT_PLATFORM),
+    ("api-platform-audit-chain", "GET"): Row(OPERATORS, P.AUDIT_PLATFORM),
+    ("api-platform-audit-verify", "POST"): Row(OPERATORS, P.AUDIT_PLATFORM),
     ("api-jobs", "GET"): Row(EVERYBODY, None),  # a list of what one may see, and be it empty
     ("api-jobs", "POST"): Row(WORKERS, P.JOBS_SUBMIT, SPEC),
     ("api-jobs-validate", "POST"): Row(EVERYBODY, None, {"yaml": "run: true"}),
@@ -150,6 +171,8 @@ WRITING_PAGES = {
     "service-accounts": (PEOPLE, {"name": "fresh"}),
     "service-account": (PEOPLE, {"do": "remove"}),
     "secrets": (WORKERS, {"do": "set", "where": "vision", "name": "wandb", "value": "x"}),
+    "audit": (ADMINS, {"do": "verify"}),
+    "audit-installation": (OPERATORS, {"do": "verify"}),
     "quotas": (ADMINS, {"who": "team:vision", "resource": "gpu", "limit": "1"}),
     "job-act": (WORKERS, {}),
     "cluster": (OPERATORS, {"do": "disable"}),
@@ -172,8 +195,9 @@ class Stage:
         return self.story.api(self.people[name], self.story.atlas, scopes=scopes or ("all",))
 
     def address(self, path: str) -> str:
-        return path.replace("00000000-0000-7000-8000-000000000000", self.token_id).replace("/n1", "/n0").replace(
-            "00000000-0000-7000-8000-000000000001", self.invitation_id)
+        path = path.replace("00000000-0000-7000-8000-000000000000", self.token_id).replace("/n1", "/n0")
+        path = path.replace("00000000-0000-7000-8000-000000000001", self.invitation_id)
+        return path.replace(FORWARD, PLATFORM_FORWARD) if "/v1/audit/" in path else path
 
 
 @pytest.fixture
@@ -196,6 +220,8 @@ def stage(story) -> Stage:
         pool = Pool.objects.create(name="main", cluster=cluster_with(), is_open=True)
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
         services.make_role(actor=ada, org=story.atlas, slug="trainer", kind="team", permissions=["teams:read"])
+        for pk, chain in ((FORWARD, story.atlas.id), (PLATFORM_FORWARD, NO_ORG)):
+            AuditForward.objects.create(id=pk, chain=chain, target="syslog+tls://old.example:6514", created_by="ada@atlas.example")
         ben = story.actor(story.ben)
         job_services.submit_job(actor=ben, team=story.vision, spec=parse_mapping({"run": "true"}))
         for value in ("first", "second"):

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_noop as _
 
 class Permission(StrEnum):
     AGENT_WRITE = "agent:write"
+    AUDIT_PLATFORM = "audit:platform"    # what belongs to no organization: operators only
     AUDIT_READ = "audit:read"
     BILLING_READ = "billing:read"        # usage and cost; never what jobs hold
     CLUSTERS_READ = "clusters:read"      # how clusters are connected: operators only, as hardware is nobody's
@@ -54,7 +55,7 @@ P = Permission
 _SEE = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE})
 _WORK = frozenset({P.JOBS_CANCEL, P.JOBS_EXEC, P.JOBS_READ, P.JOBS_SUBMIT, P.JOBS_WRITE_METRICS, P.SECRETS_READ, P.SECRETS_WRITE})
 # Hardware and agents are nobody's in an organization: no role of one holds these.
-OPERATORS_ONLY = frozenset({P.AGENT_WRITE, P.CLUSTERS_READ, P.CLUSTERS_WRITE})
+OPERATORS_ONLY = frozenset({P.AGENT_WRITE, P.AUDIT_PLATFORM, P.CLUSTERS_READ, P.CLUSTERS_WRITE})
 # Making owners is what being the owner means: no role of an organization's own making holds it.
 OWNERS_ONLY = frozenset({P.ORG_ADMIN})
 _ALL = frozenset(Permission) - OPERATORS_ONLY

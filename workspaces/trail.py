@@ -49,7 +49,7 @@ def _failed(*, credentials: dict[str, Any], **_: Any) -> None:
     """The e-mail that was tried, and nothing else of what was typed."""
     tried = str(credentials.get("email") or credentials.get("username") or credentials.get("login") or "")
     tried = "".join(c for c in tried if c.isprintable())[:254].lower()
-    if windows.take("sign-ins failed", MOST_FAILURES)[0] <= MOST_FAILURES:
+    if windows.take("sign-ins-failed", MOST_FAILURES)[0] <= MOST_FAILURES:
         known = User.objects.filter(email=tried).values_list("id", flat=True).first()
         _tell("sign_in.failed", known, tried, {"is_known": known is not None})
 

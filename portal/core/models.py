@@ -58,3 +58,6 @@ class RememberedAnswer(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+from portal.core.audit.models import AuditAnchor, AuditCheck, AuditForward, AuditLink, AuditPolicy  # noqa: E402, F401  Django looks for models here

@@ -138,10 +138,10 @@ def revoke_tokens_of(user_id: UUID, team_id: UUID | None = None, *, by: str = "m
     """End a person's tokens in the organization one is in (only those bound to `team_id`, if given); `by` ends them."""
     rows = AccessToken.objects.filter(user_id=user_id, revoked_at=None)
     rows = rows.filter(team_id=team_id) if team_id else rows
-    ended = list(rows.filter(attempt_id=None).values_list("id", "org_id", "name"))
+    ended = list(rows.filter(attempt_id=None).values_list("id", "org_id", "name", "scopes"))
     rows.update(revoked_at=clock.now())
-    record_all(Fact("token.revoked", org_id, "token", pk, by, {"name": name, "why": "its owner was taken out"})
-               for pk, org_id, name in ended)
+    record_all(Fact("token.revoked", org_id, "token", pk, by, {
+        "name": name, "why": "its owner was taken out", "before": {"scopes": scopes}}) for pk, org_id, name, scopes in ended)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ _NAV = (
     ("Quotas", "quotas", "quotas", P.QUOTAS_READ, "q"),
     ("Tokens", "tokens", "tokens", P.TOKENS_READ, "k"),
     ("Secrets", "secrets", "secrets", None, "s"),
+    ("Audit", "audit", "audit", P.AUDIT_READ, "a"),
 )
 
 
