@@ -19,6 +19,7 @@ from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
 MOST_FAILURES = 600       # a minute, of the whole installation
+USUAL = "allauth.account.auth_backends.AuthenticationBackend"
 _PASSWORD = {accounts.password_changed: "changed", accounts.password_reset: "reset", accounts.password_set: "set"}
 
 
@@ -37,7 +38,8 @@ def tell_of(user: User, kind: str, **data: Any) -> None:
 
 
 def _signed_in(*, user: Any, **_: Any) -> None:
-    tell_of(user, "sign_in.succeeded", by=str(getattr(user, "backend", "")).rpartition(".")[2])
+    backend = str(getattr(user, "backend", ""))
+    tell_of(user, "sign_in.succeeded", by="password" if backend == USUAL else backend.rpartition(".")[2])
 
 
 def _signed_out(*, user: Any, **_: Any) -> None:

@@ -90,6 +90,10 @@ LEAVES = {
     "pool grant": ["all", "default"],
     "pool revoke": ["all", "default"],
     "pool delete": ["all"],
+    "audit list": [],
+    "audit export": ["-o", "audit.jsonl"],
+    "audit chain": [],
+    "audit verify": [],
     "login": ["{url}", "--with-token"],
     "whoami": [],
     "config": [],
@@ -216,6 +220,21 @@ def test_a_secret_is_set_from_a_file_and_removed_by_unset(shell: Shell):
     assert (told["secrets"], told["options"]["account"]) == ([], "")
     assert b"s3cret" not in shell("cluster", "show", "far").stdout
     shell("cluster", "remove", "far")
+
+
+def test_the_trail_is_found_taken_out_and_verified(shell: Shell, wait_for: Callable):
+    shell("team", "create", "audited")
+    [row] = shell.json("audit", "list", "--kind", "team.created", "--subject", "team:audited")["items"]
+    assert (row["actor"], row["data"]["after"]["slug"]) == (EMAIL, "audited")
+    lines = [json.loads(line) for line in shell("audit", "export", "--kind", "team").stdout.splitlines()]
+    assert row["id"] in {line["id"] for line in lines} and {line["kind"].partition(".")[0] for line in lines} == {"team"}
+    table = shell("audit", "export", "--kind", "team", "--format", "csv", "-o", "trail.csv")
+    assert table.returncode == 0 and (shell.folder / "trail.csv").read_text().startswith("at,kind,actor,")
+    assert not (shell.folder / "trail.csv.part").exists()
+    wait_for(lambda: shell.json("audit", "chain")["waiting"] == 0, 20)
+    done = shell("audit", "verify")
+    assert (done.returncode, b"0 faults" in done.stdout) == (0, True)
+    assert shell("audit", "list", "--since", "yesterday").returncode == 2
 
 
 def test_waiting_ends_with_124_when_its_time_is_over(shell: Shell, words: dict[str, str]):

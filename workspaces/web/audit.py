@@ -22,6 +22,7 @@ from workspaces.api.audit import exported
 from workspaces.models import Organization
 from workspaces.permissions import Permission as P
 from workspaces.services import audit
+from workspaces.templatetags.muster import told
 from workspaces.web.doors import action, page
 
 READ_WRITE = ("GET", "HEAD", "POST")
@@ -120,10 +121,10 @@ def _id(request: Any) -> UUID:
 
 
 def _row(fact: dict[str, Any]) -> dict[str, Any]:
-    changed, details = diff_of(fact["data"]), details_of(fact["data"])
-    said = [f"{line['name']}: {line['before']} → {line['after']}" if line["before"] and line["after"] else f"{line['name']}: "
-            f"{line['after'] or line['before']}" for line in changed] or [f"{d['name']} {d['value']}" for d in details if d["name"] != "name"]
-    return fact | {"diff": changed, "details": details, "said": " · ".join(said)[:160]}
+    changed = diff_of(fact["data"])
+    rest = {name: value for name, value in fact["data"].items() if name != "name"} if not changed else {
+        name: fact["data"][name] for name in ("before", "after") if name in fact["data"]}
+    return fact | {"diff": changed, "details": details_of(fact["data"]), "said": told(rest)[:160]}
 
 
 def _quick(kept: Mapping[str, str]) -> list[dict[str, Any]]:

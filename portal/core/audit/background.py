@@ -18,7 +18,7 @@ from portal.core.audit.sealing import Sealer
 from portal.core.audit.verify import remember, verify
 from portal.core.holders import new_holder
 
-LEASE, RENEW = 20.0, 5.0         # seconds
+LEASE, RENEW = 60.0, 20.0        # seconds
 BUSY, IDLE = 0.25, 4.0           # seconds between two looks; in between it doubles
 REST = 1.0                       # seconds between two looks for what is to be sent on, while there is; it doubles up to
 LOOK = 10.0                      # seconds between two looks for a check that somebody asked for

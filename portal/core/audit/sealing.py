@@ -72,8 +72,10 @@ class Sealer:
         return sealed
 
     def _batch(self) -> int:
-        with transaction.atomic():
-            rows = unsealed(self.floor, BATCH)
+        rows = unsealed(self.floor, BATCH)
+        if not rows:
+            return 0
+        with transaction.atomic():                 # short: on SQLite nobody else writes meanwhile
             ends = heads_of({chain_of(row) for row in rows})
             insert_rows(AuditLink, _FIELDS, [_link(ends[chain_of(row)], row) for row in rows])
         for chain, end in ends.items():

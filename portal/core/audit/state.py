@@ -45,7 +45,7 @@ def _waiting(chain: UUID, position: int) -> list[Any]:
 
 def _sealing(last: Any, waiting: list[Any], lag: float) -> str:
     if not waiting:
-        return f"sealed up to now: {last['seq']:,} events" if last else "no events yet"
+        return f"sealed up to now: {last['seq']:,} event{'' if last['seq'] == 1 else 's'}" if last else "no events yet"
     many = f"{len(waiting):,}{'+' if len(waiting) == MOST else ''} event{'' if len(waiting) == 1 else 's'} not sealed yet"
     return f"sealed up to {lag:.0f} s ago: {many}"
 
