@@ -53,7 +53,8 @@ def require_second_factor(*, actor: Actor, org: Organization, is_required: bool)
     if org.requires_second_factor != is_required:
         org.requires_second_factor = is_required
         org.save(update_fields=["requires_second_factor"])
-        _record("org.second_factor_required" if is_required else "org.second_factor_not_required", actor, org.id, "org", org.id)
+        _record("org.second_factor_required" if is_required else "org.second_factor_not_required", actor, org.id, "org", org.id,
+                name=org.slug, before={"requires_second_factor": not is_required}, after={"requires_second_factor": is_required})
     return org
 
 

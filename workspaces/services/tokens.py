@@ -105,7 +105,8 @@ def rotate_token(*, actor: Actor, token_id: UUID, overlap_hours: int = DEFAULT_O
     if not AccessToken.objects.filter(id=old.id, successor_id=None, revoked_at=None).update(successor_id=made.row.id, **ends):
         raise Conflict("This token has been rotated already.")
     record(Fact("token.rotated", old.org_id, "token", old.id, actor.email,
-                {"name": old.name, "overlap_hours": overlap_hours, "before": {"token": str(old.id)}, "after": {"token": str(made.row.id)}}))
+                {"name": old.name, "successor": str(made.row.id), "overlap_hours": overlap_hours,
+                 "before": {"token": str(old.id)}, "after": {"token": str(made.row.id)}}))
     return made
 
 
