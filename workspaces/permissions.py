@@ -20,6 +20,8 @@ class Permission(StrEnum):
     MEMBERS_WRITE = "members:write"
     NODES_READ = "nodes:read"
     ORG_ADMIN = "org:admin"
+    PROVIDERS_READ = "providers:read"    # directories and single sign-on
+    PROVIDERS_WRITE = "providers:write"  # an owner's: who points a directory elsewhere can sign in as anybody whom it names
     QUOTAS_READ = "quotas:read"
     QUOTAS_WRITE = "quotas:write"
     TEAMS_READ = "teams:read"
@@ -49,7 +51,7 @@ _ALL = frozenset(Permission) - {P.AGENT_WRITE, P.CLUSTERS_READ, P.CLUSTERS_WRITE
 # What an organization's role grants everywhere in it.
 ORG_GRANTS: dict[str, frozenset[Permission]] = {
     OrgRole.OWNER: _ALL,
-    OrgRole.ADMIN: _ALL - {P.ORG_ADMIN},
+    OrgRole.ADMIN: _ALL - {P.ORG_ADMIN, P.PROVIDERS_WRITE},
     OrgRole.MEMBER: _SEE,
     OrgRole.VIEWER: _SEE | {P.JOBS_READ},
 }

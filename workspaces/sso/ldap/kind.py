@@ -1,0 +1,25 @@
+"""LDAP as a kind of provider. Its library is optional: it has to be built with the headers of LDAP, which not every machine has."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from workspaces.sso.kinds import Found, Kind
+from workspaces.sso.ldap.settings import Config, dn_key
+
+_MISSING = ("LDAP needs python-ldap, which is built on this machine: apt install build-essential libldap-dev libsasl2-dev, then "
+            "pip install -r requirements/ldap.txt and start Muster again")
+
+
+def _test(config: Config) -> Found:
+    from workspaces.sso.ldap.testing import look_around
+
+    return look_around(config)
+
+
+def _missing() -> str:
+    return "" if find_spec("ldap") else _MISSING
+
+
+LDAP = Kind("ldap", "LDAP directory", "People sign in here with the password of your directory, and its groups give them their roles.",
+            Config, _test, _missing, has_sync=True, group_key=dn_key)
