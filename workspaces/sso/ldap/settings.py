@@ -40,10 +40,10 @@ class Config:
 
     url: str = option("Address", note="ldaps://directory.example.com, or ldap://… which then speaks StartTLS. Several, separated by "
                       "spaces, are tried in turn.")
+    people_base: str = option("People below", note="ou=people,dc=example,dc=com")
     preset: str = option("Directory", default="OpenLDAP", choices=tuple(PRESETS), note="Sets the attributes below, which may differ.")
     bind_dn: str = option("Reader", default="", note="The DN that searches, as cn=muster,ou=services,dc=example,dc=com. Empty: nobody's.")
     bind_password: Secret = option("Reader's password", default=_NONE)  # noqa: RUF009  a Secret is a str
-    people_base: str = option("People below", note="ou=people,dc=example,dc=com")
     group_base: str = option("Groups below", default="", note="ou=groups,dc=example,dc=com. Empty: rules can only name everybody.")
     ca: str = option("CA certificate", default="", is_long=True, note="PEM text, where the machine does not trust it already.")
     people_filter: str = option("Which are people", default="", is_rare=True, note="A filter, as (objectClass=person).")
