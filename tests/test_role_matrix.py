@@ -21,7 +21,7 @@ from tests.jobs.stage import cluster_with
 from tests.story import Story
 from tests.test_permission_matrix import API, PAGES
 from workspaces import services
-from workspaces.models import AccessToken, User
+from workspaces.models import AccessToken, Provider, User
 from workspaces.permissions import Permission as P
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -30,6 +30,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 EVERYBODY = frozenset(["ada", "amy", "lee", "ben", "vis", "vic", "eve", "dot"])
 OPERATORS = frozenset(["dot"])
 ADMINS = frozenset(["ada", "amy", "dot"])
+OWNERS = frozenset(["ada", "dot"])
 LEADS = ADMINS | {"lee"}
 WORKERS = LEADS | {"ben"}
 VIEWERS = WORKERS | {"vis", "vic"}
@@ -45,6 +46,7 @@ class Row:
     body: dict[str, Any] = field(default_factory=dict)
 
 
+LDAP = {"url": "ldap://127.0.0.1:1", "people_base": "dc=x"}
 SPEC = {"team": "vision", "spec": {"run": "true"}}
 TABLE: dict[tuple[str, str], Row] = {
     ("api-me", "GET"): Row(EVERYBODY, None),
@@ -65,6 +67,18 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-tokens", "GET"): Row(EVERYBODY, P.TOKENS_READ),
     ("api-tokens", "POST"): Row(EVERYBODY, P.TOKENS_WRITE, {"name": "mine", "scopes": ["tokens:write"]}),
     ("api-token", "DELETE"): Row(ADMINS | {"ben"}, P.TOKENS_WRITE),
+    ("api-providers", "GET"): Row(ADMINS, P.PROVIDERS_READ),
+    ("api-providers", "POST"): Row(OWNERS, P.PROVIDERS_WRITE, {"kind": "ldap", "slug": "fresh", "options": LDAP}),
+    ("api-provider-try", "POST"): Row(OWNERS, P.PROVIDERS_WRITE, {"kind": "ldap", "options": LDAP}),
+    ("api-provider", "GET"): Row(ADMINS, P.PROVIDERS_READ),
+    ("api-provider", "PATCH"): Row(OWNERS, P.PROVIDERS_WRITE, {"is_enabled": False}),
+    ("api-provider", "DELETE"): Row(OWNERS, P.PROVIDERS_WRITE),
+    ("api-provider-test", "POST"): Row(OWNERS, P.PROVIDERS_WRITE),
+    ("api-provider-rules", "GET"): Row(ADMINS, P.PROVIDERS_READ),
+    ("api-provider-rules", "PUT"): Row(OWNERS, P.PROVIDERS_WRITE, {"rules": [{"group": "*", "role": "member"}]}),
+    ("api-provider-groups", "GET"): Row(OWNERS, P.PROVIDERS_WRITE),
+    ("api-provider-runs", "GET"): Row(ADMINS, P.PROVIDERS_READ),
+    ("api-provider-runs", "POST"): Row(OWNERS, P.PROVIDERS_WRITE, {"is_dry": True}),
     ("api-quotas", "GET"): Row(EVERYBODY, P.QUOTAS_READ),
     ("api-quotas", "PUT"): Row(ADMINS, P.QUOTAS_WRITE, {"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}),
     ("api-jobs", "GET"): Row(EVERYBODY, None),  # a list of what one may see, and be it empty
@@ -115,6 +129,10 @@ WRITING_PAGES = {
     "team-member": (LEADS, {"role": "viewer"}),
     "member": (ADMINS, {"role": "viewer"}),
     "quotas": (ADMINS, {"who": "team:vision", "resource": "gpu", "limit": "1"}),
+    "directories": (OWNERS, {"kind": "ldap", "slug": "fresh", "anyway": "1", **LDAP}),
+    "directory-edit": (OWNERS, {"title": "Other", "anyway": "1", **LDAP}),
+    "directory-rules": (OWNERS, {"group": "*", "place": "atlas", "role": "viewer"}),
+    "directory-act": (OWNERS, {"do": "disable"}),
     "job-act": (WORKERS, {}),
     "cluster": (OPERATORS, {"do": "disable"}),
     "pools": (OPERATORS, {"name": "fresh", "cluster": "local"}),
@@ -157,6 +175,7 @@ def stage(story) -> Stage:
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
         ben = story.actor(story.ben)
         job_services.submit_job(actor=ben, team=story.vision, spec=parse_mapping({"run": "true"}))
+        Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp", config=LDAP)
         made = services.create_token(actor=ben, org=story.atlas, name="bens", scopes=["all"])
     return Stage(story, people, str(made.row.id))
 

@@ -2,15 +2,51 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from datetime import timedelta
 
 from celery import shared_task
+from django.conf import settings
+from django.db import connection
 
 from portal.core import clock
+from portal.core.errors import PortalError
 from portal.core.models import RememberedAnswer
+from workspaces.models import Provider
+from workspaces.services.syncing import due_providers, sync_provider
+
+log = logging.getLogger(__name__)
 
 
 @shared_task(name="workspaces.tidy")
 def tidy() -> None:
     """Forget answers kept for repeated requests after a day."""
     RememberedAnswer.objects.filter(at__lt=clock.now() - timedelta(days=1)).delete()
+
+
+@shared_task(name="workspaces.sync_directories")
+def sync_directories() -> None:
+    """Every directory whose time has come. In the embedded process beside the ticker, which starts jobs meanwhile; the lease keeps
+    two runs of one directory apart."""
+    for provider in due_providers():
+        if settings.MUSTER_EMBEDDED:
+            threading.Thread(target=_sync_beside, args=(provider,), name=f"sync-{provider.slug}", daemon=True).start()
+        else:
+            _sync(provider)
+
+
+def _sync(provider: Provider) -> None:
+    try:
+        sync_provider(actor=None, provider=provider)
+    except PortalError as error:
+        log.warning("directory %s: %s", provider.slug, error.message)
+    except Exception:
+        log.exception("directory %s", provider.slug)
+
+
+def _sync_beside(provider: Provider) -> None:
+    try:
+        _sync(provider)
+    finally:
+        connection.close()

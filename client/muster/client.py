@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from muster import settings
 from muster.clusters import Clusters, Pools
+from muster.directories import Directories
 from muster.errors import InvalidInput, Json, MusterError, NotAuthenticated
 from muster.jobs import Jobs
 from muster.organization import Members, Nodes, Quotas, Teams, Tokens
@@ -37,6 +38,7 @@ class Client:
         self.jobs, self.teams, self.members = Jobs(self), Teams(self), Members(self)
         self.quotas, self.tokens, self.nodes = Quotas(self), Tokens(self), Nodes(self)
         self.clusters, self.pools = Clusters(self), Pools(self)
+        self.directories = Directories(self)
 
     def __enter__(self) -> Client:
         return self

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.api import views
+from workspaces.api import providers, views
+
+_PROVIDER = "orgs/<slug:org>/providers/<slug:slug>"
 
 urlpatterns = [
     path("me", views.MeView.as_view(), name="api-me"),
@@ -16,5 +18,12 @@ urlpatterns = [
     path("orgs/<slug:org>/members/<str:email>", views.MemberView.as_view(), name="api-member"),
     path("orgs/<slug:org>/tokens", views.TokensView.as_view(), name="api-tokens"),
     path("orgs/<slug:org>/tokens/<uuid:token>", views.TokenView.as_view(), name="api-token"),
+    path("orgs/<slug:org>/providers", providers.ProvidersView.as_view(), name="api-providers"),
+    path("orgs/<slug:org>/provider-test", providers.ProviderTryView.as_view(), name="api-provider-try"),
+    path(_PROVIDER, providers.ProviderView.as_view(), name="api-provider"),
+    path(f"{_PROVIDER}/test", providers.ProviderTestView.as_view(), name="api-provider-test"),
+    path(f"{_PROVIDER}/rules", providers.ProviderRulesView.as_view(), name="api-provider-rules"),
+    path(f"{_PROVIDER}/groups", providers.ProviderGroupsView.as_view(), name="api-provider-groups"),
+    path(f"{_PROVIDER}/runs", providers.ProviderRunsView.as_view(), name="api-provider-runs"),
     path("orgs/<slug:org>/quotas", views.QuotasView.as_view(), name="api-quotas"),
 ]

@@ -11,14 +11,14 @@ import orjson
 from django.db import IntegrityError, transaction
 
 from portal.core import vault
-from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, Unavailable
 from portal.core.events import Fact, record
 from portal.core.options import Options, Secret, check
 from workspaces.actors import Actor, authorize
 from workspaces.models import GroupRule, Organization, Provider, Team
 from workspaces.permissions import OrgRole, Permission, TeamRole
 from workspaces.services.orgs import SLUG, clean_name
-from workspaces.sso.kinds import Found, Kind, kind_of
+from workspaces.sso.kinds import Away, Found, Kind, kind_of
 from workspaces.tenancy.scope import platform_scope
 
 PURPOSE = "provider"
@@ -115,6 +115,16 @@ def try_options(*, actor: Actor, org: Organization | None, kind: str, options: M
     except Exception as error:      # whatever a configuration may break is the answer, not an accident
         found = Found(False, f"{type(error).__name__}: {error}")
     return Found(found.is_ok, _starred(found.message, given)[:1000], found.facts)
+
+
+def groups_named(*, actor: Actor, provider: Provider, typed: str) -> list[str]:
+    """Groups of it whose name holds what was typed, as rules write them. Raises NotPermitted, Unavailable."""
+    _may_write(actor, provider.org)
+    find = kind_of(provider.kind).find_groups
+    try:
+        return find(config_of(provider), typed[:100]) if find and typed.strip() else []
+    except Away as error:
+        raise Unavailable(error.message) from None
 
 
 def config_of(provider: Provider) -> Any:

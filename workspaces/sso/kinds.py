@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -11,6 +11,7 @@ from django.utils.module_loading import import_string
 
 from portal.core.errors import InvalidInput
 from portal.core.options import Option, options_in
+from workspaces.planning import Person
 
 _FILES = {"ldap": "workspaces.sso.ldap.kind.LDAP"}      # by Provider.Kind; a path, so that one kind's library is not another's need
 
@@ -28,9 +29,25 @@ class Found:
 
 
 @dataclass(frozen=True)
+class Listing:
+    """Everybody whom a provider names, and how many groups it has."""
+
+    people: Sequence[Person]
+    groups: int = 0
+
+
+class Away(Exception):
+    """A provider could not be asked, or not to the end. The message is for people."""
+
+    def __init__(self, message: str):
+        super().__init__(message)
+        self.message = message
+
+
+@dataclass(frozen=True)
 class Kind:
     """`config` is a dataclass of `portal.core.options.option` fields; `test` takes one of it and may last ten seconds; `missing`
-    says what has to be installed first, or nothing; `has_sync`: everybody can be listed."""
+    says what has to be installed first, or nothing; `listing` gives everybody, where the kind can; it raises Away."""
 
     name: str
     title: str
@@ -38,7 +55,8 @@ class Kind:
     config: type[Any]
     test: Callable[[Any], Found]
     missing: Callable[[], str] = lambda: ""
-    has_sync: bool = False
+    listing: Callable[[Any], Listing] | None = None
+    find_groups: Callable[[Any, str], list[str]] | None = None      # whose name holds what was typed, at most twenty; raises Away
     group_key: Callable[[str], str] = str.strip     # a group as rules keep it, so that it equals what `Person.groups` holds
 
     @property

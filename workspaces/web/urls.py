@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.web import views
+from workspaces.web import directories, views
 
 urlpatterns = [
     path("", views.start, name="start"),
@@ -13,5 +13,10 @@ urlpatterns = [
     path("<slug:org>/members/<str:email>", views.change_member, name="member"),
     path("<slug:org>/tokens", views.tokens, name="tokens"),
     path("<slug:org>/tokens/<uuid:token>/revoke", views.revoke_token, name="token-revoke"),
+    path("<slug:org>/directories", directories.directories, name="directories"),
+    path("<slug:org>/directories/<slug:slug>", directories.directory, name="directory"),
+    path("<slug:org>/directories/<slug:slug>/edit", directories.edit_directory, name="directory-edit"),
+    path("<slug:org>/directories/<slug:slug>/rules", directories.change_rules, name="directory-rules"),
+    path("<slug:org>/directories/<slug:slug>/act", directories.act_on_directory, name="directory-act"),
     path("<slug:org>/quotas", views.quotas, name="quotas"),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from workspaces.sso.kinds import Found, Kind
+from workspaces.sso.kinds import Found, Kind, Listing
 from workspaces.sso.ldap.settings import Config, dn_key
 
 _MISSING = ("LDAP needs python-ldap, which is built on this machine: apt install build-essential libldap-dev libsasl2-dev, then "
@@ -17,9 +17,22 @@ def _test(config: Config) -> Found:
     return look_around(config)
 
 
+def _listing(config: Config) -> Listing:
+    from workspaces.sso.ldap.listing import everybody
+
+    return everybody(config)
+
+
+def _find_groups(config: Config, typed: str) -> list[str]:
+    from workspaces.sso.ldap.client import Directory
+
+    with Directory(config, 4.0) as directory:
+        return directory.names_of_groups(typed)
+
+
 def _missing() -> str:
     return "" if find_spec("ldap") else _MISSING
 
 
 LDAP = Kind("ldap", "LDAP directory", "People sign in here with the password of your directory, and its groups give them their roles.",
-            Config, _test, _missing, has_sync=True, group_key=dn_key)
+            Config, _test, _missing, _listing, _find_groups, dn_key)

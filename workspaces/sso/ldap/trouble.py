@@ -7,17 +7,18 @@ import ssl
 from typing import Any
 from urllib.parse import urlsplit
 
+from workspaces.sso.kinds import Away
 from workspaces.sso.ldap.settings import Config
 
 _STARTTLS = bytes.fromhex("301d02010177188016") + b"1.3.6.1.4.1.1466.20037"
 
 
-class Trouble(Exception):
+class Trouble(Away):
     """The directory cannot be asked. `is_away`: it may answer later; else somebody has to change something."""
 
     def __init__(self, message: str, *, is_away: bool = False):
         super().__init__(message)
-        self.message, self.is_away = message, is_away
+        self.is_away = is_away
 
 
 def explained(error: Any, config: Config, doing: str) -> Trouble:
