@@ -6,14 +6,14 @@ from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.forms import LoginForm
-from allauth.account.internal.flows.login import get_authentication_records
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.errors import PortalError
-from workspaces.actors import ONLY_ORG
+from workspaces.actors import CLOSED, ONLY_ORG
+from workspaces.sso.sessions import has_no_other_way, worth_of
 
 
 class SignInForm(LoginForm):
@@ -24,6 +24,13 @@ class SignInForm(LoginForm):
         self.fields["login"] = forms.CharField(label=_("E-mail address or name"), max_length=254, widget=forms.TextInput(
             attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}))
         self.order_fields(["login", "password"])
+
+    def clean(self) -> Any:
+        """A right password is refused where it would open nothing, in words."""
+        cleaned = super().clean()
+        if self.user and (name := has_no_other_way(self.request, self.user)):
+            raise ValidationError(f"Your organization asks you to sign in with {name}.")
+        return cleaned
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -36,16 +43,16 @@ class AccountAdapter(DefaultAccountAdapter):
         except PortalError as error:
             raise ValidationError(error.message) from None
 
-    def login(self, request: HttpRequest, user: Any) -> None:
-        """A session says from its first moment which one organization it opens, if one's own directory vouched for it."""
-        orgs = [record["org"] for record in get_authentication_records(request, user) if record.get("method") == "directory"]
-        super().login(request, user)
-        request.session.pop(ONLY_ORG, None)
-        if orgs and orgs[-1]:
-            request.session[ONLY_ORG] = orgs[-1]
-
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
+
+    def login(self, request: HttpRequest, user: Any) -> None:
+        """A session says what it is worth from its first moment."""
+        worth = worth_of(request, user)
+        super().login(request, user)
+        for key in (ONLY_ORG, CLOSED):
+            request.session.pop(key, None)
+        request.session.update(worth)
 
     def populate_username(self, request: HttpRequest, user: Any) -> None:
         """There are no user names: the e-mail address is the name."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import ipaddress
 import json
 import socket
 import ssl
@@ -18,6 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import SplitResult, urljoin, urlsplit
+
+from portal.core.addresses import is_open_internet
 
 REDIRECTS = 3
 _MOVED = {301, 302, 303, 307, 308}
@@ -198,17 +199,3 @@ def _joined(url: str, place: str) -> str:
         return urljoin(url, place)
     except ValueError as error:
         raise Unreadable("the registry leads to an address that cannot be used") from error
-
-
-def is_open_internet(address: str) -> bool:
-    """Not this machine, not its link, not a private network; nor one of those in an IPv6 coat."""
-    found: Any = ipaddress.ip_address(address.partition("%")[0])
-    if found.version == 6:
-        inner = found.ipv4_mapped or found.sixtofour or (found.teredo and found.teredo[1])
-        if inner is None and found in _NAT64:
-            inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
-        found = inner or found
-    return bool(found.is_global and not found.is_multicast)
-
-
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")

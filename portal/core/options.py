@@ -23,10 +23,12 @@ class Secret(str):
 
 def option(
     label: str, *, default: Any = MISSING, note: str = "", choices: Sequence[str] = (), is_rare: bool = False, is_long: bool = False,
+    is_operators: bool = False,
 ) -> Any:
     """A field of a Config as its form draws it; a `Secret` is drawn as a password. `is_rare`: folded until it is set; `is_long`: has
-    lines, which a field of one line would lose."""
-    return field(default=default, metadata={"label": label, "note": note, "choices": tuple(choices), "is_rare": is_rare, "is_long": is_long})
+    lines, which a field of one line would lose; `is_operators`: only a platform operator sets it."""
+    return field(default=default, metadata={"label": label, "note": note, "choices": tuple(choices), "is_rare": is_rare, "is_long": is_long,
+                                            "is_operators": is_operators})
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,12 @@ class Option:
     is_required: bool = False
     is_rare: bool = False
     is_long: bool = False
+    is_operators: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         return {"name": self.name, "label": self.label, "kind": self.kind, "note": self.note, "choices": list(self.choices),
-                "default": self.default, "is_required": self.is_required, "is_rare": self.is_rare, "is_long": self.is_long}
+                "default": self.default, "is_required": self.is_required, "is_rare": self.is_rare, "is_long": self.is_long,
+                "is_operators": self.is_operators}
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ def options_in(config: type[Any]) -> list[Option]:
     hints = get_type_hints(config)
     return [Option(field.name, field.metadata["label"], _kind(hints[field.name]), field.metadata.get("note", ""),
                    tuple(field.metadata.get("choices", ())), _shown(field.default), field.default is MISSING,
-                   field.metadata.get("is_rare", False), field.metadata.get("is_long", False))
+                   field.metadata.get("is_rare", False), field.metadata.get("is_long", False), field.metadata.get("is_operators", False))
             for field in fields(config) if "label" in field.metadata]
 
 

@@ -12,6 +12,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "allauth",
     "allauth.account",
+    "allauth.socialaccount",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -35,6 +36,7 @@ MIDDLEWARE = [
     "portal.web.people.Visitors",
     "portal.web.people.Messages",
     "allauth.account.middleware.AccountMiddleware",
+    "workspaces.sso.closed.AccountPages",              # shut in a session that an organization's own provider vouches for
     "portal.web.requests.ErrorMiddleware",             # what doors and views raise becomes a page or problem+json
     "workspaces.tenancy.http.TenancyMiddleware",       # the HTTP door: who acts, in which organization
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

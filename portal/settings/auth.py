@@ -22,6 +22,7 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"          # addresses come from administrators, not from sign-up, which is closed
 ACCOUNT_ADAPTER = "workspaces.accounts.AccountAdapter"
 ACCOUNT_FORMS = {"login": "workspaces.accounts.SignInForm"}
+SOCIALACCOUNT_ADAPTER = "workspaces.sso.adapter.SsoAdapter"     # its providers are our rows, its rules are ours
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_RATE_LIMITS = {

@@ -35,6 +35,7 @@ def create_provider(*, actor: Actor, org: Organization | None, kind: str, slug: 
     if not SLUG.match(slug):
         raise InvalidInput.at("slug", "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'")
     given = check(what.options, options, what="kind")
+    _check_operators(actor, what, given, None)
     _made(what, given)
     found = _domains(actor, domains, ())
     try:
@@ -55,6 +56,7 @@ def change_provider(*, actor: Actor, provider: Provider, options: Mapping[str, A
         row = Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
         what, former = kind_of(row.kind), _former(row)
         given = check(what.options, options or {}, former, what="kind")
+        _check_operators(actor, what, given, former)
         _made(what, given)
         before = {"name": row.name, "domains": row.domains, "is_enabled": row.is_enabled}
         row.config, row.secrets = dict(given.plain), _sealed(given.secret) if given.secret != former.secret else bytes(row.secrets)
@@ -107,7 +109,9 @@ def try_options(*, actor: Actor, org: Organization | None, kind: str, options: M
     """Try options that are not stored; with a provider, what is left out is as stored. Raises NotPermitted, InvalidInput."""
     _may_write(actor, provider.org if provider else org)
     what = _usable(kind)
-    given = check(what.options, options, _former(provider) if provider else None, what="kind")
+    former = _former(provider) if provider else None
+    given = check(what.options, options, former, what="kind")
+    _check_operators(actor, what, given, former)
     try:
         found = what.test(_made(what, given))
     except InvalidInput:
@@ -159,6 +163,14 @@ def _may_write(actor: Actor, org: Organization | None) -> None:
         authorize(actor, Permission.PROVIDERS_WRITE)
         if org.id != actor.org_id:
             raise NotFound("There is no such organization here.")
+
+
+def _check_operators(actor: Actor, what: Kind, given: Options, former: Options | None) -> None:
+    """An operator who allowed something, as an address inside the house, allowed it to the options as they were."""
+    before: Mapping[str, Any] = former.plain if former else {}
+    allowed = [o for o in what.options if o.is_operators and (given.plain.get(o.name) or before.get(o.name))]
+    if allowed and not actor.is_operator and (given != former):
+        raise NotPermitted(f"{allowed[0].label}: only a platform operator sets it, and changes the options of a provider that has it.")
 
 
 def _usable(kind: str) -> Kind:

@@ -13,7 +13,11 @@ from portal.core.errors import InvalidInput
 from portal.core.options import Option, options_in
 from workspaces.planning import Person
 
-_FILES = {"ldap": "workspaces.sso.ldap.kind.LDAP"}      # by Provider.Kind; a path, so that one kind's library is not another's need
+# by Provider.Kind; a path, so that one kind's library is not another's need
+_FILES = {
+    "ldap": "workspaces.sso.ldap.kind.LDAP",
+    "oidc": "workspaces.sso.oidc.kind.OIDC",
+}
 
 
 @dataclass(frozen=True)
