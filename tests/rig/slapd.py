@@ -111,7 +111,7 @@ class Slapd:
     def options(self, **more: Any) -> dict[str, Any]:
         """What the form of a directory would say."""
         return {"url": self.url, "ca": self.ca, "bind_dn": READER, "bind_password": READER_PASSWORD,
-                "people_base": f"ou=people,{BASE}", "group_base": f"ou=groups,{BASE}", **more}
+                "people_base": f"ou=people,{BASE}", "group_base": f"ou=groups,{BASE}", "is_private": True, **more}
 
     def ad_options(self, **more: Any) -> dict[str, Any]:
         return self.options(preset="Active Directory", people_base=f"ou=Staff,{AD}", group_base=f"ou=Groups,{AD}", **more)

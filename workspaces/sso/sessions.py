@@ -46,7 +46,10 @@ def has_no_other_way(request: HttpRequest, user: User) -> str:
 
 
 def _vouching(request: HttpRequest, user: User) -> Provider | None:
-    """By allauth's own record of how this person proved who they are, in this sign-in."""
-    records = [r for r in get_authentication_records(request, user) if r.get("method") in ("socialaccount", "directory", "password")]
-    named = records[-1].get("provider") if records else None
+    """By allauth's own record of how this person proved who they are, in this sign-in. A directory's is followed by one of the
+    password that was typed for it; who types a password of their own has no directory's (`workspaces.sso.backend`)."""
+    records = get_authentication_records(request, user)
+    has_directory = any(r.get("method") == "directory" for r in records)
+    ways = [r for r in records if r.get("method") in ("socialaccount", "directory") or (r.get("method") == "password" and not has_directory)]
+    named = ways[-1].get("provider") if ways else None
     return Provider.objects.filter(slug=named).first() if named else None

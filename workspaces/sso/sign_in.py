@@ -27,7 +27,8 @@ class SignIn(LoginView):
         found = providers_for(login, onward)
         is_first = not login and Provider.objects.filter(kind__in=KINDS, is_enabled=True).exists()
         return super().get_context_data(**kwargs) | {
-            "login": login, "providers": found, "is_first_step": is_first, "next": onward,
+            "login": login, "providers": found, "is_first_step": is_first, "next": onward, "directories": own_directories(onward),
+            "directory": self.request.POST.get("directory", ""),
             "is_required": any(p.config.get("is_required") for p in found if login)}
 
 
@@ -38,6 +39,12 @@ def providers_for(login: str, address: str = "") -> list[Provider]:
     rows = Provider.objects.filter(kind__in=KINDS, is_enabled=True).select_related("org").order_by("name")
     return [row for row in rows
             if (domain and domain in row.domains) or (row.org is None and not row.domains) or (row.org and row.org.slug == slug)]
+
+
+def own_directories(address: str) -> list[Provider]:
+    """Of the organization whose page one comes from: its own see a password only of who chooses them."""
+    slug = urlsplit(address).path.strip("/").partition("/")[0]
+    return list(Provider.objects.filter(kind=Provider.Kind.LDAP, is_enabled=True, org__slug=slug).order_by("name")) if slug else []
 
 
 sign_in = SignIn.as_view()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from django.core.cache import cache
 
 from tests.rig.processes import Folder
 from tests.rig.slapd import Slapd, start_slapd
@@ -22,6 +23,12 @@ def slapd() -> Iterator[Slapd]:
         yield start_slapd(folder)
     finally:
         folder.close()
+
+
+@pytest.fixture(autouse=True)
+def nobody_has_tried_yet():
+    """Limits on guessing count for each test anew."""
+    cache.clear()
 
 
 @pytest.fixture
@@ -45,6 +52,7 @@ def own(story, slapd: Slapd) -> Provider:
     """Atlas' own directory: everybody in it is a member."""
     with org_scope(story.atlas.id):
         ada = story.actor(story.ada)
-        made = create_provider(actor=ada, org=story.atlas, kind="ldap", slug="atlas-own", name="Atlas' own", options=slapd.options())
+        made = create_provider(actor=story.actor(story.dot), org=story.atlas, kind="ldap", slug="atlas-own", name="Atlas' own",
+                               options=slapd.options())
         set_rules(actor=ada, provider=made, rules=[{"group": "*", "role": "member"}])
     return made

@@ -128,3 +128,10 @@ def test_guessing_is_limited_as_it_is_for_passwords(wide):
     for number in range(6):
         answer = client.post("/accounts/login/", {"login": "ada", "password": f"guess {number}"})
     assert answer.status_code == 429 or "Too many" in answer.content.decode()
+
+
+def test_an_organizations_sign_in_page_lets_one_choose_its_directory(own):
+    page = Client().get("/accounts/login/?next=/atlas/teams").content.decode()
+    assert '<option value="atlas-own" selected>' in page
+    assert "atlas-own" not in Client().get("/accounts/login/").content.decode()
+    assert "atlas-own" not in Client().get("/accounts/login/?next=/borealis/").content.decode()

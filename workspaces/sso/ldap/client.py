@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import tempfile
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -16,6 +12,7 @@ from ldap.controls import SimplePagedResultsControl
 
 from portal.core import clock
 from workspaces.sso.ldap.entries import MEMBERS, Entry, attributes_of, entry_of
+from workspaces.sso.ldap.line import open_line
 from workspaces.sso.ldap.settings import Config, dn_key
 from workspaces.sso.ldap.trouble import Trouble, explained
 
@@ -24,8 +21,6 @@ PAGE = 1000
 _ACTIVE_DIRECTORY = b"1.2.840.113556.1.4.800"       # in its supportedCapabilities: it then knows the next one
 _IN_CHAIN = "1.2.840.113556.1.4.1941"
 _DEPTH, _WIDTH = 20, 100                            # of groups in groups; of one filter
-_files: dict[str, str] = {}
-_lock = threading.Lock()
 
 
 class Directory:
@@ -109,8 +104,10 @@ class Directory:
 
     def names_of_groups(self, typed: str, most: int = 20) -> list[str]:
         """DNs of groups whose name holds what was typed."""
-        safe = ldap.filter.escape_filter_chars(typed)
-        found = self._search(self.config.group_base, f"(&{self.config.meaning.groups}(cn=*{safe}*))", ["cn"], most) if self.config.group_base else []
+        if not self.config.group_base:
+            return []
+        name = f"*{ldap.filter.escape_filter_chars(typed)}*" if typed else "*"
+        found = self._search(self.config.group_base, f"(&{self.config.meaning.groups}(cn={name}))", ["cn"], most)
         return sorted(entry.dn for entry in found)
 
     # --- below: one step each ---
@@ -126,27 +123,18 @@ class Directory:
         return self._opened(last, 0)
 
     def _opened(self, url: str, others: int) -> Any:
-        self._url = url
-        return self._do("connecting", lambda: self._speaking(url, others))
-
-    def _speaking(self, url: str, others: int) -> Any:
-        made: Any = ldap.initialize(url, bytes_mode=False)
+        """Within its share of the time that is left; `others` are still to be tried."""
+        self._url, left = url, max(0.05, self._until - clock.monotonic())
+        line = open_line(self.config, url, left / 2 if others else left)
+        made: Any = ldap.initialize("ldap://line", fileno=line.detach())        # libldap closes it
         made.protocol_version = ldap.VERSION3
         made.set_option(ldap.OPT_REFERRALS, ldap.OPT_OFF)
         made.set_option(ldap.OPT_RESTART, ldap.OPT_ON)
-        self._set_timeouts(made, share=others + 1)
-        made.set_option(ldap.OPT_X_TLS_REQUIRE_CERT, ldap.OPT_X_TLS_DEMAND)
-        if self.config.ca:
-            made.set_option(ldap.OPT_X_TLS_CACERTFILE, _ca_file(self.config.ca))
-        made.set_option(ldap.OPT_X_TLS_NEWCTX, 0)
-        if url.startswith("ldap://") and not self.config.plain:
-            made.start_tls_s()
-        elif others:
-            made.search_ext_s("", ldap.SCOPE_BASE, attrlist=["1.1"])        # connects, so that the next address may be tried
+        self._set_timeouts(made)
         return made
 
-    def _set_timeouts(self, made: Any, share: int = 1) -> None:
-        left = max(0.05, self._until - clock.monotonic()) / share
+    def _set_timeouts(self, made: Any) -> None:
+        left = max(0.05, self._until - clock.monotonic())
         made.set_option(ldap.OPT_NETWORK_TIMEOUT, left)
         made.set_option(ldap.OPT_TIMEOUT, left)
         made.timeout = left
@@ -223,14 +211,3 @@ class Directory:
     def _next_piece(self, dn: str, name: str, start: int) -> dict[str, Sequence[bytes]]:
         rows = self._do(f"reading {dn}", lambda: self._ldap.search_ext_s(dn, ldap.SCOPE_BASE, attrlist=[f"{name};range={start}-*"]))
         return {key: values for key, values in entry_of(dn, rows[0][1]).attributes.items() if ";range=" in key} if rows else {}
-
-
-def _ca_file(text: str) -> str:
-    """libldap reads certificates from files only: one for each text and process."""
-    key = hashlib.sha256(text.encode()).hexdigest()
-    with _lock:
-        if key not in _files or not Path(_files[key]).exists():
-            with tempfile.NamedTemporaryFile("w", suffix=".pem", prefix="muster-ca-", delete=False) as file:
-                file.write(text)
-            _files[key] = file.name
-        return _files[key]

@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from workspaces.sso.kinds import Found, Kind, Listing
 from workspaces.sso.ldap.settings import Config, dn_key
 
-_MISSING = ("LDAP needs python-ldap, which is built on this machine: apt install build-essential libldap-dev libsasl2-dev, then "
-            "pip install -r requirements/ldap.txt and start Muster again")
+_MISSING = ("LDAP needs python-ldap, which is built on the machine: apt install build-essential python3-dev libldap-dev libsasl2-dev, then "
+            "make directories, and start Muster again.")
 
 
 def _test(config: Config) -> Found:

@@ -55,6 +55,8 @@ class Config:
                                     "entryUUID, objectGUID.")
     nested: bool = option("Groups in groups count", default=True, is_rare=True)
     sync_minutes: int = option("Sync every", default=60, is_rare=True, note="Minutes; 0: only by hand.")
+    is_private: bool = option("Private address", default=False, is_operators=True,
+                              note="The directory is inside the house, not on the open internet. Only an operator may say so.")
     plain: bool = option("Without encryption", default=False, is_rare=True,
                          note="Passwords cross the network for everybody on the way to read. Only for a network that is yours alone.")
 

@@ -9,7 +9,7 @@ from workspaces.sso.kinds import Found
 from workspaces.sso.ldap.client import Directory
 from workspaces.sso.ldap.entries import Groups, entry_of, is_disabled, person_of
 from workspaces.sso.ldap.settings import Config
-from workspaces.sso.ldap.trouble import Trouble, diagnosis
+from workspaces.sso.ldap.trouble import Trouble
 
 SECONDS = 10.0
 
@@ -21,8 +21,7 @@ def look_around(config: Config) -> Found:
         with Directory(config, SECONDS) as directory:
             return _counted(directory, config, start)
     except Trouble as trouble:
-        why = diagnosis(config, config.urls[-1], 3.0) if trouble.is_away else ""
-        return Found(False, why or trouble.message)
+        return Found(False, trouble.message)
 
 
 def _counted(directory: Directory, config: Config, start: float) -> Found:
