@@ -5,7 +5,7 @@ class JobsConfig(AppConfig):
     name = "jobs"
 
     def ready(self) -> None:
-        from jobs.leavers import living_jobs_of
-        from workspaces.leavers import count_running_by
+        from jobs import about, leavers  # models are there only now
 
-        count_running_by(living_jobs_of)
+        about.register()
+        leavers.register()

@@ -56,10 +56,10 @@ def dispatch_cluster(cluster: Cluster) -> int:
             claim = claim_due(cluster.id)
             under_way = handover.begin(claim) if claim else None
             if before:
-                handover.finish(before)
+                total += handover.finish(before)
             if under_way is None:
                 return total
-            total, before = total + len(under_way.attempts), under_way
+            before = under_way
             under_way.wait_for_half()
 
 

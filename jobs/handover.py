@@ -72,15 +72,16 @@ class Handover:
         start = self._pool.submit if len(launches) > 1 else _done
         return UnderWay(claim, attempts, [start(_submit, backend, claim, launch) for launch in launches])
 
-    def finish(self, under_way: UnderWay) -> None:
-        """Waits for the rest, and applies what came of each."""
+    def finish(self, under_way: UnderWay) -> int:
+        """Waits for the rest, and applies what came of each; how many the cluster has taken."""
         claim, results = under_way.claim, [result.result() for result in under_way.results]
-        transition([change for attempt, result in zip(under_way.attempts, results, strict=True)
-                    for change in _outcome(claim, attempt, result)])
+        moved = transition([change for attempt, result in zip(under_way.attempts, results, strict=True)
+                            for change in _outcome(claim, attempt, result)])
         # What was canceled meanwhile is now either there or never will be: the watcher may believe what it sees, and stop it at once.
         Attempt.objects.filter(lease=claim.lease, state=State.STOPPING).update(
             lease=None, lease_until=None, stop_sent_at=None)
         hint("jobs.watch")
+        return sum(attempt.state == State.SUBMITTED for attempt in moved)
 
 
 def _done(call: Callable[..., Handle | Exception], *given: Any) -> Future[Handle | Exception]:

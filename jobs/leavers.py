@@ -9,8 +9,13 @@ from uuid import UUID
 
 from jobs.models import Job
 from jobs.states import State
+from workspaces.leavers import count_running_by
 
 MOST = 500
+
+
+def register() -> None:
+    count_running_by(living_jobs_of)
 
 
 def living_jobs_of(users: Iterable[UUID]) -> Mapping[UUID, list[dict[str, Any]]]:

@@ -26,7 +26,7 @@ from workspaces.permissions import ORG_GRANTS, Permission
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 VALUES = {"org": "atlas", "team": "vision", "email": "ben@atlas.example", "token": "00000000-0000-7000-8000-000000000000", "job": "1",
-          "node": "n1", "verb": "hold", "cluster": "local", "pool": "main", "slug": "corp"}
+          "node": "n1", "verb": "hold", "cluster": "local", "pool": "main", "role": "trainer", "slug": "corp"}
 OPEN = {"healthz", "readyz", "schema", "docs", "start"}          # for everybody, by purpose
 OPERATORS = {Permission.CLUSTERS_READ, Permission.CLUSTERS_WRITE}  # not even an owner of an organization has these
 OWN = {"api-me", "api-orgs", "api-agent-samples", "metrics"}     # of a person or the platform, not of an organization

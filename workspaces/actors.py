@@ -8,8 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from portal.core.errors import NotFound, NotPermitted
+from workspaces.access.steps import Case, explained
+from workspaces.access.words import why_not
 from workspaces.models import Membership, Organization, Team, TeamMembership, User
-from workspaces.permissions import OPERATOR_GRANTS, ORG_GRANTS, READS, TEAM_GRANTS, Permission
+from workspaces.own_roles import own_roles_for
+from workspaces.permissions import OPERATOR_GRANTS, READS, Permission
+from workspaces.roles import OwnRole, granted_by
 from workspaces.tenancy.scope import org_scope
 
 ALL_SCOPES = "all"
@@ -46,6 +50,7 @@ class Actor:
     org_slug: str = ""
     org_role: str = ""
     team_roles: Mapping[UUID, str] = field(default_factory=dict)
+    own_roles: Mapping[str, OwnRole] = field(default_factory=dict)      # the organization's own, where any of the above is one
 
     def enter(self, org: Organization) -> Actor:
         """The same actor inside an organization. Raises NotFound for strangers: they must not learn that it exists."""
@@ -61,15 +66,16 @@ class Actor:
             raise NotFound(f"There is no organization {org.slug!r} that you belong to.")
         if way := self.closed.get(str(org.id)):
             raise NotPermitted(f"{org.name} asks its people to sign in with {way}. Sign out, and sign in with that.")
-        return replace(self, org_id=org.id, org_slug=org.slug, org_role=role, team_roles=teams)
+        own = own_roles_for(org.id, (role, *teams.values()))
+        return replace(self, org_id=org.id, org_slug=org.slug, org_role=role, team_roles=teams, own_roles=own)
 
     def may(self, permission: Permission, team_id: UUID | None = None) -> bool:
         """Whether the roles, and the token if there is one, allow it (in that team, or in the organization)."""
         if self.token and not self.token.allows(permission):
             return False
         if self.token and self.token.team_id and team_id != self.token.team_id:
-            return team_id is None and permission in READS and permission in self._granted(None)
-        return permission in self._granted(team_id)
+            return team_id is None and permission in READS and self._holds(permission, None)
+        return self._holds(permission, team_id)
 
     def teams_where(self, permission: Permission) -> frozenset[UUID] | None:
         """The teams in which it is allowed; None: in all of the organization. A grant as a queryset filter."""
@@ -77,27 +83,44 @@ class Actor:
             return frozenset()
         if self.token and self.token.team_id:
             return frozenset({self.token.team_id}) if self.may(permission, self.token.team_id) else frozenset()
-        if permission in self._granted(None):
+        if self._holds(permission, None):
             return None
-        return frozenset(t for t, role in self.team_roles.items() if permission in TEAM_GRANTS[role])
+        return frozenset(t for t, role in self.team_roles.items() if permission in granted_by("team", role, self.own_roles))
 
-    def _granted(self, team_id: UUID | None) -> frozenset[Permission]:
+    def granted(self, team_id: UUID | None = None) -> frozenset[Permission]:
+        """What the person's roles grant in the organization, or in that team of it; a token is not looked at."""
         if self.is_operator:
             return OPERATOR_GRANTS
-        granted = ORG_GRANTS.get(self.org_role, frozenset())
+        granted = granted_by("org", self.org_role, self.own_roles)
         if team_id is not None and team_id in self.team_roles:
-            granted = granted | TEAM_GRANTS[self.team_roles[team_id]]
+            granted = granted | granted_by("team", self.team_roles[team_id], self.own_roles)
         return granted
+
+    def _holds(self, permission: Permission, team_id: UUID | None) -> bool:
+        """Whether it is among `granted`, asked without building the set: every request asks this."""
+        if self.is_operator or permission in granted_by("org", self.org_role, self.own_roles):
+            return True
+        role = self.team_roles.get(team_id) if team_id is not None else None
+        return role is not None and permission in granted_by("team", role, self.own_roles)
+
+    def case(self, permission: Permission, team: Team | UUID | None = None) -> Case:
+        """The same question as `may`, for an explanation."""
+        team_id, slug = (team.id, team.slug) if isinstance(team, Team) else (team, "")
+        return Case(email=self.email, permission=permission, org_id=self.org_id, team_id=team_id, team=slug,
+                    is_operator=self.is_operator, org_role=self.org_role, team_role=self.team_roles.get(team_id, "") if team_id else "",
+                    own_roles=self.own_roles, token=self.token)
 
 
 def authorize(actor: Actor, permission: Permission, team: Team | UUID | None = None) -> None:
-    """Raises NotPermitted unless the actor may. The object must already have been found inside the actor's organization."""
+    """Raises NotPermitted, which says why, unless the actor may. The object must already have been found inside the actor's
+    organization."""
     team_id = team.id if isinstance(team, Team) else team
     if not actor.may(permission, team_id):
         where = "this team" if team_id else "this organization"
         narrow = " with this token" if actor.token and not actor.token.allows(permission) else ""
-        raise NotPermitted(f"You may not do that in {where}{narrow}: it needs {permission}.",
-                           data={"permission": str(permission)})
+        reasons = why_not(explained(actor.case(permission, team)))
+        raise NotPermitted(f"You may not do that in {where}{narrow}: it needs {permission}. {reasons}",
+                           data={"permission": str(permission), **({"team": team.slug} if isinstance(team, Team) else {})})
 
 
 def actor_of(user: User, token: TokenFacts | None = None) -> Actor:

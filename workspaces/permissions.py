@@ -1,13 +1,17 @@
-"""What may be done, and which role may do it. The role tables are the whole policy; `authorize` is the one function that reads them."""
+"""What may be done, and which built-in role may do it. These tables are the whole policy, with an organization's own roles
+(`workspaces.roles`); `authorize` is the one function that asks them. Stored names stay; the titles are what people read."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
+from django.utils.translation import gettext_noop as _
+
 
 class Permission(StrEnum):
     AGENT_WRITE = "agent:write"
     AUDIT_READ = "audit:read"
+    BILLING_READ = "billing:read"        # usage and cost; never what jobs hold
     CLUSTERS_READ = "clusters:read"      # how clusters are connected: operators only, as hardware is nobody's
     CLUSTERS_WRITE = "clusters:write"
     JOBS_ADMIN = "jobs:admin"            # act on other people's jobs, raise priority
@@ -24,6 +28,7 @@ class Permission(StrEnum):
     PROVIDERS_WRITE = "providers:write"  # an owner's: who points a directory elsewhere can sign in as anybody whom it names
     QUOTAS_READ = "quotas:read"
     QUOTAS_WRITE = "quotas:write"
+    ROLES_WRITE = "roles:write"          # roles of the organization's own making
     TEAMS_READ = "teams:read"
     TEAMS_WRITE = "teams:write"
     TOKENS_READ = "tokens:read"
@@ -33,8 +38,10 @@ class Permission(StrEnum):
 class OrgRole(StrEnum):
     OWNER = "owner"
     ADMIN = "admin"
+    USER_ADMIN = "user-admin"
     MEMBER = "member"
     VIEWER = "viewer"
+    BILLING_VIEWER = "billing-viewer"
 
 
 class TeamRole(StrEnum):
@@ -46,14 +53,20 @@ class TeamRole(StrEnum):
 P = Permission
 _SEE = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE})
 _WORK = frozenset({P.JOBS_CANCEL, P.JOBS_EXEC, P.JOBS_READ, P.JOBS_SUBMIT, P.JOBS_WRITE_METRICS})
-_ALL = frozenset(Permission) - {P.AGENT_WRITE, P.CLUSTERS_READ, P.CLUSTERS_WRITE}
+# Hardware and agents are nobody's in an organization: no role of one holds these.
+OPERATORS_ONLY = frozenset({P.AGENT_WRITE, P.CLUSTERS_READ, P.CLUSTERS_WRITE})
+# Making owners, and saying who is known to be whom, is what being the owner means: no other role of an organization holds these.
+OWNERS_ONLY = frozenset({P.ORG_ADMIN, P.PROVIDERS_WRITE})
+_ALL = frozenset(Permission) - OPERATORS_ONLY
 
 # What an organization's role grants everywhere in it.
 ORG_GRANTS: dict[str, frozenset[Permission]] = {
     OrgRole.OWNER: _ALL,
-    OrgRole.ADMIN: _ALL - {P.ORG_ADMIN, P.PROVIDERS_WRITE},
+    OrgRole.ADMIN: _ALL - OWNERS_ONLY,
+    OrgRole.USER_ADMIN: _SEE | {P.MEMBERS_WRITE, P.ROLES_WRITE, P.TEAMS_WRITE},
     OrgRole.MEMBER: _SEE,
     OrgRole.VIEWER: _SEE | {P.JOBS_READ},
+    OrgRole.BILLING_VIEWER: frozenset({P.BILLING_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE}),
 }
 # What a team's role grants in that team, on top.
 TEAM_GRANTS: dict[str, frozenset[Permission]] = {
@@ -64,3 +77,46 @@ TEAM_GRANTS: dict[str, frozenset[Permission]] = {
 OPERATOR_GRANTS: frozenset[Permission] = frozenset(Permission)
 # What a token bound to a team may still see of the organization around it.
 READS = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ})
+# Team roles that who brings people into the organization may give to others (never to themselves) without holding them: bringing
+# somebody in to work is what they are for, and a user admin neither works nor sees jobs.
+HANDED_ON = frozenset({TeamRole.MEMBER, TeamRole.VIEWER})
+
+ORG_TITLES: dict[str, str] = {
+    OrgRole.OWNER: _("Owner"),
+    OrgRole.ADMIN: _("Admin"),
+    OrgRole.USER_ADMIN: _("User admin"),
+    OrgRole.MEMBER: _("Member"),
+    OrgRole.VIEWER: _("Read-only"),
+    OrgRole.BILLING_VIEWER: _("Billing viewer"),
+}
+TEAM_TITLES: dict[str, str] = {
+    TeamRole.LEAD: _("Team admin"),
+    TeamRole.MEMBER: _("Member"),
+    TeamRole.VIEWER: _("Read-only"),
+}
+# What each permission lets one do, said so that it follows "may".
+WORDS: dict[Permission, str] = {
+    P.AGENT_WRITE: _("send samples of nodes"),
+    P.AUDIT_READ: _("read the audit log"),
+    P.BILLING_READ: _("see usage and cost"),
+    P.CLUSTERS_READ: _("see how clusters are connected"),
+    P.CLUSTERS_WRITE: _("connect and change clusters"),
+    P.JOBS_ADMIN: _("act on other people's jobs and raise priority"),
+    P.JOBS_CANCEL: _("change and cancel their own jobs"),
+    P.JOBS_EXEC: _("open a shell in their own running jobs"),
+    P.JOBS_READ: _("see jobs, their logs and curves"),
+    P.JOBS_SUBMIT: _("submit jobs"),
+    P.JOBS_WRITE_METRICS: _("send metrics to jobs"),
+    P.MEMBERS_READ: _("see who is a member"),
+    P.MEMBERS_WRITE: _("bring people in, change their roles and take them out"),
+    P.NODES_READ: _("see nodes and pools"),
+    P.ORG_ADMIN: _("make owners and change them"),
+    P.QUOTAS_READ: _("see quotas"),
+    P.QUOTAS_WRITE: _("set quotas"),
+    P.ROLES_WRITE: _("make and change the organization's own roles"),
+    P.TEAMS_READ: _("see teams"),
+    P.TEAMS_WRITE: _("make and rename teams"),
+    P.TOKENS_READ: _("see their own access tokens"),
+    P.TOKENS_WRITE: _("make and revoke their own access tokens"),
+}
+

@@ -8,9 +8,12 @@ from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 
+from portal.core.errors import NotFound
 from workspaces.actors import Actor
 from workspaces.models import AccessToken, Membership, Organization, Quota, Team, TeamMembership, User
+from workspaces.own_roles import own_roles_for, read_own_roles
 from workspaces.permissions import Permission
+from workspaces.roles import role_facts, roles_of
 from workspaces.services.quota import unit_of
 from workspaces.tenancy.scope import platform_scope
 
@@ -27,29 +30,54 @@ def orgs_of(actor: Actor) -> list[dict[str, Any]]:
             rows = rows.filter(id__in=roles)
         if only := actor.token.org_id if actor.token else actor.only_org:
             rows = rows.filter(id=only)
-        return [{"slug": org.slug, "name": org.name, "role": roles.get(org.id, ""), "teams": teams[org.id]} for org in rows]
+        return [{"slug": org.slug, "name": org.name, "role": (role := roles.get(org.id, "")),
+                 "role_title": role_title("org", org.id, role), "teams": teams[org.id]} for org in rows]
 
 
 def teams_for(actor: Actor) -> list[dict[str, Any]]:
     """The teams of the organization entered, with the actor's role and the number of members."""
     counts = dict(TeamMembership.objects.values_list("team_id").annotate(n=Count("id")))
-    return [{"id": t.id, "slug": t.slug, "name": t.name, "role": actor.team_roles.get(t.id, ""),
-             "members": counts.get(t.id, 0), "created_at": t.created_at} for t in Team.objects.order_by("slug")]
+    return [{"id": t.id, "slug": t.slug, "name": t.name, "role": (role := actor.team_roles.get(t.id, "")),
+             "role_title": role_title("team", t.org_id, role), "members": counts.get(t.id, 0), "created_at": t.created_at}
+            for t in Team.objects.order_by("slug")]
 
 
 def members_of_org() -> list[dict[str, Any]]:
-    """Everybody in the organization entered, with their teams."""
+    """Everybody in the organization entered, with their role and teams."""
     teams = defaultdict(list)
     for user_id, slug in TeamMembership.objects.order_by("team__slug").values_list("user_id", "team__slug"):
         teams[user_id].append(slug)
-    return [_member(m.user, m.role, m.created_at) | {"teams": teams[m.user_id]}
+    return [_member(m.user, m.role, m.created_at) | {"role_title": role_title("org", m.org_id, m.role), "teams": teams[m.user_id]}
             for m in Membership.objects.select_related("user").order_by("user__email")]
 
 
 def members_of_team(team: Team) -> list[dict[str, Any]]:
     """Everybody in a team."""
     rows = TeamMembership.objects.filter(team=team).select_related("user").order_by("user__email")
-    return [_member(m.user, m.role, m.created_at) for m in rows]
+    return [_member(m.user, m.role, m.created_at) | {"role_title": role_title("team", m.org_id, m.role)} for m in rows]
+
+
+def role_title(kind: str, org_id: UUID, slug: str) -> str:
+    """What people read for a role."""
+    return role_facts(kind, slug, own_roles_for(org_id, [slug])).title if slug else ""
+
+
+def roles_here(org: Organization) -> list[dict[str, Any]]:
+    """Every role of the organization entered, built-in ones first, with how many memberships have it."""
+    own = read_own_roles(org.id)
+    counts = {"org": dict(Membership.objects.values_list("role").annotate(n=Count("id"))),
+              "team": dict(TeamMembership.objects.values_list("role").annotate(n=Count("id")))}
+    return [{"slug": role.slug, "kind": kind, "name": role.title, "is_built_in": not role.is_own,
+             "permissions": sorted(str(p) for p in role.permissions), "unknown": list(own[role.slug].unknown) if role.is_own else [],
+             "holders": counts[kind].get(role.slug, 0)} for kind in ("org", "team") for role in roles_of(kind, own)]
+
+
+def role_here(org: Organization, slug: str) -> dict[str, Any]:
+    """One of them by its name (of those of the organization first, where one of teams is called the same). Raises NotFound."""
+    found = next((role for role in roles_here(org) if role["slug"] == slug), None)
+    if found is None:
+        raise NotFound(f"There is no role {slug[:40]!r} here.")
+    return found
 
 
 def tokens_for(actor: Actor) -> QuerySet[AccessToken]:

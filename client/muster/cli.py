@@ -22,6 +22,8 @@ NOUNS = {
     "job": ("jobs", "app", "Submit, find, follow and steer jobs."),
     "team": ("places", "teams", "Teams and who is in them."),
     "member": ("places", "members", "People of the organization."),
+    "role": ("roles", "roles", "Roles, built-in and of your own making."),
+    "access": ("roles", "access", "Why somebody may or may not."),
     "quota": ("places", "quotas", "What is held, and the limits."),
     "token": ("account", "tokens", "Access tokens."),
     "node": ("places", "nodes", "Machines and GPUs."),

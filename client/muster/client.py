@@ -12,7 +12,7 @@ from muster.clusters import Clusters, Pools
 from muster.directories import Directories
 from muster.errors import InvalidInput, Json, MusterError, NotAuthenticated
 from muster.jobs import Jobs
-from muster.organization import Members, Nodes, Quotas, Teams, Tokens
+from muster.organization import Access, Members, Nodes, Quotas, Roles, Teams, Tokens
 from muster.transport import TRIES, Transport
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class Client:
         self._transport = Transport(self.settings.url, self.settings.token, timeout=timeout, tries=tries)
         self.jobs, self.teams, self.members = Jobs(self), Teams(self), Members(self)
         self.quotas, self.tokens, self.nodes = Quotas(self), Tokens(self), Nodes(self)
+        self.roles, self.access = Roles(self), Access(self)
         self.clusters, self.pools = Clusters(self), Pools(self)
         self.directories = Directories(self)
 

@@ -32,7 +32,7 @@ class Teams(_Noun):
         return list(self._client.items(f"teams/{_safe(slug)}/members"))
 
     def add(self, slug: str, email: str, role: str = "member") -> Json:
-        """Roles: lead, member, viewer."""
+        """Roles: lead, member, viewer, or one of the organization's own."""
         return self._client.send("POST", f"teams/{_safe(slug)}/members", {"email": email, "role": role})
 
     def remove(self, slug: str, email: str) -> None:
@@ -44,7 +44,7 @@ class Members(_Noun):
         return list(self._client.items("members"))
 
     def add(self, email: str, name: str = "", role: str = "member") -> Json:
-        """Roles: owner, admin, member, viewer."""
+        """Roles: owner, admin, user-admin, member, viewer, billing-viewer, or one of the organization's own."""
         return self._client.send("POST", "members", {"email": email, "name": name, "role": role})
 
     def change(self, email: str, role: str) -> Json:
@@ -52,6 +52,33 @@ class Members(_Noun):
 
     def remove(self, email: str) -> None:
         self._client.send("DELETE", f"members/{_safe(email)}")
+
+
+class Roles(_Noun):
+    def list(self) -> builtins.list[Json]:
+        return list(self._client.items("roles"))
+
+    def get(self, slug: str) -> Json:
+        return self._client.get(f"roles/{_safe(slug)}")
+
+    def create(self, slug: str, permissions: Sequence[str], *, kind: str = "org", name: str = "") -> Json:
+        """`kind`: org, or team."""
+        return self._client.send("POST", "roles", {"slug": slug, "kind": kind, "name": name or slug, "permissions": [*permissions]})
+
+    def change(self, slug: str, *, permissions: Sequence[str] | None = None, name: str | None = None) -> Json:
+        """`permissions`: all that it grants from now on; None leaves them."""
+        changes = {"permissions": None if permissions is None else [*permissions], "name": name}
+        return self._client.send("PATCH", f"roles/{_safe(slug)}", {key: value for key, value in changes.items() if value is not None})
+
+    def delete(self, slug: str) -> None:
+        self._client.send("DELETE", f"roles/{_safe(slug)}")
+
+
+class Access(_Noun):
+    def why(self, permission: str, *, user: str = "", team: str = "", job: str = "") -> Json:
+        """Why that person (left out: oneself, with the token that asks) may or may not: `allowed`, `steps`, `would_allow`."""
+        asked = {"permission": permission, "user": user, "team": team, "about": f"job:{job.removeprefix('#')}" if job else ""}
+        return self._client.get("access", **{key: value for key, value in asked.items() if value})
 
 
 class Quotas(_Noun):

@@ -19,6 +19,7 @@ from monitoring.live.topics import Granted, grant
 from portal.core.errors import PortalError
 from portal.core.models import Event
 from workspaces.actors import Actor
+from workspaces.own_roles import forget as forget_roles
 
 if TYPE_CHECKING:
     from monitoring.live.consumers import LiveConsumer
@@ -27,8 +28,8 @@ log = logging.getLogger(__name__)
 EVERY = 2.0                 # seconds between looks
 ANYWAY = 60.0               # seconds after which everything is asked again; tokens also end by time, which no event tells
 LATE = 1000                 # positions: a transaction that took its position earlier may become visible later
-KINDS = ("member.added", "member.changed", "member.removed", "team.created", "team_member.added", "team_member.changed",
-         "team_member.removed", "token.revoked")
+KINDS = ("member.added", "member.changed", "member.removed", "role.changed", "role.deleted", "role.made",
+        "team.created", "team_member.added", "team_member.changed", "team_member.removed", "token.revoked")
 
 
 class AccessWatch:
@@ -107,6 +108,8 @@ class News:
         found = dict(Event.objects.filter(position__gt=since, kind__in=KINDS).values_list("position", "org_id"))
         fresh = {org for position, org in found.items() if position not in self._known}
         self._from, self._known = newest - LATE, set(found)
+        if fresh:
+            forget_roles()
         return set() if is_first else fresh
 
 

@@ -23,8 +23,4 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_AUTHENTICATION": [],
-    "ENUM_NAME_OVERRIDES": {
-        "OrgRoleEnum": ["owner", "admin", "member", "viewer"],
-        "TeamRoleEnum": ["lead", "member", "viewer"],
-    },
 }

@@ -48,6 +48,11 @@ LEAVES = {
     "member add": ["cyd@atlas.example"],
     "member change": ["ben@atlas.example", "--role", "admin"],
     "member remove": ["cyd@atlas.example"],
+    "role list": [],
+    "role create": ["trainer", "--for", "team", "-p", "jobs:read"],
+    "role edit": ["trainer", "-p", "jobs:read", "-p", "jobs:submit"],
+    "role delete": ["trainer"],
+    "access why": ["ben@atlas.example", "jobs:submit"],
     "quota list": [],
     "quota set": ["jobs", "1000"],
     "token list": [],
@@ -245,3 +250,14 @@ def test_a_wrong_token_and_a_portal_that_is_away_have_codes_of_their_own(shell: 
     assert shell("job", "list", MUSTER_TOKEN="mst_wrong").returncode == 4
     assert shell("whoami", MUSTER_URL="http://127.0.0.1:9").returncode == 6
     assert EMAIL.encode() in shell("whoami").stdout
+
+
+def test_why_is_told_as_a_chain_and_what_would_help(shell: Shell, words: dict[str, str]):
+    shell("member", "add", "kim@atlas.example")
+    told = shell("--team", "default", "access", "why", "kim@atlas.example", "jobs:submit").stdout.decode()
+    assert told.startswith("kim@atlas.example may not submit jobs in team default (jobs:submit).")
+    assert "kim@atlas.example has no role in team default." in told
+    assert "It would be allowed with the role Member in team default." in told
+    about = shell("access", "why", "kim@atlas.example", "jobs:cancel", "--job", words["running"], "--json")
+    assert json.loads(about.stdout)["permission"] == "jobs:admin"
+    assert shell("-q", "access", "why", "-", "jobs:submit").stdout == b"yes\n"

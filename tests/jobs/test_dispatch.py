@@ -94,6 +94,16 @@ def test_a_cluster_that_cannot_take_it_now_loses_nothing_and_gets_it_later(story
     assert len(backend.started) == 1
 
 
+def test_what_the_cluster_did_not_take_is_not_counted_as_handed_over(story, backend):
+    cluster_with()
+    backend.refuse = Unavailable("the controller is restarting")
+    submit(story)
+    assert dispatch_all() == 0
+    backend.refuse = None
+    with clock.frozen(clock.now() + timedelta(seconds=5)):
+        assert dispatch_all() == 1
+
+
 def test_a_claim_whose_worker_died_is_handed_over_by_the_next_under_the_same_key(story, backend):
     cluster = cluster_with()
     job = submit(story)

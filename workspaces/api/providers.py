@@ -75,14 +75,14 @@ class ProvidersView(OrgView):
     permissions = {"GET": P.PROVIDERS_READ, "POST": P.PROVIDERS_WRITE}
 
     @extend_schema(operation_id="providers_list", responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, org: str) -> Response:
+    def get(self, request: Request) -> Response:
         """Those of the organization, for operators also those of the installation, and the kinds with their options."""
         known = [{"name": k.name, "title": k.title, "missing": k.missing(), "options": [o.as_dict() for o in k.options]} for k in kinds().values()]
         return Response({"items": [told(row) for row in service.providers_for(self.actor)], "next": None, "previous": None, "kinds": known})
 
     @extend_schema(request=NewProviderSerializer, responses={201: OpenApiTypes.OBJECT})
     @idempotent
-    def post(self, request: Request, org: str) -> Response:
+    def post(self, request: Request) -> Response:
         """Connect one. Nobody comes in by it before it has rules."""
         body = read(NewProviderSerializer, request)
         is_wide = body.pop("is_wide")
@@ -94,7 +94,7 @@ class ProviderTryView(OrgView):
     permissions = {"POST": P.PROVIDERS_WRITE}
 
     @extend_schema(request=TryProviderSerializer, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request, org: str) -> Response:
+    def post(self, request: Request) -> Response:
         """Try options that are not stored yet, and say what was found."""
         return Response(service.try_options(actor=self.actor, org=self.org, **read(TryProviderSerializer, request)).as_dict())
 
@@ -103,19 +103,19 @@ class ProviderView(OrgView):
     permissions = {"GET": P.PROVIDERS_READ, "PATCH": P.PROVIDERS_WRITE, "DELETE": P.PROVIDERS_WRITE}
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, org: str, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Response:
         """One with its options and rules; secrets are never told."""
         row = service.find_provider(self.actor, slug)
         return Response(told(row) | {"rules": service.rules_told(row)})
 
     @extend_schema(request=ChangeProviderSerializer, responses=OpenApiTypes.OBJECT)
-    def patch(self, request: Request, org: str, slug: str) -> Response:
+    def patch(self, request: Request, slug: str) -> Response:
         """Other options, another name, other domains, or switching it off and on."""
         row = service.find_provider(self.actor, slug)
         return Response(told(service.change_provider(actor=self.actor, provider=row, **read(ChangeProviderSerializer, request))))
 
     @extend_schema(responses={204: None})
-    def delete(self, request: Request, org: str, slug: str) -> Response:
+    def delete(self, request: Request, slug: str) -> Response:
         """Remove it; the roles that it gave stay, as if given by hand."""
         service.remove_provider(actor=self.actor, provider=service.find_provider(self.actor, slug))
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -125,7 +125,7 @@ class ProviderTestView(OrgView):
     permissions = {"POST": P.PROVIDERS_WRITE}
 
     @extend_schema(request=ProviderOptionsSerializer, responses=OpenApiTypes.OBJECT)
-    def post(self, request: Request, org: str, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> Response:
         """Test it as it is stored, with other options on top if some are given."""
         row, body = service.find_provider(self.actor, slug), read(ProviderOptionsSerializer, request)
         found = service.try_options(actor=self.actor, org=row.org, kind=row.kind, options=body["options"], provider=row)
@@ -136,12 +136,12 @@ class ProviderRulesView(OrgView):
     permissions = {"GET": P.PROVIDERS_READ, "PUT": P.PROVIDERS_WRITE}
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, org: str, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Response:
         """What its groups give, in order."""
         return items(service.rules_told(service.find_provider(self.actor, slug)))
 
     @extend_schema(request=GroupRulesSerializer, responses=OpenApiTypes.OBJECT)
-    def put(self, request: Request, org: str, slug: str) -> Response:
+    def put(self, request: Request, slug: str) -> Response:
         """All rules at once. They count at the next sign-in and run."""
         row = service.find_provider(self.actor, slug)
         service.set_rules(actor=self.actor, provider=row, rules=read(GroupRulesSerializer, request)["rules"])
@@ -152,7 +152,7 @@ class ProviderGroupsView(OrgView):
     permissions = {"GET": P.PROVIDERS_WRITE}
 
     @extend_schema(parameters=[OpenApiParameter("q", str, description="A part of the name")], responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, org: str, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Response:
         """Groups of the provider by a part of their name, at most twenty."""
         row = service.find_provider(self.actor, slug)
         names = service.groups_named(actor=self.actor, provider=row, typed=request.query_params.get("q", ""))
@@ -163,12 +163,12 @@ class ProviderRunsView(OrgView):
     permissions = {"GET": P.PROVIDERS_READ, "POST": P.PROVIDERS_WRITE}
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
-    def get(self, request: Request, org: str, slug: str) -> Response:
+    def get(self, request: Request, slug: str) -> Response:
         """The latest runs with what they changed."""
         return items([run_told(run) for run in last_runs(service.find_provider(self.actor, slug))])
 
     @extend_schema(request=NewRunSerializer, responses={201: OpenApiTypes.OBJECT})
-    def post(self, request: Request, org: str, slug: str) -> Response:
+    def post(self, request: Request, slug: str) -> Response:
         """Ask the directory for everybody, and make people and roles follow; or only say what would change."""
         row, body = service.find_provider(self.actor, slug), read(NewRunSerializer, request)
         stopped = DirectoryRun.objects.filter(provider=row, id=body.get("accept"), outcome=DirectoryRun.Outcome.STOPPED).first()

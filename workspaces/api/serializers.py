@@ -6,17 +6,22 @@ from rest_framework import serializers
 
 from workspaces.permissions import OrgRole, TeamRole
 
+_ORG_ROLES = f"One of {', '.join(OrgRole)}, or an organization's role of your own making."
+_TEAM_ROLES = f"One of {', '.join(TeamRole)}, or a team's role of your own making."
+
 
 class OrgSerializer(serializers.Serializer):  # type: ignore[type-arg]
     slug = serializers.CharField()
     name = serializers.CharField()
-    role = serializers.CharField(help_text="The caller's role: owner, admin, member, viewer; empty for an operator.")
+    role = serializers.CharField(help_text="The caller's role; empty for an operator.")
+    role_title = serializers.CharField(required=False, help_text="What people call that role.")
 
 
 class TeamSerializer(serializers.Serializer):  # type: ignore[type-arg]
     slug = serializers.CharField()
     name = serializers.CharField()
-    role = serializers.CharField(help_text="The caller's role in it: lead, member, viewer, or empty.")
+    role = serializers.CharField(help_text="The caller's role in it, or empty.")
+    role_title = serializers.CharField()
     members = serializers.IntegerField()
     created_at = serializers.DateTimeField()
 
@@ -34,6 +39,7 @@ class MemberSerializer(serializers.Serializer):  # type: ignore[type-arg]
     email = serializers.EmailField()
     name = serializers.CharField()
     role = serializers.CharField()
+    role_title = serializers.CharField(required=False, help_text="What people call that role; in lists.")
     teams = serializers.ListField(child=serializers.CharField(), required=False)
     created_at = serializers.DateTimeField()
     invite_url = serializers.CharField(required=False, help_text="Given once, for a person who has no password yet.")
@@ -42,20 +48,20 @@ class MemberSerializer(serializers.Serializer):  # type: ignore[type-arg]
 class NewMemberSerializer(serializers.Serializer):  # type: ignore[type-arg]
     email = serializers.CharField(max_length=254)
     name = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
-    role = serializers.ChoiceField([str(r) for r in OrgRole], default=str(OrgRole.MEMBER))
+    role = serializers.CharField(max_length=40, default="member", help_text=_ORG_ROLES)
 
 
 class OrgRoleSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    role = serializers.ChoiceField([str(r) for r in OrgRole])
+    role = serializers.CharField(max_length=40, help_text=_ORG_ROLES)
 
 
 class NewTeamMemberSerializer(serializers.Serializer):  # type: ignore[type-arg]
     email = serializers.CharField(max_length=254)
-    role = serializers.ChoiceField([str(r) for r in TeamRole], default=str(TeamRole.MEMBER))
+    role = serializers.CharField(max_length=40, default="member", help_text=_TEAM_ROLES)
 
 
 class TeamRoleSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    role = serializers.ChoiceField([str(r) for r in TeamRole])
+    role = serializers.CharField(max_length=40, help_text=_TEAM_ROLES)
 
 
 class TokenSerializer(serializers.Serializer):  # type: ignore[type-arg]

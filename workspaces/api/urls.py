@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.api import providers, views
+from workspaces.api import providers, roles, views
 
 _PROVIDER = "orgs/<slug:org>/providers/<slug:slug>"
 
@@ -16,6 +16,10 @@ urlpatterns = [
     path("orgs/<slug:org>/teams/<slug:team>/members/<str:email>", views.TeamMemberView.as_view(), name="api-team-member"),
     path("orgs/<slug:org>/members", views.MembersView.as_view(), name="api-members"),
     path("orgs/<slug:org>/members/<str:email>", views.MemberView.as_view(), name="api-member"),
+    path("orgs/<slug:org>/roles", roles.RolesView.as_view(), name="api-roles"),
+    path("orgs/<slug:org>/roles/<slug:role>", roles.RoleView.as_view(), name="api-role"),
+    path("orgs/<slug:org>/access", roles.AccessView.as_view(), name="api-access"),
+    path("orgs/<slug:org>/access/changes", roles.ChangesView.as_view(), name="api-access-changes"),
     path("orgs/<slug:org>/tokens", views.TokensView.as_view(), name="api-tokens"),
     path("orgs/<slug:org>/tokens/<uuid:token>", views.TokenView.as_view(), name="api-token"),
     path("orgs/<slug:org>/providers", providers.ProvidersView.as_view(), name="api-providers"),

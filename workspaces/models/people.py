@@ -9,7 +9,6 @@ from django.db import models
 
 from portal.core import clock
 from portal.core.ids import uuid7
-from workspaces.permissions import OrgRole, TeamRole
 from workspaces.tenancy.models import TenantModel
 
 
@@ -60,10 +59,11 @@ class Organization(models.Model):
 
 
 class Membership(TenantModel):
-    """A person's role in an organization."""
+    """A person's role in an organization: a built-in one (`OrgRole`) or one of the organization's own making.
+    Written by `workspaces.services`."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
-    role = models.CharField(max_length=16, choices=[(r, r) for r in OrgRole], default=OrgRole.MEMBER)
+    role = models.CharField(max_length=40, default="member")
     provider = models.ForeignKey("workspaces.Provider", null=True, on_delete=models.SET_NULL, related_name="+")  # whose group gave it
     via = models.CharField(max_length=400, blank=True)      # that group; no provider: given by hand, and no directory touches it
     suspended_at = models.DateTimeField(null=True)          # counts for nothing while set: their directory no longer names them
@@ -90,12 +90,30 @@ class Team(TenantModel):
         return self.slug
 
 
+class Role(TenantModel):
+    """A role of the organization's own making: a set of permissions under a name, for memberships of one kind. What is stored and not
+    known (any more) grants nothing. Written by `workspaces.services.roles`."""
+
+    slug = models.SlugField(max_length=40)
+    kind = models.CharField(max_length=8, choices=[("org", "org"), ("team", "team")])
+    name = models.CharField(max_length=100)
+    permissions = models.JSONField(default=list)      # permission values, sorted
+    created_at = models.DateTimeField(default=clock.now)
+
+    class Meta(TenantModel.Meta):
+        constraints = [models.UniqueConstraint(fields=["org", "slug"], name="role_slug_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.slug}"
+
+
 class TeamMembership(TenantModel):
-    """A person's role in a team; they are in its organization too."""
+    """A person's role in a team, built-in (`TeamRole`) or of the organization's own making; they are in its organization too.
+    Written by `workspaces.services`."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
-    role = models.CharField(max_length=16, choices=[(r, r) for r in TeamRole], default=TeamRole.MEMBER)
+    role = models.CharField(max_length=40, default="member")
     provider = models.ForeignKey("workspaces.Provider", null=True, on_delete=models.SET_NULL, related_name="+")  # whose group gave it
     via = models.CharField(max_length=400, blank=True)      # that group; no provider: given by hand, and no directory touches it
     created_at = models.DateTimeField(default=clock.now)

@@ -26,7 +26,7 @@ from workspaces.tenancy.scope import platform_scope
 __all__ = ["Person", "Plan", "Rule", "Synced", "World", "admit", "apply", "plan", "plan_of", "rules_of", "sync_people", "world_of"]
 
 BATCH = 1000
-_IN = 500                               # values in one list
+_IN = 1000                              # values in one list
 _WHY = "a directory gives roles in several organizations"
 
 
@@ -96,7 +96,7 @@ def world_of(provider: Provider, people: Sequence[Person], subjects: Sequence[st
                      _operators(known, {person.subject for person in people}), sum(not k.is_gone for k in known))
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def apply(made: Plan, provider: Provider, *, actor: str) -> None:
     """Write a plan, its events with what was before and is after, and end the tokens of who leaves."""
     with platform_scope(_WHY):
@@ -211,15 +211,15 @@ def _save_identities(provider: Provider, after: Sequence[Known]) -> None:
 
 def _save_seats(model: Any, changes: Sequence[Change]) -> None:
     at = clock.now()
-    place = ("org_id", "user_id", "role", "provider_id", "via") + (() if model is Membership else ("team_id",))
-    rows = [(c, model(id=c.seat.id, **{name: getattr(c.seat, name) for name in place}, created_at=at)) for c in changes if c.after]
-    for change, row in rows:
+    place = ("id", "org_id", "user_id", "role", "provider_id", "via") + (() if model is Membership else ("team_id",))
+    names = [name.removesuffix("_id") for name in place]
+    insert_rows(model, [*names, "created_at"], [[*(getattr(c.seat, name) for name in place), at] for c in changes if c.before is None])
+    changed = [model(**{name: getattr(c.after, name) for name in place}, created_at=at) for c in changes if c.before and c.after]
+    for row, change in zip(changed, (c for c in changes if c.before and c.after), strict=True):
         if change.seat.is_suspended:
             row.suspended_at = at
-    changed = ["role", "via"] + (["suspended_at"] if model is Membership else [])
-    model.objects.bulk_create([row for change, row in rows if change.before is None], batch_size=_IN)
-    model.objects.bulk_create([row for change, row in rows if change.before], update_conflicts=True, unique_fields=["id"],
-                              update_fields=changed, batch_size=_IN)
+    model.objects.bulk_create(changed, update_conflicts=True, unique_fields=["id"], batch_size=_IN,
+                              update_fields=["role", "via"] + (["suspended_at"] if model is Membership else []))
     for some in _chunks([c.seat.id for c in changes if c.after is None]):
         model.objects.filter(id__in=some).delete()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
@@ -13,10 +12,11 @@ from portal.core.events import Fact, record
 from workspaces.actors import Actor, authorize
 from workspaces.models import Membership, Organization, Team, TeamMembership, User
 from workspaces.permissions import OrgRole, Permission, TeamRole
+from workspaces.services.giving import check_org_role, check_org_role_of, check_team_role, may_lead
+from workspaces.services.naming import alone_in, check_slug, clean_name
 from workspaces.services.tokens import revoke_tokens_of
 from workspaces.tenancy.scope import org_scope
 
-SLUG = re.compile(r"[a-z][a-z0-9-]{0,38}[a-z0-9]\Z")
 RESERVED = frozenset({
     "about", "accounts", "admin", "agent", "api", "apps", "assets", "auth", "favicon.ico", "healthz", "help", "hf", "login", "logout",
     "metrics", "mlflow", "new", "oauth", "oidc", "readyz", "robots.txt", "s3", "saml", "scim", "settings", "static", "v1", "v2", "ws", "xet",
@@ -28,7 +28,7 @@ def create_org(*, actor: Actor, slug: str, name: str, owner: User) -> Organizati
     """A new organization with its first owner. Operators only. Raises InvalidInput, Conflict, NotPermitted."""
     if not actor.is_operator:
         raise NotPermitted("Only a platform operator makes organizations.")
-    _check_slug(slug)
+    check_slug(slug)
     if slug in RESERVED:
         raise InvalidInput.at("slug", f"{slug!r} is an address of the portal itself; choose another name")
     try:
@@ -44,14 +44,14 @@ def create_org(*, actor: Actor, slug: str, name: str, owner: User) -> Organizati
 
 @transaction.atomic
 def create_team(*, actor: Actor, org: Organization, slug: str, name: str = "") -> Team:
-    """A new team; who makes it leads it. Raises InvalidInput, Conflict, NotPermitted."""
+    """A new team; who makes it leads it, if that gives them nothing they lack. Raises InvalidInput, Conflict, NotPermitted."""
     authorize(actor, Permission.TEAMS_WRITE)
-    _check_slug(slug)
-    _alone_in(org.id)
+    check_slug(slug)
+    alone_in(org.id)
     if Team.objects.filter(slug=slug).exists():
         raise Conflict(f"There is already a team {slug!r} in {org.slug}.")
     team = Team.objects.create(org=org, slug=slug, name=clean_name(name or slug))
-    if actor.user_id and Membership.objects.filter(user_id=actor.user_id).exists():
+    if actor.user_id and may_lead(actor) and Membership.objects.filter(user_id=actor.user_id).exists():
         TeamMembership.objects.create(org=org, team=team, user_id=actor.user_id, role=TeamRole.LEAD)
     _record("team.created", actor, org.id, "team", team.id, slug=slug)
     return team
@@ -72,8 +72,8 @@ def add_member(*, actor: Actor, org: Organization, email: str, name: str = "", r
     """Bring a person into the organization, making their account if they have none (without a password: they set it by
     link). Raises InvalidInput, Conflict, NotPermitted."""
     authorize(actor, Permission.MEMBERS_WRITE)
-    role = _org_role(actor, role)
-    _alone_in(org.id)
+    alone_in(org.id)
+    role = check_org_role(actor, org, role)
     user = _person(email, name)
     if Membership.objects.filter(user=user).exists():
         raise Conflict(f"{user.email} is already a member of {org.slug}.")
@@ -84,12 +84,12 @@ def add_member(*, actor: Actor, org: Organization, email: str, name: str = "", r
 
 @transaction.atomic
 def change_member(*, actor: Actor, org: Organization, email: str, role: str) -> Membership:
-    """Another role in the organization; the last owner stays one."""
+    """Another role in the organization; the last owner stays one, and nobody gives or takes more than they hold."""
     authorize(actor, Permission.MEMBERS_WRITE)
-    role = _org_role(actor, role)
-    _alone_in(org.id)
+    alone_in(org.id)
+    role = check_org_role(actor, org, role)
     membership = _membership(email)
-    _spare_last_owner(actor, membership, keeps=role == OrgRole.OWNER)
+    _spare_betters(actor, membership, keeps=role == OrgRole.OWNER)
     before, membership.role = membership.role, role
     membership.save(update_fields=["role"])
     _record("member.changed", actor, org.id, "user", membership.user_id, email=email, before=before, after=role)
@@ -100,9 +100,9 @@ def change_member(*, actor: Actor, org: Organization, email: str, role: str) -> 
 def remove_member(*, actor: Actor, org: Organization, email: str) -> None:
     """Out of the organization and all of its teams; their tokens here stop working. Their jobs stay."""
     authorize(actor, Permission.MEMBERS_WRITE)
-    _alone_in(org.id)
+    alone_in(org.id)
     membership = _membership(email)
-    _spare_last_owner(actor, membership, keeps=False)
+    _spare_betters(actor, membership, keeps=False)
     TeamMembership.objects.filter(user_id=membership.user_id).delete()
     revoke_tokens_of(membership.user_id)
     membership.delete()
@@ -113,11 +113,12 @@ def remove_member(*, actor: Actor, org: Organization, email: str) -> None:
 def add_team_member(*, actor: Actor, team: Team, email: str, role: str = TeamRole.MEMBER) -> TeamMembership:
     """A member of the organization joins a team. Raises InvalidInput, NotFound, Conflict, NotPermitted."""
     authorize(actor, Permission.MEMBERS_WRITE, team)
-    _alone_in(team.org_id)
+    alone_in(team.org_id)
     membership = _membership(email)
     if TeamMembership.objects.filter(team=team, user_id=membership.user_id).exists():
         raise Conflict(f"{email} is already in team {team.slug}.")
-    row = TeamMembership.objects.create(org_id=team.org_id, team=team, user_id=membership.user_id, role=_team_role(role))
+    role = check_team_role(actor, team, role, membership.user_id)
+    row = TeamMembership.objects.create(org_id=team.org_id, team=team, user_id=membership.user_id, role=role)
     _record("team_member.added", actor, team.org_id, "team", team.id, email=email, role=role)
     return row
 
@@ -126,9 +127,9 @@ def add_team_member(*, actor: Actor, team: Team, email: str, role: str = TeamRol
 def change_team_member(*, actor: Actor, team: Team, email: str, role: str) -> TeamMembership:
     """Another role in the team."""
     authorize(actor, Permission.MEMBERS_WRITE, team)
-    _alone_in(team.org_id)
+    alone_in(team.org_id)
     row = _team_membership(team, email)
-    before, row.role = row.role, _team_role(role)
+    before, row.role = row.role, check_team_role(actor, team, role, row.user_id)
     row.save(update_fields=["role"])
     _record("team_member.changed", actor, team.org_id, "team", team.id, email=email, before=before, after=role)
     return row
@@ -138,19 +139,11 @@ def change_team_member(*, actor: Actor, team: Team, email: str, role: str) -> Te
 def remove_team_member(*, actor: Actor, team: Team, email: str) -> None:
     """Out of the team; their tokens bound to it stop working. Their jobs stay."""
     authorize(actor, Permission.MEMBERS_WRITE, team)
-    _alone_in(team.org_id)
+    alone_in(team.org_id)
     row = _team_membership(team, email)
     revoke_tokens_of(row.user_id, team_id=team.id)
     row.delete()
     _record("team_member.removed", actor, team.org_id, "team", team.id, email=email)
-
-
-def clean_name(name: str) -> str:
-    """A display name without control characters, at most 100 long. Raises InvalidInput."""
-    name = name.strip()
-    if not name or len(name) > 100 or not name.isprintable():
-        raise InvalidInput.at("name", "must be 1 to 100 characters long, without control characters")
-    return name
 
 
 def _person(email: str, name: str) -> User:
@@ -163,31 +156,6 @@ def _person(email: str, name: str) -> User:
             return User.objects.filter(email=email).first() or User.objects.create_user(email, name=name)
     except IntegrityError:           # another organization brought the same person in at this moment
         return User.objects.get(email=email)
-
-
-def _alone_in(org_id: UUID) -> None:
-    """Changes of people and teams of one organization happen one after the other: they are rare, and look at each other's rows
-    (a name that is taken, the last owner). No-key, so that jobs may go on being submitted."""
-    list(Organization.objects.select_for_update(no_key=True).filter(id=org_id).values_list("id"))
-
-
-def _check_slug(slug: str) -> None:
-    if not SLUG.match(slug):
-        raise InvalidInput.at("slug", "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'")
-
-
-def _org_role(actor: Actor, role: str) -> str:
-    if role not in set(OrgRole):
-        raise InvalidInput.at("role", f"must be one of {', '.join(OrgRole)}")
-    if role == OrgRole.OWNER:
-        authorize(actor, Permission.ORG_ADMIN)
-    return role
-
-
-def _team_role(role: str) -> str:
-    if role not in set(TeamRole):
-        raise InvalidInput.at("role", f"must be one of {', '.join(TeamRole)}")
-    return role
 
 
 def _membership(email: str) -> Membership:
@@ -204,11 +172,11 @@ def _team_membership(team: Team, email: str) -> TeamMembership:
     return row
 
 
-def _spare_last_owner(actor: Actor, membership: Membership, *, keeps: bool) -> None:
-    """Owners are changed by owners, and one always remains."""
+def _spare_betters(actor: Actor, membership: Membership, *, keeps: bool) -> None:
+    """One's better is not changed by one, and one owner always remains."""
+    check_org_role_of(actor, membership)
     if membership.role != OrgRole.OWNER:
         return
-    authorize(actor, Permission.ORG_ADMIN)
     owners = Membership.objects.filter(role=OrgRole.OWNER).count()
     if not keeps and owners < 2:
         raise Conflict("An organization needs an owner: make somebody else owner first.")

@@ -16,8 +16,10 @@ from portal.core.events import Fact, record
 from portal.core.options import Options, Secret, check
 from workspaces.actors import Actor, authorize
 from workspaces.models import GroupRule, Organization, Provider, Team
-from workspaces.permissions import OrgRole, Permission, TeamRole
-from workspaces.services.orgs import SLUG, clean_name
+from workspaces.own_roles import read_own_roles
+from workspaces.permissions import Permission
+from workspaces.roles import roles_of
+from workspaces.services.naming import check_slug, clean_name
 from workspaces.sso.kinds import Away, Found, Kind, kind_of
 from workspaces.tenancy.scope import platform_scope
 
@@ -32,8 +34,7 @@ def create_provider(*, actor: Actor, org: Organization | None, kind: str, slug: 
     Conflict."""
     _may_write(actor, org)
     what = _usable(kind)
-    if not SLUG.match(slug):
-        raise InvalidInput.at("slug", "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'")
+    check_slug(slug)
     given = check(what.options, options, what="kind")
     _check_operators(actor, what, given, None)
     _made(what, given)
@@ -212,8 +213,9 @@ def _rule(provider: Provider, position: int, given: Mapping[str, str]) -> GroupR
         team = Team.objects.filter(org=org, slug=given["team"]).first() if given.get("team") else None
     if given.get("team") and team is None:
         raise InvalidInput.at(at, f"there is no team {given['team'][:40]!r} in {org.slug}")
-    if role not in set(TeamRole if team else OrgRole):
-        raise InvalidInput.at(at, f"the role must be one of {', '.join(TeamRole if team else OrgRole)}")
+    known = [facts.slug for facts in roles_of("team" if team else "org", read_own_roles(org.id))]
+    if role not in known:
+        raise InvalidInput.at(at, f"the role must be one of {', '.join(known)}")
     return GroupRule(provider=provider, position=position, group=group, org=org, team=team, role=role)
 
 

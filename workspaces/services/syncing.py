@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -109,7 +110,7 @@ def _ended(run: DirectoryRun, found: Listing | None, result: Synced | str) -> Di
     else:
         run.outcome, run.message = _outcome(run, result), result.objection
         run.counts = {"people": len(found.people) if found else 0, "groups": found.groups if found else 0, **counts_of(result.plan)}
-        run.lines = list(lines_of(result.plan))[:MOST_LINES]
+        run.lines = list(islice(lines_of(result.plan), MOST_LINES))
         run.losses = sorted(map(str, result.plan.losses))
         run.clashes = _linkable(result.plan)
     run.save()

@@ -8,6 +8,7 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 register = template.Library()
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
@@ -63,6 +64,12 @@ def span(seconds: Any) -> str:
     if s < 3600:
         return f"{s // 60} min"
     return f"{s // 3600}h {s // 60 % 60:02d}m" if s < 172800 else f"{s // 86400}d {s // 3600 % 24:02d}h"
+
+
+@register.filter
+def words(text: str) -> str:
+    """Words that came from a table of ours, in the reader's language."""
+    return gettext(text) if text else ""
 
 
 @register.filter

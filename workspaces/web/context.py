@@ -22,6 +22,7 @@ _NAV = (
     ("Teams", "teams", "teams", P.TEAMS_READ, "t"),
     ("Members", "members", "members", P.MEMBERS_READ, "m"),
     ("Directories", "directories", "directories", P.PROVIDERS_READ, "d"),
+    ("Roles", "roles", "roles", P.MEMBERS_READ, "r"),
     ("Quotas", "quotas", "quotas", P.QUOTAS_READ, "q"),
     ("Tokens", "tokens", "tokens", P.TOKENS_READ, "k"),
 )
@@ -44,6 +45,7 @@ def _palette(nav: list[dict[str, Any]], slug: str) -> list[dict[str, str]]:
             *({"title": item["name"], "note": f"g {item['key']}", "url": item["url"]} for item in nav),
             {"title": "My running jobs", "note": "", "url": f"/{slug}/jobs?owner=me&state=running"},
             {"title": "Failed jobs", "note": "", "url": f"/{slug}/jobs?state=failed"},
+            {"title": "Why can somebody …?", "note": "", "url": f"/{slug}/access"},
             {"title": "API documentation", "note": "", "url": "/api/docs/"}]
 
 

@@ -15,6 +15,7 @@ from workspaces.invitations import invite_url
 from workspaces.models import Team
 from workspaces.permissions import OrgRole, TeamRole
 from workspaces.permissions import Permission as P
+from workspaces.services.giving import org_roles_for, team_roles_for
 from workspaces.web.doors import action, page
 
 READ_WRITE = ("GET", "HEAD", "POST")
@@ -48,15 +49,16 @@ def teams(request: Any) -> HttpResponse:
 @page(P.TEAMS_READ, READ_WRITE)
 def team(request: Any, team: str) -> HttpResponse:
     """One team: its people, and what it holds."""
-    row = _team(team)
+    row = team_named(team)
     if request.method == "POST":
         email = request.POST.get("email", "").strip()
         return action(request, request.path, f"{email} is in {row.name} now.", lambda: services.add_team_member(
             actor=request.actor, team=row, email=email, role=request.POST.get("role", TeamRole.MEMBER)))
-    known = {m["email"] for m in selectors.members_of_team(row)}
+    known, roles = {m["email"] for m in selectors.members_of_team(row)}, team_roles_for(request.actor, row)
     return render(request, "workspaces/team.html", {
         "page_title": row.name, "crumbs": [("Teams", f"/{request.org.slug}/teams")], "team_row": row,
-        "members": selectors.members_of_team(row), "roles": list(TeamRole), "may_write": request.actor.may(P.MEMBERS_WRITE, row.id),
+        "members": selectors.members_of_team(row), "roles": roles, "givable": {r.slug for r in roles},
+        "may_write": request.actor.may(P.MEMBERS_WRITE, row.id),
         "candidates": [m for m in selectors.members_of_org() if m["email"] not in known],
         "quotas": [q for q in selectors.quotas_for(request.actor) if q["scope"] == "team" and q["subject"] == row.slug]})
 
@@ -64,20 +66,22 @@ def team(request: Any, team: str) -> HttpResponse:
 @page(None, POST)
 def change_team_member(request: Any, team: str, email: str) -> HttpResponse:
     """Another role, or out."""
-    row = _team(team)
+    row = team_named(team)
     back = f"/{request.org.slug}/teams/{row.slug}"
     if request.POST.get("remove"):
         return action(request, back, f"{email} is no longer in {row.name}.",
                       lambda: services.remove_team_member(actor=request.actor, team=row, email=email))
     role = request.POST.get("role", "")
-    return action(request, back, f"{email} is {role} of {row.name} now.",
+    return action(request, back, f"{email} has another role in {row.name} now.",
                   lambda: services.change_team_member(actor=request.actor, team=row, email=email, role=role))
 
 
 @page(P.MEMBERS_READ, READ_WRITE)
 def members(request: Any) -> HttpResponse:
     """Everybody, and bringing somebody in."""
-    context = {"page_title": "Members", "roles": list(OrgRole), "may_write": request.actor.may(P.MEMBERS_WRITE)}
+    roles = org_roles_for(request.actor, request.org)
+    context = {"page_title": "Members", "roles": roles, "givable": {r.slug for r in roles},
+               "may_write": request.actor.may(P.MEMBERS_WRITE)}
     if request.method == "POST":
         try:
             row = services.add_member(actor=request.actor, org=request.org, email=request.POST.get("email", ""),
@@ -101,7 +105,7 @@ def change_member(request: Any, email: str) -> HttpResponse:
         return action(request, back, f"{email} is no longer a member. Their jobs stay.",
                       lambda: services.remove_member(actor=request.actor, org=request.org, email=email))
     role = request.POST.get("role", "")
-    return action(request, back, f"{email} is {role} now.",
+    return action(request, back, f"{email} has another role now.",
                   lambda: services.change_member(actor=request.actor, org=request.org, email=email, role=role))
 
 
@@ -162,12 +166,13 @@ def _make_token(request: Any) -> dict[str, Any]:
         raise InvalidInput.at("days", "must be a whole number; 0 for a token that does not expire")
     slug = request.POST.get("team", "")
     made = services.create_token(
-        actor=request.actor, org=request.org, name=request.POST.get("name", ""), team=_team(slug) if slug else None,
+        actor=request.actor, org=request.org, name=request.POST.get("name", ""), team=team_named(slug) if slug else None,
         scopes=request.POST.getlist("scopes") or ["all"], days=int(days) or None)
     return selectors.token_row(made.row) | {"token": made.secret}
 
 
-def _team(slug: str) -> Team:
+def team_named(slug: str) -> Team:
+    """A team of the organization entered. Raises NotFound."""
     row = Team.objects.filter(slug=slug).first()
     if row is None:
         raise NotFound(f"There is no team {slug[:40]!r} here.")

@@ -55,7 +55,7 @@ def create_team(session: Session, slug: TeamName, name: Annotated[str, Option("-
 @teams.command("add")
 def add_to_team(
     session: Session, name: TeamName, email: Email,
-    role: Annotated[str, Option("--role", metavar="WORD", help="lead, member or viewer.")] = "member",
+    role: Annotated[str, Option("--role", metavar="WORD", help="See muster role list.")] = "member",
 ) -> None:  # fmt: skip
     """Bring a member of the organization in."""
     made = session.client.teams.add(name, email, role)
@@ -79,7 +79,7 @@ def list_members(session: Session) -> None:
 @members.command("add")
 def add_member(
     session: Session, email: Email, name: Annotated[str, Option("--name", metavar="TEXT")] = "",
-    role: Annotated[str, Option("--role", metavar="WORD", help="owner, admin, member or viewer.")] = "member",
+    role: Annotated[str, Option("--role", metavar="WORD", help="See muster role list.")] = "member",
 ) -> None:  # fmt: skip
     """Bring a person in."""
     made = session.client.members.add(email, name, role)
@@ -89,7 +89,7 @@ def add_member(
 
 @members.command("change")
 def change_member(session: Session, email: Email, role: Annotated[str, Option("--role", metavar="WORD")]) -> None:
-    """Give another role: owner, admin, member or viewer."""
+    """Give another role; muster role list says which there are."""
     session.show(session.client.members.change(email, role), f"{email} is {role}.", [email])
 
 

@@ -22,14 +22,21 @@ _BORROWED = re.compile(r"borrowing limit for (\S+) in flavor (\S+) exceeded")
 _MISSING = re.compile(r"resource (\S+) unavailable in ClusterQueue")
 _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
     (r"LocalQueue (\S+) doesn't exist", Wait.CLUSTER_HELD, "Kueue has no queue {0} in this namespace.", "Ask the operator for the queue's name."),
-    (r"ClusterQueue (\S+) (?:doesn't exist|is inactive|is stopped)", Wait.CLUSTER_HELD, "Kueue's queue {0} is closed.",
-     "Ask the operator when it opens."),
+    (r"ClusterQueue (\S+) (?:doesn't exist|not found)", Wait.CLUSTER_HELD, "Kueue's queue {0} is not there.", "Ask the operator of the cluster."),
+    (r"(?:Cluster|Local)Queue (\S+) is (?:inactive|stopped)", Wait.CLUSTER_HELD, "Kueue's queue {0} is closed.", "Ask the operator when it opens."),
+    (r"namespace doesn't match ClusterQueue selector", Wait.CLUSTER_HELD, "Kueue's queue takes no jobs of this team's namespace.",
+     "Ask the operator of the cluster."),
     (r"flavor (\S+) doesn't match node affinity", Wait.IMPOSSIBLE, "No flavor of Kueue's queue has the type of GPU or the labels asked for.",
      "Choose another type, or another pool."),
     (r"untolerated taint (.+?) in flavor (\S+)", Wait.IMPOSSIBLE, "The nodes of flavor {1} are tainted {0}, which jobs here do not tolerate.",
      "Choose another pool, or ask the operator."),
-    (r"[Pp]ending the preemption of", Wait.CAPACITY, "Kueue is stopping other jobs to make room for it.", ""),
+    (r"equivalent workload recently failed", Wait.CLUSTER_LIMIT, "A job that asks for the same waits for Kueue's quota before it.",
+     "It starts when other jobs of the queue end; the operator can raise its quota."),
+    (r"pending evaluation", Wait.EVALUATING, "Kueue has not looked at it yet.", ""),
 )
+_PREEMPTS = re.compile(r"[Pp]ending the preemption of (\d+)|overlapping preemption targets")      # stands behind what it lacks until then
+
+
 @dataclass(frozen=True)
 class Reserved:
     """Quota that a Workload holds: of which ClusterQueue, and how much by flavor and our name of the resource. `name` and `uid` are those of the
@@ -86,6 +93,9 @@ def _usage(admission: Object) -> dict[tuple[str, str], int]:
 
 def of_message(message: str, workload: Object, queue: Object | None = None) -> Waiting:
     """From "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor default, 2 more needed"."""
+    if match := _PREEMPTS.search(message):
+        others = {None: "other jobs", "1": "another job"}.get(match[1], f"{match[1]} other jobs")
+        return Waiting(Wait.CAPACITY, "QuotaReserved", f"Kueue is stopping {others} to make room for it.", "", {"message": message[:1000]})
     if found := _MORE.findall(message):
         return _short_of(min(found, key=lambda one: _amount(one[0], one[2])), message, workload, queue)
     if match := _NEVER.search(message):

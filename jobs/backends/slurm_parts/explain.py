@@ -85,10 +85,14 @@ def picture_of(queue: Sequence[Queued], nodes: Sequence[NodeFacts], limits: Limi
 
 
 def explained(row: Row, picture: Picture | None) -> Waiting:
-    """As reasons.waiting, with what the picture adds."""
+    """As reasons.waiting, with what the picture adds: once for a row that looks the same in the next look, too."""
+    return picture.answers.once(row, lambda: _explained(row, picture)) if picture else reasons.waiting(row)
+
+
+def _explained(row: Row, picture: Picture) -> Waiting:
     plain = reasons.waiting(row)
-    job = picture.of(row.id) if picture else None
-    if job is None or picture is None:
+    job = picture.of(row.id)
+    if job is None:
         return plain
     if plain.wait == Wait.BEHIND:
         return _expected(_behind(plain, job, picture), row)

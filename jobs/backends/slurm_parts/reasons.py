@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from jobs.backends.base import Waiting
 from jobs.backends.slurm_parts.rows import Row
@@ -42,8 +43,13 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
 
 def waiting(row: Row) -> Waiting:
     """In words; a reason that is not in the table is told as Slurm said it."""
-    said = row.reason.strip("()").partition(",")[0].strip()
-    names = {"account": row.account or "?", "qos": row.qos or "?", "partition": row.partition or "?"}
+    return _waiting(row.reason, row.account or "?", row.qos or "?", row.partition or "?")
+
+
+@lru_cache(4096)
+def _waiting(reason: str, account: str, qos: str, partition: str) -> Waiting:
+    said = reason.strip("()").partition(",")[0].strip()
+    names = {"account": account, "qos": qos, "partition": partition}
     for pattern, wait, text, advice in _TABLE:
         if re.fullmatch(pattern, said, re.IGNORECASE):
             return Waiting(wait, said or "None", text.format(**names), advice.format(**names), names)

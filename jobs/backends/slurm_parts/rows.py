@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 # The comment comes last: it may hold a "|".
@@ -39,13 +40,16 @@ class Row:
 
 def squeue_rows(text: str) -> list[Row]:
     """Lines of `squeue -o SQUEUE` with SLURM_TIME_FORMAT=%s; a line that is none of these is left out."""
-    rows = []
-    for line in text.splitlines():
-        words = line.split("|", 11)
-        if len(words) == 12 and words[0].isdigit():
-            rows.append(Row(int(words[0]), words[1], words[6], words[2], _seconds(words[3]), _seconds(words[4]), words[5], words[7],
-                            words[8], words[9], words[10], words[11]))
-    return rows
+    return [row for line in text.splitlines() if (row := _squeue_row(line))]
+
+
+@lru_cache(1 << 16)                     # most lines are those of the look before
+def _squeue_row(line: str) -> Row | None:
+    words = line.split("|", 11)
+    if len(words) < 12 or not words[0].isdigit():
+        return None
+    return Row(int(words[0]), words[1], words[6], words[2], _seconds(words[3]), _seconds(words[4]), words[5], words[7],
+               words[8], words[9], words[10], words[11])
 
 
 def sacct_rows(text: str) -> list[Row]:

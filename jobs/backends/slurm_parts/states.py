@@ -36,6 +36,7 @@ _ENDS = {
     "REVOKED": (Reason.CANCELED, "A sibling of it started on another cluster."),
     "CANCELLED": (Reason.CANCELED, ""),
 }
+_UNLAUNCHED = re.compile(r"[^a-z]*launch[^a-z]*failed", re.IGNORECASE)
 _OVER_MEMORY = re.compile(r"exceeded memory limit \((\d+) > (\d+)\), being killed")
 _NO_FILES = 53
 _WHY_BACK = re.compile(r"CANCELLED AT \S+ DUE TO (PREEMPTION|JOB REQUEUE|NODE FAILURE)")
@@ -80,7 +81,7 @@ def is_put_back(row: Row, record: Record) -> bool:
 def is_unlaunched(row: Row) -> bool:
     """A node refused to start its script, and Slurm holds it for ever: so it goes when a controller that was started again counts job
     numbers anew which its nodes know already."""
-    return "".join(c for c in row.reason.lower() if c.isalpha()).startswith("launchfailed")
+    return bool(_UNLAUNCHED.match(row.reason))
 
 
 def is_of_another(row: Row, record: Record) -> bool:

@@ -209,6 +209,15 @@ NEVER = f"{LACKS}insufficient quota for {GPU} in flavor default, "
     ("LocalQueue vision doesn't exist", Wait.CLUSTER_HELD, "no queue vision"),
     ("ClusterQueue big is inactive", Wait.CLUSTER_HELD, "queue big is closed"),
     (f"{LACKS}untolerated taint {{a b NoSchedule <nil>}} in flavor spot", Wait.IMPOSSIBLE, "flavor spot are tainted"),
+    ("ClusterQueue big not found", Wait.CLUSTER_HELD, "queue big is not there"),
+    ("LocalQueue vision is inactive", Wait.CLUSTER_HELD, "queue vision is closed"),
+    ("LocalQueue vision is stopped", Wait.CLUSTER_HELD, "queue vision is closed"),
+    ("workload namespace doesn't match ClusterQueue selector", Wait.CLUSTER_HELD, "takes no jobs of this team's namespace"),
+    (f"{MORE}. Pending the preemption of 2 workload(s)", Wait.CAPACITY, "is stopping 2 other jobs"),
+    ("Workload has overlapping preemption targets with another workload, but will fit after these preemptions complete",
+     Wait.CAPACITY, "is stopping other jobs"),
+    ("Bypassed scheduling evaluation because an equivalent workload recently failed", Wait.CLUSTER_LIMIT, "asks for the same"),
+    ("Workload is pending evaluation in the scheduling queue", Wait.EVALUATING, "has not looked at it yet"),
     ("something new", Wait.CLUSTER_LIMIT, "Kueue says: something new"),
 ])
 def test_each_word_of_kueues_has_its_sentence(message, wait, words):

@@ -15,7 +15,7 @@ from monitoring.live.identity import BySession, ByToken, ended
 from portal.core.errors import NotFound
 from portal.core.models import Event
 from workspaces.actors import actor_of
-from workspaces.services import remove_member
+from workspaces.services import change_role, change_team_member, make_role, remove_member
 from workspaces.tenancy.scope import no_scope, org_scope
 
 
@@ -132,3 +132,17 @@ async def test_a_socket_that_cannot_be_asked_is_asked_again_and_keeps_nobody_wai
     assert [socket.asked for socket in sockets] == [1] * 6
     for socket in sockets:
         watch.leave(socket)  # type: ignore[arg-type]
+
+
+def test_what_a_role_no_longer_grants_is_no_longer_watched_whatever_was_known_of_it(story):
+    with org_scope(story.atlas.id):
+        ada = story.actor(story.ada)
+        make_role(actor=ada, org=story.atlas, slug="trainer", kind="team", permissions=["jobs:read", "jobs:submit"])
+        change_team_member(actor=ada, team=story.vision, email=story.ben.email, role="trainer")
+    topic, way, news = f"jobs:{story.atlas.id.hex}", signed_in(story, story.ben), News()
+    news.look()
+    assert Asked().of(way, [topic])[1][topic].bus_topics == (f"jobs:{story.vision.id.hex}",)
+    with org_scope(story.atlas.id):                          # as another process does it: nothing is forgotten here
+        change_role(actor=ada, org=story.atlas, slug="trainer", permissions=["jobs:submit"])
+    assert news.look() == {story.atlas.id}
+    assert Asked().of(way, [topic])[1][topic].bus_topics == ()

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workspaces', '0002_providers'),
+        ('workspaces', '0004_own_roles'),
     ]
 
     operations = [

@@ -1,0 +1,81 @@
+"""What one permission check costs once warm: the question that every request asks, of a person and of a token, with a role of the
+organization's own. The peer is Django's own `ModelBackend.has_perm` with the permissions of its user already cached."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import replace
+from statistics import median
+from typing import Any
+
+from bench.table import Row, report
+
+ROUNDS, CHECKS, TARGET = 15, 20_000, 50.0       # µs
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="muster-bench-") as home:
+        os.environ.update(MUSTER_HOME=home, DJANGO_SETTINGS_MODULE="portal.settings")
+        import django
+
+        django.setup()
+        report([_row()])
+
+
+def _row() -> Row:
+    from workspaces.access.steps import explained
+    from workspaces.actors import Actor, TokenFacts, authorize
+    from workspaces.permissions import Permission
+    from workspaces.roles import own_role
+
+    org, team = uuid.uuid4(), uuid.uuid4()
+    seats = {uuid.uuid4(): "member" for _ in range(20)} | {team: "trainer"}
+    own = {"trainer": own_role("trainer", "team", "Trainer", ["jobs:read", "jobs:submit"])}
+    person = Actor(user_id=org, email="kim@atlas.example", org_id=org, org_role="member", team_roles=seats, own_roles=own)
+    scopes = frozenset({"jobs:read", "jobs:submit", "teams:read"})
+    token = replace(person, token=TokenFacts(id=org, org_id=org, team_id=team, attempt_id=None, scopes=scopes))
+    submit = Permission.JOBS_SUBMIT
+    wanted = str(submit)
+    ours = {"person": lambda: authorize(person, submit, team), "token": lambda: authorize(token, submit, team),
+            "teams": lambda: person.teams_where(submit), "why": lambda: explained(person.case(submit, team))}
+    took = {name: _micro(call) for name, call in ours.items()}
+    raw = _micro(lambda: wanted in scopes)
+    peer = _micro(lambda: _Django.backend().has_perm(_Django(), "jobs.submit"))
+    worst = max(took["person"], took["token"])
+    return Row("Permission check, warm, role of one's own in one of 21 teams (median of 15 rounds of 20,000)",
+               f"{raw:.2f} µs: one word in a set", f"{peer:.2f} µs: Django's has_perm, cached",
+               f"person {took['person']:.2f} µs, token {took['token']:.2f} µs; teams where allowed {took['teams']:.2f} µs;"
+               f" the whole explanation {took['why']:.1f} µs", f"≤ {TARGET:.0f} µs", worst <= TARGET)
+
+
+class _Django:
+    """What Django's backend asks of a user whose permissions it has cached."""
+
+    is_active, is_anonymous, _perm_cache = True, False, frozenset({"jobs.submit"})
+
+    @staticmethod
+    def backend() -> Any:
+        from django.contrib.auth.backends import ModelBackend
+
+        return ModelBackend()
+
+
+def _micro(call: Callable[[], object]) -> float:
+    """Median microseconds of one call."""
+    call()
+    return median(_round(call) for _ in range(ROUNDS)) * 1e6
+
+
+def _round(call: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    for _ in range(CHECKS):
+        call()
+    return (time.perf_counter() - began) / CHECKS
+
+
+if __name__ == "__main__":
+    main()

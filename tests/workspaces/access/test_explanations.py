@@ -1,0 +1,123 @@
+"""An explanation, replayed by somebody who knows nothing but its steps, is the decision; what it says would help does help."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given, settings
+
+from tests.workspaces.access.worlds import ORG, World, permissions, teams, worlds
+from workspaces.access.grants import apply, gained, smallest_grants
+from workspaces.access.steps import Case, explained
+from workspaces.access.words import as_data, sentences, why_not
+from workspaces.permissions import ORG_GRANTS, TEAM_GRANTS, WORDS, Permission
+
+MANY = settings(max_examples=400, deadline=None)
+BLOCKING = {"account-off", "stranger", "token-ended", "token-elsewhere", "token-scope", "token-team"}
+
+
+def replayed(steps: list[dict[str, Any]], permission: str, own: dict[str, Any]) -> bool:
+    """From kinds and facts alone, not from the effects that the explanation claims."""
+    is_granted = False
+    for step in steps:
+        if step["kind"] in BLOCKING or (step["kind"] == "suspended" and "operator" not in {s["kind"] for s in steps}):
+            return False
+        if step["kind"] == "operator":
+            is_granted = True
+        if step["kind"] in ("org-role", "team-role"):
+            table, slug = (ORG_GRANTS, TEAM_GRANTS)[step["kind"] == "team-role"], step["facts"]["role"]
+            grants = table.get(slug) or (own[slug].permissions if slug in own and own[slug].kind == step["kind"][:-5] else ())
+            is_granted = is_granted or permission in grants
+    return is_granted
+
+
+@MANY
+@given(worlds, permissions, teams)
+def test_the_chain_replayed_reaches_the_decision_of_the_policy(world: World, permission, team):
+    explanation = explained(world.case(permission, team))
+    data = json.loads(orjson.dumps(as_data(explanation)))
+    assert explanation.allowed == data["allowed"] == world.may(permission, team)
+    assert replayed(data["steps"], data["permission"], world.own) == data["allowed"]
+    effects = {step["effect"] for step in data["steps"]}
+    assert ("grants" in effects and "blocks" not in effects) == data["allowed"]
+
+
+@MANY
+@given(worlds, permissions, teams)
+def test_without_a_decisive_step_the_decision_is_the_other_one_and_without_another_it_stays(world: World, permission, team):
+    steps = as_data(explained(world.case(permission, team)))["steps"]
+    decision = replayed(steps, permission, world.own)
+    for at, step in enumerate(steps):
+        assert (replayed(steps[:at] + steps[at + 1:], permission, world.own) != decision) == step["is_decisive"]
+
+
+@MANY
+@given(worlds, permissions, teams)
+def test_what_it_says_would_allow_it_does(world: World, permission, team):
+    case = world.case(permission, team)
+    proposals = smallest_grants(case)
+    assert bool(proposals) != explained(case).allowed
+    for proposal in proposals:
+        assert world.after(apply(case, proposal)).may(permission, team)
+
+
+@MANY
+@given(worlds, permissions, teams)
+def test_no_step_of_a_proposal_can_be_left_out(world: World, permission, team):
+    case = world.case(permission, team)
+    for proposal in smallest_grants(case):
+        for at in range(len(proposal)):
+            assert not world.after(apply(case, proposal[:at] + proposal[at + 1:])).may(permission, team)
+
+
+@MANY
+@given(worlds, permissions, teams)
+def test_no_other_single_role_would_do_it_with_less(world: World, permission, team):
+    from dataclasses import replace
+
+    case = world.case(permission, team)
+    others = [replace(case, org_role=role) for role in (*ORG_GRANTS, *world.own)]
+    others += [replace(case, team_role=role) for role in (*TEAM_GRANTS, *world.own) if team and case.org_role]
+    for proposal in smallest_grants(case):
+        ours = gained(case, apply(case, proposal))
+        for other in others:
+            if world.after(other).may(permission, team) and not gained(other, case):
+                assert not gained(case, other) < ours
+
+
+@MANY
+@given(worlds, permissions, teams)
+def test_every_step_has_words_without_holes(world: World, permission, team):
+    explanation = explained(world.case(permission, team))
+    for text in (*sentences(explanation), why_not(explanation)):
+        assert text and "%(" not in text and "None" not in text
+
+
+def test_a_member_who_may_not_submit_is_told_the_role_in_the_team_that_would_do():
+    case = Case("kim@x", Permission.JOBS_SUBMIT, ORG.id, ORG.id, "vision", org_role="member")
+    explanation = explained(case)
+    assert [(s.kind, str(s.effect)) for s in explanation.steps] == [("org-role", "silent"), ("not-in-team", "silent")]
+    assert as_data(explanation)["would_allow"] == [
+        {"text": "the role Member in team vision", "changes": [{"kind": "team-role", "role": "member"}]}]
+    assert why_not(explanation) == (
+        "The role Member in the organization does not grant jobs:submit. kim@x has no role in team vision."
+        " To be allowed: the role Member in team vision.")
+
+
+@pytest.mark.parametrize("permission", [Permission.CLUSTERS_WRITE, Permission.AGENT_WRITE])
+def test_what_no_role_grants_takes_an_operator(permission):
+    [proposal] = as_data(explained(Case("kim@x", permission, ORG.id, org_role="owner")))["would_allow"]
+    assert proposal["changes"] == [{"kind": "operator", "role": None}]
+
+
+def test_a_stranger_is_told_nothing_but_that():
+    data = as_data(explained(Case("cyd@x", Permission.JOBS_READ, ORG.id, ORG.id, "vision")))
+    assert [step["kind"] for step in data["steps"]] == ["stranger", "not-in-team"]
+    assert data["steps"][0]["text"] == "cyd@x is not a member of this organization."
+
+
+def test_words_follow_the_word_may():
+    assert all(words[0].islower() and not words.endswith(".") for words in WORDS.values())

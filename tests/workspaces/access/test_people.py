@@ -1,0 +1,115 @@
+"""Questions about people, from the rows: who may ask, and what is not told."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs import services as job_services
+from jobs.clusters import ensure_first_cluster
+from jobs.spec import parse_mapping
+from portal.core import clock
+from portal.core.errors import NotFound, NotPermitted
+from workspaces import services
+from workspaces.access.people import about_named, explain_person
+from workspaces.access.words import sentences
+from workspaces.actors import authorize
+from workspaces.models import Membership, Provider, TeamMembership, User
+from workspaces.permissions import Permission as P
+from workspaces.tenancy.scope import org_scope
+
+ACCESS = "/api/v1/orgs/atlas/access"
+
+
+@pytest.fixture
+def atlas(story):
+    ensure_first_cluster()
+    with org_scope(story.atlas.id):
+        yield story.atlas
+
+
+def asked(story, asker, email, permission, team=None, about=None):
+    return explain_person(asker=story.actor(asker), org=story.atlas, email=email, permission=permission, team=team, about=about)
+
+
+@pytest.mark.parametrize("permission", list(P))
+def test_the_answer_about_everybody_is_what_they_may(story, atlas, permission):
+    for person in (story.ada, story.ben, story.dot):
+        for team in (None, story.vision, story.speech):
+            found = asked(story, story.ada, person.email, permission, team)
+            assert found.allowed == story.actor(person, atlas).may(permission, team.id if team else None)
+
+
+def test_a_stranger_and_somebody_unknown_are_told_alike(story, atlas):
+    User.objects.filter(id=story.cyd.id).update(is_active=False)
+    stranger, unknown = (asked(story, story.ada, email, P.JOBS_READ, story.vision) for email in (story.cyd.email, "new@x.example"))
+    assert [s.kind for s in stranger.steps] == [s.kind for s in unknown.steps] == ["stranger", "not-in-team"]
+    assert not stranger.allowed
+
+
+def test_an_account_that_was_switched_off_explains_itself(story, atlas):
+    User.objects.filter(id=story.ben.id).update(is_active=False)
+    found = asked(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision)
+    assert not found.allowed
+    assert [s.kind for s in found.steps if s.is_decisive] == ["account-off"]
+
+
+def test_a_role_that_a_directory_gave_says_by_which_group_and_a_suspended_one_that_it_is(story, atlas):
+    ad = Provider.objects.create(org=atlas, kind="ldap", slug="ad", name="Atlas AD")
+    Membership.objects.filter(user=story.ben).update(provider=ad, via="cn=staff")
+    TeamMembership.objects.filter(user=story.ben).update(provider=ad, via="cn=vision")
+    told = sentences(asked(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision))
+    assert told[0].endswith("It comes by the group cn=staff of Atlas AD.")
+    assert told[1] == "The role Member in team vision grants jobs:submit. It comes by the group cn=vision of Atlas AD."
+    Membership.objects.filter(user=story.ben).update(suspended_at=clock.now())
+    found = asked(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision)
+    assert not found.allowed and [s.kind for s in found.steps] == ["suspended"]
+
+
+def test_who_may_not_see_members_asks_about_themselves_only(story, atlas):
+    services.change_member(actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="billing-viewer")
+    assert asked(story, story.ben, story.ben.email.upper(), P.BILLING_READ).allowed
+    with pytest.raises(NotPermitted):
+        asked(story, story.ben, story.ada.email, P.BILLING_READ)
+
+
+def test_about_a_job_of_somebody_else_it_says_why_acting_takes_more(story, atlas):
+    job = job_services.submit_job(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"}))
+    about = about_named(story.actor(story.ada), atlas, f"job:{job.number}")
+    found = asked(story, story.ada, story.ben.email, P.JOBS_CANCEL, about=about)
+    assert found.case.permission == P.JOBS_ADMIN and not found.allowed
+    assert sentences(found)[0] == f"#{job.number} belongs to {story.ada.email}: acting on another's job takes jobs:admin."
+    assert asked(story, story.ada, story.ben.email, P.JOBS_READ, about=about).allowed
+    assert asked(story, story.ada, story.ada.email, P.JOBS_CANCEL, about=about).case.permission == P.JOBS_CANCEL
+
+
+def test_a_job_that_one_does_not_see_is_not_there_to_be_asked_about(story, atlas):
+    job = job_services.submit_job(actor=story.actor(story.ada), team=story.speech, spec=parse_mapping({"run": "true"}))
+    with pytest.raises(NotFound):
+        about_named(story.actor(story.ben), atlas, f"job:{job.number}")
+
+
+def test_a_refusal_says_why_and_what_to_ask_for(story, atlas):
+    with pytest.raises(NotPermitted) as caught:
+        authorize(story.actor(story.ben), P.JOBS_SUBMIT, story.speech)
+    assert caught.value.message == (
+        "You may not do that in this team: it needs jobs:submit. The role Member in the organization does not grant jobs:submit."
+        " ben@atlas.example has no role in team speech. To be allowed: the role Member in team speech.")
+    assert caught.value.data == {"permission": "jobs:submit", "team": "speech"}
+
+
+def test_the_api_answers_about_oneself_with_the_token_that_asks(story):
+    found = story.api(story.ben, scopes=("jobs:read",)).get(ACCESS, {"permission": "jobs:submit", "team": "vision"}).json()
+    assert not found["allowed"]
+    assert [s["kind"] for s in found["steps"] if s["is_decisive"]] == ["token-scope"]
+    assert found["would_allow"] == [
+        {"text": "a token with the scope jobs:submit that reaches there", "changes": [{"kind": "token", "role": None}]}]
+    named = story.api(story.ada).get(ACCESS, {"permission": "jobs:submit", "team": "vision", "user": story.ben.email}).json()
+    assert named["allowed"] and [s["kind"] for s in named["steps"]] == ["org-role", "team-role"]
+
+
+@pytest.mark.parametrize(("query", "code"), [
+    ({}, 400), ({"permission": "jobs:fly"}, 400), ({"permission": "jobs:read", "team": "nosuch"}, 404),
+    ({"permission": "jobs:read", "about": "job:99"}, 404), ({"permission": "jobs:read", "about": "moon:1"}, 400),
+    ({"permission": "jobs:read", "user": "a\x00b"}, 400), ({"permission": "jobs:read", "user": "nobody@x.example"}, 200)])
+def test_a_question_that_makes_no_sense_is_refused(story, query, code):
+    assert story.api(story.ada).get(ACCESS, query).status_code == code

@@ -1,0 +1,118 @@
+"""The smallest changes that would allow what is refused. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from workspaces.access.steps import Case, explained
+from workspaces.permissions import OPERATOR_GRANTS, Permission
+from workspaces.roles import granted_by, roles_of
+
+MOST = 3
+
+
+@dataclass(frozen=True)
+class Change:
+    """`org-role` and `team-role` set a role; `token` means one that reaches this; `account-on`; `resume`; `operator`."""
+
+    kind: str
+    role: str = ""
+
+
+Proposal = tuple[Change, ...]
+
+
+def apply(case: Case, proposal: Proposal) -> Case:
+    """The case after the changes."""
+    for change in proposal:
+        case = _applied(case, change)
+    return case
+
+
+def smallest_grants(case: Case) -> list[Proposal]:
+    """Sets of changes after each of which it is allowed, at most three: of roles those only that nothing smaller could replace, and
+    none that would take away what somebody holds. Empty when it is allowed already."""
+    if explained(case).allowed:
+        return []
+    first = tuple(_removals(case))
+    cleared = apply(case, first)
+    if explained(cleared).allowed:
+        return [first]
+    found = [(_trimmed(case, first + proposal), gained(cleared, apply(cleared, proposal))) for proposal in _role_changes(cleared)]
+    minimal = [(p, gain) for p, gain in found if not any(
+        other < gain or (other == gain and len(less) < len(p)) for less, other in found)]
+    return [p for p, gain in sorted(minimal, key=lambda one: (len(one[1]), len(one[0])))][:MOST]
+
+
+def gained(before: Case, after: Case) -> frozenset[tuple[bool, Permission]]:
+    """What comes on top, as (in the team, permission)."""
+    return _reach(after) - _reach(before)
+
+
+def _trimmed(case: Case, proposal: Proposal) -> Proposal:
+    """Without what the rest does not need: an operator needs no membership."""
+    for change in proposal:
+        less = tuple(one for one in proposal if one != change)
+        if explained(apply(case, less)).allowed:
+            return _trimmed(case, less)
+    return proposal
+
+
+def _reach(case: Case) -> frozenset[tuple[bool, Permission]]:
+    org_role, team_role = ("", "") if case.is_suspended else (case.org_role, case.team_role)
+    everywhere = OPERATOR_GRANTS if case.is_operator else granted_by("org", org_role, case.own_roles)
+    in_team = everywhere | granted_by("team", team_role, case.own_roles)
+    return frozenset({(False, p) for p in everywhere} | ({(True, p) for p in in_team} if case.team_id else set()))
+
+
+def _removals(case: Case) -> Iterator[Change]:
+    """What blocks whatever the roles."""
+    blocks = {step.kind for step in explained(case).steps if step.effect == "blocks"}
+    if "account-off" in blocks:
+        yield Change("account-on")
+    if "suspended" in blocks:
+        yield Change("resume")
+    if any(kind.startswith("token-") for kind in blocks):
+        yield Change("token")
+
+
+def _role_changes(case: Case) -> Iterator[Proposal]:
+    """Every single role that grants it, without loss; a stranger also becomes a member first."""
+    yield (Change("operator"),)
+    if case.org_id is None:
+        return
+    own, wanted = case.own_roles, case.permission
+    held = granted_by("org", case.org_role, own)
+    for role in roles_of("org", own):
+        if wanted in role.permissions and held <= role.permissions:
+            yield (Change("org-role", role.slug),)
+    if case.team_id is not None:
+        join = () if case.org_role else (Change("org-role", "member"),)
+        in_team = granted_by("team", case.team_role, own)
+        if wanted in in_team:
+            yield join
+            return
+        for role in roles_of("team", own):
+            if wanted in role.permissions and in_team <= role.permissions:
+                yield (*join, Change("team-role", role.slug))
+
+
+def _applied(case: Case, change: Change) -> Case:
+    match change.kind:
+        case "org-role":
+            return replace(case, org_role=change.role)
+        case "team-role":
+            return replace(case, team_role=change.role)
+        case "account-on":
+            return replace(case, is_active=True)
+        case "resume":
+            return replace(case, is_suspended=False)
+        case "operator":
+            return replace(case, is_operator=True)
+    token = case.token
+    assert token is not None
+    is_outside = any(step.kind == "token-team" for step in explained(case).steps)
+    fit = replace(token, org_id=case.org_id or token.org_id, scopes=token.scopes | {str(case.permission)},
+                  team_id=case.team_id if is_outside else token.team_id)
+    return replace(case, token=fit, token_has_ended=False)

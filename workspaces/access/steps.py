@@ -1,0 +1,132 @@
+"""The chain of grants behind one decision. Pure: a case goes in, steps come out, and the steps alone decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from workspaces.permissions import READS, Permission
+from workspaces.roles import OwnRole, RoleFacts, role_facts
+
+if TYPE_CHECKING:
+    from workspaces.actors import TokenFacts
+
+
+class Effect(StrEnum):
+    """Allowed is: something grants, and nothing blocks."""
+
+    GRANTS = "grants"
+    SILENT = "silent"       # grants nothing, stands in no way
+    BLOCKS = "blocks"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One fact of the chain. `is_decisive`: without it the decision would be the other one."""
+
+    kind: str
+    effect: Effect
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    is_decisive: bool = False
+
+
+@dataclass(frozen=True)
+class Case:
+    """Who wants what, where, and all that bears on it. `org_id` None: outside of any organization. `team_role` is theirs in the team
+    asked about. Of a suspended membership no role counts. `org_via` and `team_via` say what gave a role, where that was not a person
+    (a group of a directory). `rule`: why this permission and not another is asked for."""
+
+    email: str
+    permission: Permission
+    org_id: UUID | None = None
+    team_id: UUID | None = None
+    team: str = ""
+    is_active: bool = True
+    is_suspended: bool = False
+    is_operator: bool = False
+    org_role: str = ""
+    team_role: str = ""
+    own_roles: Mapping[str, OwnRole] = field(default_factory=dict)
+    token: TokenFacts | None = None
+    token_has_ended: bool = False
+    org_via: str = ""
+    team_via: str = ""
+    rule: str = ""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The decision and its chain."""
+
+    case: Case
+    allowed: bool
+    steps: tuple[Step, ...]
+
+
+def explained(case: Case) -> Explanation:
+    """The chain for a case, with the steps marked on which the decision hangs."""
+    steps = (*_rule(case), *_account(case), *_token(case), *_operator(case), *_organization(case), *_team(case))
+    allowed = _decide(steps)
+    marked = tuple(replace(step, is_decisive=_decide((*steps[:at], *steps[at + 1:])) != allowed) for at, step in enumerate(steps))
+    return Explanation(case, allowed, marked)
+
+
+def _decide(steps: tuple[Step, ...]) -> bool:
+    effects = {step.effect for step in steps}
+    return Effect.GRANTS in effects and Effect.BLOCKS not in effects
+
+
+def _rule(case: Case) -> list[Step]:
+    return [Step("rule", Effect.SILENT, {"text": case.rule})] if case.rule else []
+
+
+def _account(case: Case) -> list[Step]:
+    return [] if case.is_active else [Step("account-off", Effect.BLOCKS)]
+
+
+def _token(case: Case) -> list[Step]:
+    token, permission = case.token, case.permission
+    if token is None:
+        return []
+    found = []
+    if case.token_has_ended:
+        found.append(Step("token-ended", Effect.BLOCKS))
+    if case.org_id is not None and token.org_id != case.org_id:
+        found.append(Step("token-elsewhere", Effect.BLOCKS))
+    if not token.allows(permission):
+        found.append(Step("token-scope", Effect.BLOCKS, {"scopes": sorted(token.scopes)}))
+    if token.team_id and case.team_id != token.team_id and not (case.team_id is None and permission in READS):
+        found.append(Step("token-team", Effect.BLOCKS))
+    return found or [Step("token", Effect.SILENT)]
+
+
+def _operator(case: Case) -> list[Step]:
+    return [Step("operator", Effect.GRANTS)] if case.is_operator else []
+
+
+def _organization(case: Case) -> list[Step]:
+    if case.is_suspended:
+        effect = Effect.SILENT if case.is_operator else Effect.BLOCKS
+        return [Step("suspended", effect, {"title": role_facts("org", case.org_role, case.own_roles).title})]
+    if case.org_role:
+        return [_role("org-role", case, role_facts("org", case.org_role, case.own_roles), case.org_via)]
+    if case.is_operator:
+        return []
+    return [Step("stranger", Effect.BLOCKS) if case.org_id else Step("no-operator", Effect.SILENT)]
+
+
+def _team(case: Case) -> list[Step]:
+    if case.team_id is None or case.is_suspended:
+        return []
+    if not case.team_role:
+        return [Step("not-in-team", Effect.SILENT, {"team": case.team})]
+    return [_role("team-role", case, role_facts("team", case.team_role, case.own_roles), case.team_via)]
+
+
+def _role(kind: str, case: Case, role: RoleFacts, via: str) -> Step:
+    effect = Effect.GRANTS if case.permission in role.permissions else Effect.SILENT
+    facts = {"role": role.slug, "title": role.title, "is_own": role.is_own, "is_gone": role.is_gone, "via": via}
+    return Step(kind, effect, facts | ({"team": case.team} if kind == "team-role" else {}))

@@ -1,0 +1,53 @@
+"""What a proposed change of memberships, or of a role, would change in the organization entered. Nothing is stored."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from workspaces.access.diff import EVERYWHERE, Difference, Standing, differences
+from workspaces.models import Membership, Organization, TeamMembership
+from workspaces.own_roles import read_own_roles
+from workspaces.roles import own_role
+
+
+def what_would_change(org: Organization, changes: Mapping[str, Standing]) -> list[Difference]:
+    """With these people standing as given (`Standing()`: out of the organization), and everybody else as they are."""
+    changes = {email.lower(): standing for email, standing in changes.items()}
+    return differences(standings(changes), changes, read_own_roles(org.id))
+
+
+def if_role_were(org: Organization, slug: str, permissions: Sequence[str]) -> list[Difference]:
+    """With that role of the organization's own granting these instead."""
+    own = read_own_roles(org.id)
+    changed = replace(own_role(slug, own[slug].kind, own[slug].name, permissions), unknown=())
+    now = standings()
+    return differences(now, now, own, {**own, slug: changed})
+
+
+def standings(emails: Collection[str] | None = None) -> dict[str, Standing]:
+    """How people stand: everybody, or these. Suspended memberships count for nothing."""
+    members, seats = Membership.objects.filter(suspended_at=None), TeamMembership.objects.all()
+    if emails is not None:
+        members, seats = members.filter(user__email__in=[*emails]), seats.filter(user__email__in=[*emails])
+    teams: dict[str, dict[str, str]] = defaultdict(dict)
+    for email, team, role in seats.values_list("user__email", "team__slug", "role"):
+        teams[email][team] = role
+    return {email: Standing(role, teams.get(email, {})) for email, role in members.values_list("user__email", "role")}
+
+
+def difference_row(one: Difference) -> dict[str, Any]:
+    """As the API gives it and pages show it."""
+    return {"person": one.email, "before": _standing(one.before), "after": _standing(one.after),
+            "gained": _places(one.gained), "lost": _places(one.lost)}
+
+
+def _standing(standing: Standing) -> dict[str, Any]:
+    return {"role": standing.org_role or None, "teams": dict(standing.teams)}
+
+
+def _places(reach: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
+    return [{"team": None if place == EVERYWHERE else place, "permissions": sorted(str(p) for p in permissions)}
+            for place, permissions in reach.items()]

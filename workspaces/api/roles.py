@@ -1,0 +1,151 @@
+"""REST: roles, built-in and of the organization's own making, and why somebody may or may not."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from portal.core.errors import InvalidInput
+from workspaces import selectors, services
+from workspaces.access.diff import Standing
+from workspaces.access.people import about_named, explain, explain_person, permission_named
+from workspaces.access.whatif import difference_row, what_would_change
+from workspaces.access.words import as_data
+from workspaces.api.base import OrgView, idempotent
+from workspaces.api.views import items, read
+from workspaces.permissions import Permission as P
+from workspaces.services.roles import CHOICES
+
+_PERMISSIONS = f"Of {', '.join(CHOICES)}."
+
+
+class RoleSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    slug = serializers.CharField()
+    kind = serializers.CharField(help_text="org, or team.")
+    name = serializers.CharField(help_text="What people read.")
+    is_built_in = serializers.BooleanField()
+    permissions = serializers.ListField(child=serializers.CharField())
+    unknown = serializers.ListField(child=serializers.CharField(), help_text="Stored, and granting nothing here.")
+    holders = serializers.IntegerField(help_text="How many memberships have it.")
+
+
+class NewRoleSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    slug = serializers.CharField(max_length=40)
+    kind = serializers.CharField(max_length=8, default="org", help_text="org, or team.")
+    name = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
+    permissions = serializers.ListField(child=serializers.CharField(max_length=40), max_length=60, help_text=_PERMISSIONS)
+
+
+class RoleChangeSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    name = serializers.CharField(max_length=100, required=False)
+    permissions = serializers.ListField(child=serializers.CharField(max_length=40), max_length=60, required=False, help_text=_PERMISSIONS)
+
+
+class StepSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    kind = serializers.CharField()
+    effect = serializers.CharField(help_text="grants, silent or blocks. Allowed is: something grants, and nothing blocks.")
+    is_decisive = serializers.BooleanField(help_text="Without it the decision would be the other one.")
+    text = serializers.CharField()
+    facts = serializers.DictField()
+
+
+class AccessSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    allowed = serializers.BooleanField()
+    person = serializers.CharField()
+    permission = serializers.CharField()
+    words = serializers.CharField()
+    team = serializers.CharField(allow_null=True)
+    about = serializers.CharField(allow_null=True, required=False)
+    steps = StepSerializer(many=True)
+    would_allow = serializers.ListField(child=serializers.DictField(), help_text="The smallest changes that would allow it.")
+
+
+class StandingSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    email = serializers.CharField(max_length=254)
+    role = serializers.CharField(max_length=40, allow_null=True, help_text="In the organization; null: no member of it.")
+    teams = serializers.DictField(child=serializers.CharField(max_length=40), required=False, default=dict, help_text="Team → role.")
+
+
+class ChangesSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    changes = StandingSerializer(many=True, min_length=1, max_length=1000)
+
+
+class DifferenceSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    person = serializers.CharField()
+    before = serializers.DictField()
+    after = serializers.DictField()
+    gained = serializers.ListField(child=serializers.DictField(), help_text="Where (team null: everywhere) and which permissions.")
+    lost = serializers.ListField(child=serializers.DictField())
+
+
+class RolesView(OrgView):
+    permissions = {"GET": P.MEMBERS_READ, "POST": P.ROLES_WRITE}
+
+    @extend_schema(responses=RoleSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """All roles that there are here."""
+        return items(selectors.roles_here(self.org))
+
+    @extend_schema(request=NewRoleSerializer, responses={201: RoleSerializer})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Make a role of the organization's own."""
+        row = services.make_role(actor=self.actor, org=self.org, **read(NewRoleSerializer, request))
+        return Response(selectors.role_here(self.org, row.slug), status=status.HTTP_201_CREATED)
+
+
+class RoleView(OrgView):
+    permissions = {"GET": P.MEMBERS_READ, "PATCH": P.ROLES_WRITE, "DELETE": P.ROLES_WRITE}
+
+    @extend_schema(responses=RoleSerializer)
+    def get(self, request: Request, role: str) -> Response:
+        """One role."""
+        return Response(selectors.role_here(self.org, role))
+
+    @extend_schema(request=RoleChangeSerializer, responses=RoleSerializer)
+    def patch(self, request: Request, role: str) -> Response:
+        """Another name or other permissions, for everybody who holds it."""
+        services.change_role(actor=self.actor, org=self.org, slug=role, **read(RoleChangeSerializer, request))
+        return Response(selectors.role_here(self.org, role))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, role: str) -> Response:
+        """Delete a role that nobody holds."""
+        services.delete_role(actor=self.actor, org=self.org, slug=role)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class AccessView(OrgView):
+    permissions = {"GET": None}
+
+    @extend_schema(responses=AccessSerializer, parameters=[
+        OpenApiParameter("permission", str, required=True), OpenApiParameter("team", str),
+        OpenApiParameter("user", str, description="An e-mail address; left out: oneself, with the token that asks."),
+        OpenApiParameter("about", str, description="A thing instead of a team, as job:17.")])
+    def get(self, request: Request) -> Response:
+        """Why that person may, or may not: the chain of grants, and what would allow it."""
+        asked = {name: request.query_params.get(name, "")[:254] for name in ("user", "permission", "team", "about")}
+        if "\x00" in "".join(asked.values()):
+            raise InvalidInput("No name holds a NUL character.")
+        permission = permission_named(asked["permission"])
+        about = about_named(self.actor, self.org, asked["about"]) if asked["about"] else None
+        team = self.team(asked["team"]) if asked["team"] else None
+        if asked["user"] or about:
+            found = explain_person(asker=self.actor, org=self.org, email=asked["user"] or self.actor.email, permission=permission,
+                                   team=team, about=about)
+        else:
+            found = explain(self.actor, permission, team)
+        return Response(as_data(found) | {"about": about.title if about else None})
+
+
+class ChangesView(OrgView):
+    permissions = {"POST": P.MEMBERS_WRITE}
+
+    @extend_schema(request=ChangesSerializer, responses=DifferenceSerializer(many=True))
+    def post(self, request: Request) -> Response:
+        """What would change if these people stood like this: who would gain or lose which permissions where. Nothing is stored."""
+        given = read(ChangesSerializer, request)["changes"]
+        wanted = {one["email"].strip().lower(): Standing(one["role"] or "", one["teams"]) for one in given}
+        return items([difference_row(one) for one in what_would_change(self.org, wanted)])
