@@ -51,6 +51,8 @@ def admit(provider: Provider, person: Person) -> User:
     found = Identity.objects.select_related("user").filter(provider=provider, subject=person.subject).first()
     if found is None:
         raise NotPermitted(f"{provider.name} knows you, but none of your groups there gives you access here. Ask an administrator.")
+    if found.user.is_operator and provider.org_id:
+        raise NotPermitted("An operator's account is not opened by an organization's own directory. Use your password.")
     if found.seen_at < clock.now() - timedelta(days=1):
         Identity.objects.filter(id=found.id).update(seen_at=clock.now())
     return found.user

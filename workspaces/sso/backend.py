@@ -13,8 +13,9 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
 from portal.core import clock
-from portal.core.errors import Unavailable
+from portal.core.errors import NotPermitted, Unavailable
 from workspaces.models import Provider, User
+from workspaces.planning import Person
 from workspaces.services.directory import admit
 from workspaces.services.providers import config_of
 from workspaces.sso.ldap.asking import Answer, ask
@@ -57,6 +58,17 @@ def directories_for(login: str, slug: str = "") -> list[Provider]:
         return [row for row in rows if row.slug == slug]
     named = [row for row in rows if domain and domain in row.domains]
     return named or [row for row in rows if row.org_id is None and not (domain and row.domains)]
+
+
+def prove(provider: Provider, login: str, password: str) -> Person:
+    """Who in this directory has this name and this password. Raises NotPermitted, Unavailable."""
+    answers = ask([(provider.slug, config_of(provider))], login, password)
+    _note({provider.slug: provider}, answers)
+    if answers and answers[0].trouble:
+        raise Unavailable(f"{provider.name} does not answer. Try again in a minute.")
+    if not answers or answers[0].person is None:
+        raise NotPermitted(f"{provider.name} does not know this name with this password.")
+    return answers[0].person
 
 
 def _by_directory(request: HttpRequest | None, login: str, password: str) -> User | None:

@@ -11,5 +11,6 @@ urlpatterns = [
     path("sso/<slug:slug>/", views.begin, name="account_sso"),
     path("sso/<slug:slug>/callback/", views.callback, name="account_sso_callback"),
     path("linked/", linked.linked, name="account_linked"),
+    path("linked/<slug:slug>/", linked.link_directory, name="account_link_directory"),
     path("linked/<uuid:identity>/unlink/", linked.unlink, name="account_unlink"),
 ]

@@ -135,3 +135,34 @@ def test_an_organizations_sign_in_page_lets_one_choose_its_directory(own):
     assert '<option value="atlas-own" selected>' in page
     assert "atlas-own" not in Client().get("/accounts/login/").content.decode()
     assert "atlas-own" not in Client().get("/accounts/login/?next=/borealis/").content.decode()
+
+
+def test_a_person_with_an_account_links_the_directory_by_its_password_and_signs_in_by_either(story, own, slapd):
+    with org_scope(story.atlas.id):
+        bob = User.objects.create_user("bob@corp.example", PASSWORD)
+        Membership.objects.create(org=story.atlas, user=bob, role="admin")
+    client = story.client(bob)
+    assert "Link Atlas" in client.get("/accounts/linked/").content.decode()
+    client.post("/accounts/linked/atlas-own/", {"login": "bob", "password": "wrong"})
+    client.post("/accounts/linked/atlas-own/", {"login": "bob", "password": ""})
+    assert not Identity.objects.exists()
+    client.post("/accounts/linked/atlas-own/", {"login": "bob", "password": password_of("bob")})
+    assert Identity.objects.get().user == bob
+    there, _ = sign_in("bob", password_of("bob"), directory="atlas-own")
+    assert is_in(there) and there.session[ONLY_ORG] == str(story.atlas.id)
+    with platform_scope("test"):
+        assert Membership.objects.get(user=bob).role == "admin"
+
+
+def test_an_operators_account_is_not_linked_to_an_organizations_directory(story, own):
+    client = story.client(story.dot)
+    client.post("/accounts/linked/atlas-own/", {"login": "bob", "password": password_of("bob")})
+    assert not Identity.objects.exists()
+    Identity.objects.create(provider=own, subject=_subject_of(own, "bob"), user=story.dot)
+    assert not is_in(sign_in("bob", password_of("bob"), directory="atlas-own")[0])
+
+
+def _subject_of(provider, login):
+    from workspaces.sso.backend import prove
+
+    return prove(provider, login, password_of(login)).subject
