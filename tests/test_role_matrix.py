@@ -23,7 +23,7 @@ from tests.jobs.stage import cluster_with
 from tests.story import Story
 from tests.test_permission_matrix import API, FORWARD, PAGES
 from workspaces import services
-from workspaces.models import AccessToken, User
+from workspaces.models import AccessToken, Provider, User
 from workspaces.permissions import Permission as P
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -34,6 +34,7 @@ INSIDERS = EVERYBODY - {"bea"}
 OPERATORS = frozenset(["dot"])
 OWNERS = frozenset(["ada", "dot"])
 ADMINS = frozenset(["ada", "amy", "dot"])
+OWNERS = frozenset(["ada", "dot"])
 LEADS = ADMINS | {"lee"}
 PEOPLE = ADMINS | {"uma"}
 WORKERS = LEADS | {"ben"}
@@ -51,6 +52,7 @@ class Row:
 
 
 PLATFORM_FORWARD = FORWARD.replace("0011", "0012")
+LDAP = {"url": "ldap://127.0.0.1:1", "people_base": "dc=x"}
 SPEC = {"team": "vision", "spec": {"run": "true"}}
 TABLE: dict[tuple[str, str], Row] = {
     ("api-me", "GET"): Row(EVERYBODY, None),
@@ -78,6 +80,18 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-access-changes", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"changes": [{"email": "ben@atlas.example", "role": None}]}),
     ("api-tokens", "GET"): Row(EVERYBODY, P.TOKENS_READ),
     ("api-tokens", "POST"): Row(EVERYBODY, P.TOKENS_WRITE, {"name": "mine", "scopes": ["tokens:write"]}),
+    ("api-providers", "GET"): Row(ADMINS, P.PROVIDERS_READ),
+    ("api-providers", "POST"): Row(OWNERS, P.PROVIDERS_WRITE, {"kind": "ldap", "slug": "fresh", "options": LDAP}),
+    ("api-provider-try", "POST"): Row(OWNERS, P.PROVIDERS_WRITE, {"kind": "ldap", "options": LDAP}),
+    ("api-provider", "GET"): Row(ADMINS, P.PROVIDERS_READ),
+    ("api-provider", "PATCH"): Row(OWNERS, P.PROVIDERS_WRITE, {"is_enabled": False}),
+    ("api-provider", "DELETE"): Row(OWNERS, P.PROVIDERS_WRITE),
+    ("api-provider-test", "POST"): Row(OWNERS, P.PROVIDERS_WRITE),
+    ("api-provider-rules", "GET"): Row(ADMINS, P.PROVIDERS_READ),
+    ("api-provider-rules", "PUT"): Row(OWNERS, P.PROVIDERS_WRITE, {"rules": [{"group": "*", "role": "member"}]}),
+    ("api-provider-groups", "GET"): Row(OWNERS, P.PROVIDERS_WRITE),
+    ("api-provider-runs", "GET"): Row(ADMINS, P.PROVIDERS_READ),
+    ("api-provider-runs", "POST"): Row(OWNERS, P.PROVIDERS_WRITE, {"is_dry": True}),
     ("api-token", "DELETE"): Row(PEOPLE | {"ben"}, P.TOKENS_WRITE),
     ("api-sessions", "GET"): Row(EVERYBODY, None),
     ("api-sessions", "DELETE"): Row(EVERYBODY, None),
@@ -174,6 +188,10 @@ WRITING_PAGES = {
     "audit": (ADMINS, {"do": "verify"}),
     "audit-installation": (OPERATORS, {"do": "verify"}),
     "quotas": (ADMINS, {"who": "team:vision", "resource": "gpu", "limit": "1"}),
+    "directories": (OWNERS, {"kind": "ldap", "slug": "fresh", "anyway": "1", **LDAP}),
+    "directory-edit": (OWNERS, {"title": "Other", "anyway": "1", **LDAP}),
+    "directory-rules": (OWNERS, {"group": "*", "place": "atlas", "role": "viewer"}),
+    "directory-act": (OWNERS, {"do": "disable"}),
     "job-act": (WORKERS, {}),
     "cluster": (OPERATORS, {"do": "disable"}),
     "pools": (OPERATORS, {"name": "fresh", "cluster": "local"}),
@@ -228,6 +246,7 @@ def stage(story) -> Stage:
             services.set_secret(actor=ada, org=story.atlas, team=story.vision, name="wandb", value=value)
         services.create_service_account(actor=ada, org=story.atlas, name="nightly")
         invited = services.invite(actor=ada, org=story.atlas, email="ina@atlas.example")
+        Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp", config=LDAP)
         made = services.create_token(actor=ben, org=story.atlas, name="bens", scopes=["all"])
     return Stage(story, people, str(made.row.id), str(invited.row.id))
 

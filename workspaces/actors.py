@@ -18,6 +18,7 @@ from workspaces.tenancy.scope import org_scope
 
 ALL_SCOPES = "all"
 ONLY_ORG = "only_org"        # the session's key of an organization's id, set at sign-in through its own provider
+CLOSED = "closed_orgs"       # ids of organizations that a password does not open, with the name of what does
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Actor:
     has_second_factor: bool = False
     token: TokenFacts | None = None
     only_org: UUID | None = None            # vouched for by that organization's own provider: no other opens
+    closed: Mapping[str, str] = field(default_factory=dict)     # organizations that ask for another way in, and its name
     org_id: UUID | None = None
     org_slug: str = ""
     org_role: str = ""
@@ -72,6 +74,8 @@ class Actor:
         is_elsewhere = (self.token is not None and self.token.org_id != org.id) or self.only_org not in (None, org.id)
         if is_elsewhere or not (role or self.is_operator):
             raise NotFound(f"There is no organization {org.slug!r} that you belong to.")
+        if way := self.closed.get(str(org.id)):
+            raise NotPermitted(f"{org.name} asks its people to sign in with {way}. Sign out, and sign in with that.")
         if org.requires_second_factor and not self._is_vouched_for():
             raise NotPermitted(f"{org.name} requires a second factor, and {self.email} has none yet: "
                                "add a passkey or an authenticator app on the Security page of your account.", code="second_factor_required")
@@ -152,4 +156,6 @@ def actor_in_session(user: User, session: Mapping[str, Any]) -> Actor | None:
         return None
     only = session.get(ONLY_ORG)
     actor = actor_of(user)
-    return replace(actor, is_operator=False, only_org=UUID(only)) if only else actor
+    if only:
+        return replace(actor, is_operator=False, only_org=UUID(only))
+    return replace(actor, closed=session[CLOSED]) if session.get(CLOSED) else actor

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from muster import settings
 from muster.audit import Audit
 from muster.clusters import Clusters, Pools
+from muster.directories import Directories
 from muster.errors import InvalidInput, Json, MusterError, NotAuthenticated
 from muster.jobs import Jobs
 from muster.organization import (
@@ -53,6 +54,7 @@ class Client:
         self.clusters, self.pools = Clusters(self), Pools(self)
         self.service_accounts, self.secrets = ServiceAccounts(self), Secrets(self)
         self.invitations, self.sessions = Invitations(self), Sessions(self)
+        self.directories = Directories(self)
 
     def __enter__(self) -> Client:
         return self

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from portal.core import outbound
+from portal.core import addresses
 
 REDIRECTS = 3
 _MOVED = {301, 302, 303, 307, 308}
@@ -135,7 +135,7 @@ class Wire:
         sock = socket.create_connection(address[:2], timeout=self._left())
         self._keep(sock)
         if url.scheme == "https":
-            secure = outbound.tls_context(self.policy.ca_file).wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
+            secure = addresses.tls_context(self.policy.ca_file).wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
             self._keep(secure)
             secure.do_handshake()
             sock = secure
@@ -152,8 +152,8 @@ class Wire:
         if not host or url.username is not None:
             raise Unreadable("the registry leads to an address that cannot be used")
         try:
-            return outbound.addresses(host, port, is_trusted=is_trusted)[0]
-        except outbound.Refused as error:
+            return addresses.allowed(host, port, is_trusted=is_trusted)[0]
+        except addresses.NotOpen as error:
             raise Unreadable(f"{error}; an operator may name it in MUSTER_IMAGE_REGISTRIES") from error
 
     def _left(self) -> float:

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.api import audit, invitations, roles, secrets, service_accounts, sessions, views
+from workspaces.api import audit, invitations, providers, roles, secrets, service_accounts, sessions, views
+
+_PROVIDER = "orgs/<slug:org>/providers/<slug:slug>"
 
 urlpatterns = [
     path("me", views.MeView.as_view(), name="api-me"),
@@ -47,5 +49,12 @@ urlpatterns = [
     path("audit/export", audit.PlatformExportView.as_view(), name="api-platform-audit-export"),
     path("audit/chain", audit.PlatformChainView.as_view(), name="api-platform-audit-chain"),
     path("audit/verify", audit.PlatformVerifyView.as_view(), name="api-platform-audit-verify"),
+    path("orgs/<slug:org>/providers", providers.ProvidersView.as_view(), name="api-providers"),
+    path("orgs/<slug:org>/provider-test", providers.ProviderTryView.as_view(), name="api-provider-try"),
+    path(_PROVIDER, providers.ProviderView.as_view(), name="api-provider"),
+    path(f"{_PROVIDER}/test", providers.ProviderTestView.as_view(), name="api-provider-test"),
+    path(f"{_PROVIDER}/rules", providers.ProviderRulesView.as_view(), name="api-provider-rules"),
+    path(f"{_PROVIDER}/groups", providers.ProviderGroupsView.as_view(), name="api-provider-groups"),
+    path(f"{_PROVIDER}/runs", providers.ProviderRunsView.as_view(), name="api-provider-runs"),
     path("orgs/<slug:org>/quotas", views.QuotasView.as_view(), name="api-quotas"),
 ]

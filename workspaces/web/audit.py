@@ -59,7 +59,8 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
     if request.method == "POST" and (answer := _acted(request, chain, here)):
         return answer
     asked = {name: request.GET.get(name, "").strip() for name in FILTERS}
-    kept, error, rows, links = {n: v for n, v in asked.items() if v}, "", [], (None, None)
+    kept, error, rows = {n: v for n, v in asked.items() if v}, "", []
+    links: tuple[str | None, str | None] = (None, None)
     try:
         found = page_of(events_of(chain, asked), cursor=request.GET.get("cursor", ""))
         rows, links = [_row(fact) for fact in facts(found.items)], (found.next, found.previous)

@@ -29,7 +29,7 @@ def anchor(chain: UUID, seq: int, at_hash: bytes, kind: str = AuditAnchor.Kind.A
 
 def is_genuine(row: AuditAnchor, former_mac: bytes) -> bool:
     """Whether we wrote it, behind the one with that signature."""
-    return vault.is_signed(signed_text(row, former_mac), row.mac, PURPOSE)
+    return vault.is_signed(signed_text(row, former_mac), bytes(row.mac), PURPOSE)
 
 
 def signed_text(row: AuditAnchor, former_mac: bytes) -> bytes:

@@ -22,7 +22,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import orjson
 
-from portal.core import outbound
+from portal.core import addresses
 
 SCHEMES = ("https", "http", "syslog+tls", "syslog+tcp", "syslog+udp")
 _PORTS = {"https": 443, "http": 80, "syslog+tls": 6514, "syslog+tcp": 514, "syslog+udp": 514}
@@ -72,7 +72,7 @@ def deliver(target: str, facts: Sequence[Fact], *, name: str, secret: bytes, pol
     send = {"https": _webhook, "http": _webhook, "syslog+udp": _datagrams}.get(at.scheme, _stream)
     try:
         send(at, facts, name, secret, policy)
-    except outbound.Refused as error:
+    except addresses.NotOpen as error:
         raise Undelivered(f"{error}; an operator may name it in MUSTER_FORWARD_TARGETS") from error
     except ssl.SSLError as error:
         raise Undelivered(f"{at.hostname}: its certificate is not trusted, or it speaks no TLS ({error.reason or 'error'})") from error
@@ -124,7 +124,7 @@ def _stream(at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, po
 
 
 def _datagrams(at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: Policy) -> None:
-    where = outbound.addresses(at.hostname or "", _port(at), is_trusted=is_trusted(at.geturl(), policy), kind=socket.SOCK_DGRAM)[0]
+    where = addresses.allowed(at.hostname or "", _port(at), is_trusted=is_trusted(at.geturl(), policy), kind=socket.SOCK_DGRAM)[0]
     with socket.socket(socket.AF_INET6 if ":" in str(where[0]) else socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.settimeout(policy.seconds)
         sock.connect(where[:2])           # so that "nobody listens" comes back to us
@@ -133,8 +133,8 @@ def _datagrams(at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes,
 
 
 def _connected(at: SplitResult, policy: Policy) -> socket.socket:
-    tls = outbound.tls_context(policy.ca_file) if at.scheme in {"https", "syslog+tls"} else None
-    return outbound.connect(at.hostname or "", _port(at), is_trusted=is_trusted(at.geturl(), policy), seconds=policy.seconds, tls=tls)
+    tls = addresses.tls_context(policy.ca_file) if at.scheme in {"https", "syslog+tls"} else None
+    return addresses.connect(at.hostname or "", _port(at), is_trusted=is_trusted(at.geturl(), policy), seconds=policy.seconds, tls=tls)
 
 
 @contextlib.contextmanager

@@ -76,7 +76,7 @@ class _Odd:
     hash: bytes
 
 
-def verify(chain: UUID, progress: Callable[[int], None] = lambda count: None) -> Report:
+def verify(chain: UUID, progress: Callable[[int], object] = lambda count: None) -> Report:
     """Everything about one chain. Reads it once, in pages, and keeps nothing but the faults."""
     began, report = clock.monotonic(), Report(chain)
     anchors = _anchors(report)
@@ -95,7 +95,7 @@ def remember(report: Report) -> AuditCheck:
     return row
 
 
-def _walk(report: Report, anchors: dict[int, bytes], progress: Callable[[int], None]) -> None:
+def _walk(report: Report, anchors: dict[int, bytes], progress: Callable[[int], object]) -> None:
     at_hash, expected = start_of(report.chain)
     report.first, report.last = expected, expected - 1
     odd: list[_Odd] = []
