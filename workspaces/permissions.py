@@ -114,6 +114,8 @@ WORDS: dict[Permission, str] = {
     P.MEMBERS_WRITE: _("bring people in, change their roles and take them out"),
     P.NODES_READ: _("see nodes and pools"),
     P.ORG_ADMIN: _("make owners and change them"),
+    P.PROVIDERS_READ: _("see directories and what their groups give"),
+    P.PROVIDERS_WRITE: _("connect directories and say what their groups give"),
     P.QUOTAS_READ: _("see quotas"),
     P.QUOTAS_WRITE: _("set quotas"),
     P.ROLES_WRITE: _("make and change the organization's own roles"),

@@ -21,7 +21,7 @@ from workspaces.permissions import Permission
 from workspaces.planning import Change, Plan
 from workspaces.services.directory import Synced, sync_people
 from workspaces.services.providers import config_of
-from workspaces.sso.kinds import Away, Listing, kind_of
+from workspaces.sso.kinds import Away, Listing, kind_of, kinds
 from workspaces.tenancy.scope import platform_scope
 
 LEASE, KEPT, MOST_LINES = 900.0, 50, 500
@@ -49,7 +49,8 @@ def sync_provider(*, actor: Actor | None, provider: Provider, is_dry: bool = Fal
 
 def due_providers() -> list[Provider]:
     """Whose time has come. The first run of each is a person's, who has seen what it would change."""
-    return [row for row in Provider.objects.filter(is_enabled=True) if kind_of(row.kind).listing and _is_due(row)]
+    rows = Provider.objects.filter(is_enabled=True, kind__in=[name for name, kind in kinds().items() if kind.listing])
+    return [row for row in rows if _is_due(row)]
 
 
 def last_runs(provider: Provider, count: int = 10) -> list[DirectoryRun]:
@@ -192,7 +193,7 @@ def _linkable(made: Plan) -> dict[str, str]:
 
 
 def _is_due(provider: Provider) -> bool:
-    minutes = int(getattr(config_of(provider), "sync_minutes", 0))
+    minutes = int(provider.config.get("sync_minutes", getattr(kind_of(provider.kind).config, "sync_minutes", 0)))
     last = DirectoryRun.objects.filter(provider=provider).exclude(outcome=Outcome.DRY).order_by("-started_at").first()
     if not minutes or last is None or not _has_been_done(provider):
         return False

@@ -13,12 +13,14 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
 from portal.core import clock
-from portal.core.errors import NotPermitted, Unavailable
+from portal.core.errors import InvalidInput, NotPermitted, Unavailable
+from portal.core.vault import Unreadable
 from workspaces.models import Provider, User
 from workspaces.planning import Person
 from workspaces.services.directory import admit
 from workspaces.services.providers import config_of
 from workspaces.sso.ldap.asking import Answer, ask
+from workspaces.sso.ldap.trouble import Trouble
 from workspaces.tenancy.scope import no_scope
 
 METHOD = "directory"            # in allauth's records of how one signed in, with the provider's slug
@@ -76,7 +78,8 @@ def _by_directory(request: HttpRequest | None, login: str, password: str) -> Use
     rows = {row.slug: row for row in directories_for(login, slug)}
     if not rows:
         return None
-    answers = ask([(slug, config_of(row)) for slug, row in rows.items()], login, password)
+    configs, answers = _configs(rows)
+    answers += ask(configs, login, password)
     _note(rows, answers)
     for answer in answers:
         if answer.person:
@@ -90,6 +93,17 @@ def _by_directory(request: HttpRequest | None, login: str, password: str) -> Use
         raise Unavailable(f"{' and '.join(away)} {are} not answer, so nobody can sign in by {'it' if len(away) == 1 else 'them'} at this "
                           "moment. Who is signed in stays so, and passwords set here work. Try again in a minute, or ask an operator.")
     return None
+
+
+def _configs(rows: dict[str, Provider]) -> tuple[list[tuple[str, Any]], list[Answer]]:
+    """Of those that can be asked; the answer of one whose stored options can no longer be read is that trouble."""
+    good, bad = list[tuple[str, Any]](), list[Answer]()
+    for slug, row in rows.items():
+        try:
+            good.append((slug, config_of(row)))
+        except (InvalidInput, Unreadable) as error:
+            bad.append(Answer(slug, trouble=Trouble(str(error))))
+    return good, bad
 
 
 def _remember(request: HttpRequest, user: User, provider: Provider) -> None:

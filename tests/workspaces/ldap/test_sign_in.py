@@ -166,3 +166,11 @@ def _subject_of(provider, login):
     from workspaces.sso.backend import prove
 
     return prove(provider, login, password_of(login)).subject
+
+
+def test_a_directory_whose_secret_can_no_longer_be_read_keeps_nobody_of_another_out(story, wide, slapd):
+    with no_scope():
+        Provider.objects.create(kind="ldap", slug="broken", name="Broken", config=wide.config, secrets=b"unreadable")
+    assert is_in(sign_in("ada", password_of("ada"))[0])
+    _, answer = sign_in("ada", "wrong")
+    assert "Broken does not answer" in answer.content.decode()

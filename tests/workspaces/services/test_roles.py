@@ -237,4 +237,4 @@ def test_a_role_of_another_organization_is_not_there(story, atlas):
 
 
 def test_what_can_be_chosen_is_all_but_what_is_reserved():
-    assert set(CHOICES) == set(Permission) - OPERATORS_ONLY - {Permission.ORG_ADMIN}
+    assert set(CHOICES) == set(Permission) - OPERATORS_ONLY - {Permission.ORG_ADMIN, Permission.PROVIDERS_WRITE}
