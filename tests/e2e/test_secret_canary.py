@@ -61,8 +61,8 @@ def found(portal: Portal, shell: Shell) -> Found:
         got.look("secret set", done.stdout + done.stderr)
     spec = {"run": RUN, "name": "canary", "secrets": {"WANDB_API_KEY": "team/wandb"}, "resources": {"cpus": 0.1}}
     with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home/", headers={"Authorization": f"Bearer {shell.token}"}, timeout=30) as api:
-        for path in ("jobs?dry_run=true", "jobs", "jobs/validate"):
-            answer = api.post(path, json={"team": "default", "spec": spec})
+        for path, body in (("jobs?dry_run=true", {"spec": spec}), ("jobs", {"spec": spec}), ("jobs/validate", {"yaml": json.dumps(spec)})):
+            answer = api.post(path, json={"team": "default", **body})
             assert answer.status_code < 300, answer.text
             got.look(f"POST {path}", answer.content)
         wait_until(lambda: api.get("jobs/1").json()["state"] == "running", "the job runs", 30)
