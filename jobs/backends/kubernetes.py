@@ -171,14 +171,19 @@ class KubernetesBackend:
     def read_rank(self, key: str, rank: int, after: int, limit: int = 1 << 20) -> LogChunk:
         """The output of one of several nodes, by offsets of its own."""
         one = self._view.pod_of(names.object_name(key), rank)
-        data = b""
-        if one is not None:
-            uid = one["metadata"]["uid"]
-            place = self._places.before(uid, after)
-            with _told(), self._log_of(one, timestamps="true", sinceTime=place.since or None) as chunks:
-                data, place = logs.take(chunks, place, after, limit)
-                self._places.keep(uid, place)
+        is_at_rest = one is not None and self._places.rests(one["metadata"]["uid"], after) and self._view.goes_on(one)
+        data = b"" if one is None or is_at_rest else self._read(one, after, limit)
         return LogChunk(after, data, int(time.time() * 1000))
+
+    def _read(self, one: Object, after: int, limit: int) -> bytes:
+        uid, began = one["metadata"]["uid"], time.monotonic()
+        place = self._places.before(uid, after)
+        with _told(), self._log_of(one, timestamps="true", sinceTime=place.since or None) as chunks:
+            data, place = logs.take(chunks, place, after, limit)
+            self._places.keep(uid, place)
+        if len(data) < limit:
+            self._places.rest(uid, after + len(data), len(data), time.monotonic() - began)
+        return data
 
     def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
         """On the first node; with the variables of its container, which know no rank."""

@@ -47,6 +47,16 @@ def test_jobs_of_a_pool_with_a_queue_go_one_by_one_and_the_others_tell_why_they_
     assert (queued.states(), queued.runs(), queued.remote()) == ([State.SUCCEEDED] * 2, [1, 1], [1, 1])
 
 
+def test_of_several_that_ask_for_the_same_each_tells_why_it_waits(queued):
+    queued.double.kueue.give("gpu", 0)
+    jobs = [submit(queued) for _ in range(3)]
+    for job in jobs:
+        answer = queued.until(lambda job=job: (a := told(queued, job)) and a.code == Wait.CLUSTER_LIMIT and a)
+        assert "1 GPU more" in answer.text
+    queued.double.kueue.give("gpu", 3)
+    queued.until(queued.is_over)
+
+
 def test_who_holds_the_quota_of_the_queue_is_named(queued):
     first = submit(queued, "sleep 60")
     queued.until(lambda: queued.states() == [State.RUNNING])

@@ -65,13 +65,17 @@ class Kueue:
             owner = {"apiVersion": "batch/v1", "kind": "Job", "name": meta["name"], "uid": meta["uid"]}
             self.store.create("workloads", meta["namespace"], {
                 "kind": "Workload", "metadata": {"name": f"job-{meta['name']}", "ownerReferences": [owner]},
-                "spec": {"queueName": meta["labels"][QUEUE], "active": True}, "status": {"conditions": []}})
+                "spec": {"queueName": meta["labels"][QUEUE], "active": True, "podSets": [
+                    {"name": "main", "count": thing["spec"]["completions"], "template": thing["spec"]["template"]}]},
+                "status": {"conditions": []}})
         self._admit()
 
     def _admit(self) -> None:
-        """The first that fit, in the order in which they came; the others are told why not."""
+        """The first that fit, in the order in which they came. Of the others of a queue that ask for the same only the first is told why not,
+        as Kueue of 2026 does it."""
         with self.store.changed:
             used: dict[str, int] = {}
+            told: list[Any] = []
             for workload in [o for (plural, *_), o in list(self.store.objects.items()) if plural == "workloads"]:
                 owner, space = workload["metadata"]["ownerReferences"][0], workload["metadata"]["namespace"]
                 job = self.store.objects.get(("jobs", space, owner["name"]))
@@ -83,7 +87,8 @@ class Kueue:
                     used[queue] = used.get(queue, 0) + 1
                     self._say(workload, QuotaReserved=("True", "QuotaReserved", ""), Admitted=("True", "Admitted", ""))
                     self._suspend(job, False)
-                else:
+                elif (asks := [queue, workload["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"]]) not in told:
+                    told.append(asks)
                     self._say(workload, QuotaReserved=("False", *self._why(queue)))
 
     def _why(self, queue: str) -> tuple[str, str]:

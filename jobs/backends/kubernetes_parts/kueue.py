@@ -20,6 +20,8 @@ _MORE = re.compile(r"insufficient unused quota(?: in cohort)? for (\S+) in flavo
 _NEVER = re.compile(r"insufficient quota for (\S+) in flavor ([^\s,]+).*?> ?(?:maximum capacity \()?(?:\d\S* > )?(\d[^\s)]*)\)")
 _BORROWED = re.compile(r"borrowing limit for (\S+) in flavor (\S+) exceeded")
 _MISSING = re.compile(r"resource (\S+) unavailable in ClusterQueue")
+_BYPASSED = "equivalent workload recently failed"
+_PLACED_BY = ("nodeSelector", "affinity", "tolerations")
 _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
     (r"LocalQueue (\S+) doesn't exist", Wait.CLUSTER_HELD, "Kueue has no queue {0} in this namespace.", "Ask the operator for the queue's name."),
     (r"ClusterQueue (\S+) (?:doesn't exist|not found)", Wait.CLUSTER_HELD, "Kueue's queue {0} is not there.", "Ask the operator of the cluster."),
@@ -30,7 +32,7 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
      "Choose another type, or another pool."),
     (r"untolerated taint (.+?) in flavor (\S+)", Wait.IMPOSSIBLE, "The nodes of flavor {1} are tainted {0}, which jobs here do not tolerate.",
      "Choose another pool, or ask the operator."),
-    (r"equivalent workload recently failed", Wait.CLUSTER_LIMIT, "A job that asks for the same waits for Kueue's quota before it.",
+    (_BYPASSED, Wait.CLUSTER_LIMIT, "A job that asks for the same waits for Kueue's quota before it.",
      "It starts when other jobs of the queue end; the operator can raise its quota."),
     (r"pending evaluation", Wait.EVALUATING, "Kueue has not looked at it yet.", ""),
 )
@@ -53,8 +55,9 @@ class Reserved:
 _ADVICE = "It starts when other jobs of the queue end; the operator can raise its quota."
 
 
-def waiting(workload: Object, queue: Object | None = None) -> Waiting | None:
-    """None once it is admitted. `queue`: its ClusterQueue, for how much is used of how much."""
+def waiting(workload: Object, queue: Object | None = None, others: Iterable[Object] = ()) -> Waiting | None:
+    """None once it is admitted. `queue`: its ClusterQueue, for how much is used of how much. `others`: Workloads of its namespace; of those that ask
+    for the same Kueue may look at one only, and say nothing of the rest."""
     conditions = {one["type"]: one for one in workload.get("status", {}).get("conditions", ())}
     if conditions.get("Admitted", {}).get("status") == "True":
         return None
@@ -64,9 +67,25 @@ def waiting(workload: Object, queue: Object | None = None) -> Waiting | None:
     reserved = conditions.get("QuotaReserved", {})
     if reserved.get("status") == "True":
         return _checked(workload.get("status", {}).get("admissionChecks", ()))
-    if not reserved:
-        return Waiting(Wait.EVALUATING, "Pending", "Kueue has not looked at it yet.")
-    return of_message(str(reserved.get("message") or ""), workload, queue)
+    message = str(reserved.get("message") or "")
+    if not reserved or _BYPASSED in message:
+        message = next((said for one in others if (said := _lacks(one)) and _like(one) == _like(workload)), message)
+    return of_message(message, workload, queue) if message else Waiting(Wait.EVALUATING, "Pending", "Kueue has not looked at it yet.")
+
+
+def _lacks(workload: Object) -> str:
+    """What Kueue said when it looked at this one; empty for nothing that holds for another too."""
+    said = next((str(one.get("message") or "") for one in workload.get("status", {}).get("conditions", ())
+                 if one["type"] == "QuotaReserved" and one.get("status") == "False"), "")
+    return "" if _BYPASSED in said or _PREEMPTS.search(said) or workload.get("spec", {}).get("active") is False else said
+
+
+def _like(workload: Object) -> tuple[Any, ...]:
+    """What Kueue goes by: two of a queue that are equal in this wait for the same."""
+    spec = workload.get("spec", {})
+    sets = [(one.get("count", 1), nodes.requests(one["template"]["spec"]), *(one["template"]["spec"].get(part) for part in _PLACED_BY))
+            for one in spec.get("podSets", ())]
+    return spec.get("queueName"), spec.get("priority"), sets
 
 
 def reserved(workloads: Iterable[Object]) -> list[Reserved]:

@@ -3,6 +3,8 @@
 The kubelet writes each line with its time, and gives all lines from a whole second on. So after a read we remember the first line of the last
 second that we saw, and where it began: the next read starts there, and leaves out what is known. When that line is not there any more, the
 kubelet has turned its file over; then we go on after the last line that we saw.
+
+A read is a request to the API server and one from it to the kubelet, whatever there is to read: so the log of what runs has a rest after each.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,6 +21,8 @@ log = logging.getLogger(__name__)
 _STAMP = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d) ")
 LONGEST_STAMP = 40
 KNOWN = 4096                    # containers whose place is remembered
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 0.5            # seconds between two reads of one log, while its container runs
+DUTY = 4                        # times what a read took, at least
 
 
 @dataclass(frozen=True)
@@ -31,12 +36,40 @@ class Place:
     end: int = 0
 
 
+@dataclass(frozen=True)
+class Rest:
+    """All its output up to `end` was read; who has that asks again at `until`. The pause grows while nothing comes."""
+
+    end: int = -1
+    pause: float = 0.0
+    until: float = 0.0
+
+    def after(self, end: int, came: int, took: float) -> Rest:
+        """The next, after a read that came to `end` with `came` bytes and took so many seconds."""
+        pause = min(LONGEST_PAUSE, max(SHORTEST_PAUSE, DUTY * took, 0 if came else self.pause * 2))
+        return Rest(end, pause, time.monotonic() + pause)
+
+
 class Places:
     """Where we are in each container's log. Kept in memory: without it a log is read from its beginning, with the same result."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._places: OrderedDict[str, Place] = OrderedDict()
+        self._rests: OrderedDict[str, Rest] = OrderedDict()
+
+    def rests(self, uid: str, after: int) -> bool:
+        """Whether it was read to this offset just now."""
+        with self._lock:
+            rest = self._rests.get(uid, Rest())
+        return rest.end == after and time.monotonic() < rest.until
+
+    def rest(self, uid: str, end: int, came: int, took: float) -> None:
+        with self._lock:
+            self._rests[uid] = self._rests.get(uid, Rest()).after(end, came, took)
+            self._rests.move_to_end(uid)
+            while len(self._rests) > KNOWN:
+                self._rests.popitem(last=False)
 
     def before(self, uid: str, after: int) -> Place:
         """The last known place that is not past this offset."""

@@ -54,7 +54,8 @@ class Queues:
         queue = queue_of(job)
         if not queue or not job["spec"].get("suspend") or not self.version():
             return None
-        return kueue.waiting(self._of(job) or {}, self._queues().get((job["metadata"]["namespace"], queue)))
+        space = job["metadata"]["namespace"]
+        return kueue.waiting(self._of(job) or {}, self._queues().get((space, queue)), self._workloads[space][1].values())
 
     def workloads(self) -> list[Object]:
         """Everybody's, for who holds a queue's quota; none where Kueue is not installed, or may not be seen."""

@@ -75,6 +75,12 @@ class View:
         found = [one for one in found if states.rank_of(one) == rank]
         return max(found, key=lambda one: str(one["metadata"].get("creationTimestamp") or ""), default=None)
 
+    def goes_on(self, pod: Object) -> bool:
+        """Whether more may be said of it yet: it has not ended, nor has its end been told."""
+        with self._lock:
+            is_told = any(owner.get("uid") in self._ends for owner in pod["metadata"].get("ownerReferences", ()))
+        return not is_told and states.phase(pod) not in states.OVER
+
     def known(self, name: str) -> tuple[Object | None, list[Object]]:
         """A Job and its pods as the mirrors have them."""
         job = next(iter(self._jobs.of(name)), None)

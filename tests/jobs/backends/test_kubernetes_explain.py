@@ -225,6 +225,17 @@ def test_each_word_of_kueues_has_its_sentence(message, wait, words):
     assert seen is not None and seen.wait == wait and words in seen.text
 
 
+@pytest.mark.parametrize("said", ["", "Bypassed scheduling evaluation because an equivalent workload recently failed"])
+def test_of_jobs_that_ask_for_the_same_kueue_looks_at_one_and_the_others_tell_what_it_lacks(said):
+    first, later = workload(MORE), workload(said)
+    smaller = workload(MORE.replace("2 more", "1 more"), gpus=3)
+    seen = kueue.waiting(later, QUEUE, [later, smaller, first])
+    assert seen is not None and seen.text == kueue.waiting(first, QUEUE).text and seen.facts["more"] == 2
+    assert kueue.waiting(later, QUEUE, [later, smaller]).wait in {Wait.EVALUATING, Wait.CLUSTER_LIMIT}
+    stopping = workload(f"{MORE}. Pending the preemption of 1 workload(s)")
+    assert "stopping" not in kueue.waiting(later, QUEUE, [stopping]).text
+
+
 def test_what_kueue_admitted_waits_no_more_and_what_it_only_reserved_waits_for_a_check():
     reserved = {"type": "QuotaReserved", "status": "True"}
     checks = [{"name": "capacity", "state": "Pending"}]

@@ -276,3 +276,15 @@ def test_the_threads_of_a_backend_end_with_it(double, wait_for):
     del backend
     double.cut()
     assert wait_for(lambda: all(mirror._stopped.is_set() for mirror in mirrors))
+
+
+def test_the_log_of_what_runs_is_not_asked_for_at_each_look_and_its_last_lines_come_with_the_end(double, backend):
+    key = backend.submit(launch("echo one; sleep 2; echo two; exit 4")).key
+    output, state = b"", None
+    while state != State.FAILED:                        # as the watcher does: twenty looks a second, and one more at the end
+        state = state_of(backend, key)
+        output += backend.read_log(key, len(output)).data
+        time.sleep(0.05)
+    asked = sum("/log?" in line for line in double.asked)
+    assert output == b"one\ntwo\n" and 3 <= asked <= 12
+    assert backend.read_log(key, 0).data == output
