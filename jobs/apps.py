@@ -5,6 +5,7 @@ class JobsConfig(AppConfig):
     name = "jobs"
 
     def ready(self) -> None:
-        from jobs import about  # models are there only now
+        from jobs import about, leavers  # models are there only now
 
         about.register()
+        leavers.register()

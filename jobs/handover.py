@@ -13,6 +13,7 @@ from uuid import UUID
 from clusters.models import Cluster
 from jobs import clusters
 from jobs.backends.base import Backend, Handle, Launch, Rejected, Unavailable
+from jobs.clusters.credentials import note_use
 from jobs.launch import build_launches
 from jobs.lifecycle import Change, transition
 from jobs.models import Attempt
@@ -69,6 +70,7 @@ class Handover:
                     .values_list("id", flat=True))
         attempts = [attempt for attempt in claim.attempts if attempt.id in still]
         backend, launches = clusters.backend_of(claim.cluster), build_launches(attempts, claim.orphans)
+        note_use(claim.cluster, "to submit jobs")
         start = self._pool.submit if len(launches) > 1 else _done
         return UnderWay(claim, attempts, [start(_submit, backend, claim, launch) for launch in launches])
 

@@ -16,6 +16,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/sessions/", sessions.sessions, name="account_sessions"),
     path("accounts/invitations/<str:text>/", invitations.invitation, name="account_invitation"),
     path("accounts/2fa/", include("allauth.mfa.urls")),
+    path("accounts/", include("workspaces.sso.urls")),
     path("accounts/", include("allauth.account.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),

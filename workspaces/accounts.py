@@ -6,17 +6,62 @@ from typing import Any
 from uuid import UUID
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.forms import LoginForm
+from django import forms
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
+from portal.core.errors import PortalError
+from workspaces.actors import CLOSED, ONLY_ORG
 from workspaces.models import Membership, User
+from workspaces.sso.sessions import has_no_other_way, worth_of
 from workspaces.tenancy.scope import platform_scope
+from workspaces.trail import tell_of
+
+
+class SignInForm(LoginForm):
+    """By an e-mail address, or by the name that a directory knows one by."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.fields["login"] = forms.CharField(label=_("E-mail address or name"), max_length=254, widget=forms.TextInput(
+            attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}))
+        self.order_fields(["login", "password"])
+
+    def clean(self) -> Any:
+        """A right password is refused where it would open nothing, in words."""
+        cleaned = super().clean()
+        if self.user and (name := has_no_other_way(self.request, self.user)):
+            raise ValidationError(f"Your organization asks you to sign in with {name}.")
+        return cleaned
 
 
 class AccountAdapter(DefaultAccountAdapter):
     """People are added by administrators."""
 
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> Any:
+        """What a directory has to say is said in the form."""
+        try:
+            return super().authenticate(request, **credentials)
+        except PortalError as error:
+            raise ValidationError(error.message) from None
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
+
+    def send_password_reset_mail(self, user: Any, email: str, context: dict[str, Any]) -> None:
+        """By the link on the sign-in page."""
+        tell_of(user, "password.reset_asked")
+        super().send_password_reset_mail(user, email, context)
+
+    def login(self, request: HttpRequest, user: Any) -> None:
+        """A session says what it is worth from its first moment."""
+        worth = worth_of(request, user)
+        super().login(request, user)
+        for key in (ONLY_ORG, CLOSED):
+            request.session.pop(key, None)
+        request.session.update(worth)
 
     def populate_username(self, request: HttpRequest, user: Any) -> None:
         """There are no user names: the e-mail address is the name."""

@@ -18,6 +18,7 @@ from workspaces.tenancy.scope import org_scope
 
 ALL_SCOPES = "all"
 ONLY_ORG = "only_org"        # the session's key of an organization's id, set at sign-in through its own provider
+CLOSED = "closed_orgs"       # ids of organizations that a password does not open, with the name of what does
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class TokenFacts:
     attempt_id: UUID | None
     scopes: frozenset[str]
     networks: tuple[str, ...] = ()
+    name: str = ""
 
     def allows(self, permission: Permission) -> bool:
         return ALL_SCOPES in self.scopes or permission in self.scopes
@@ -47,11 +49,17 @@ class Actor:
     has_second_factor: bool = False
     token: TokenFacts | None = None
     only_org: UUID | None = None            # vouched for by that organization's own provider: no other opens
+    closed: Mapping[str, str] = field(default_factory=dict)     # organizations that ask for another way in, and its name
     org_id: UUID | None = None
     org_slug: str = ""
     org_role: str = ""
     team_roles: Mapping[UUID, str] = field(default_factory=dict)
     own_roles: Mapping[str, OwnRole] = field(default_factory=dict)      # the organization's own, where any of the above is one
+
+    @property
+    def via(self) -> str:
+        """What they came with, as events tell it."""
+        return f"token {self.token.id} {self.token.name}".rstrip() if self.token else "session"
 
     def enter(self, org: Organization) -> Actor:
         """The same actor inside an organization. Raises NotFound for strangers: they must not learn that it exists."""
@@ -66,6 +74,8 @@ class Actor:
         is_elsewhere = (self.token is not None and self.token.org_id != org.id) or self.only_org not in (None, org.id)
         if is_elsewhere or not (role or self.is_operator):
             raise NotFound(f"There is no organization {org.slug!r} that you belong to.")
+        if way := self.closed.get(str(org.id)):
+            raise NotPermitted(f"{org.name} asks its people to sign in with {way}. Sign out, and sign in with that.")
         if org.requires_second_factor and not self._is_vouched_for():
             raise NotPermitted(f"{org.name} requires a second factor, and {self.email} has none yet: "
                                "add a passkey or an authenticator app on the Security page of your account.", code="second_factor_required")
@@ -146,4 +156,6 @@ def actor_in_session(user: User, session: Mapping[str, Any]) -> Actor | None:
         return None
     only = session.get(ONLY_ORG)
     actor = actor_of(user)
-    return replace(actor, is_operator=False, only_org=UUID(only)) if only else actor
+    if only:
+        return replace(actor, is_operator=False, only_org=UUID(only))
+    return replace(actor, closed=session[CLOSED]) if session.get(CLOSED) else actor

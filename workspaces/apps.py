@@ -5,6 +5,8 @@ class WorkspacesConfig(AppConfig):
     name = "workspaces"
 
     def ready(self) -> None:
+        from workspaces import trail
         from workspaces.listening import listen
 
         listen()
+        trail.listen()

@@ -17,7 +17,7 @@ from workspaces.models import AccessToken, Membership, Organization, Team, TeamM
 from workspaces.tenancy.scope import platform_scope
 from workspaces.tokens import check_network, digest_of, facts_of, is_well_formed, touch
 
-_TOKEN = ("id", "org_id", "team_id", "attempt_id", "scopes", "networks", "last_used_at")
+_TOKEN = ("id", "org_id", "team_id", "attempt_id", "name", "scopes", "networks", "last_used_at")
 _USER = ("id", "email", "name", "is_operator", "is_service", "has_second_factor")
 _ORG = ("id", "slug", "name", "created_at", "last_job_number", "requires_second_factor")
 _TEAM = ("id", "org_id", "slug", "name", "created_at")
@@ -63,7 +63,7 @@ def _entry(rows: Sequence[list[Any]], address: str) -> Entry:
     user = User.from_db(connection.alias, _USER, first[ends[0]:ends[1]])
     with platform_scope("a token names its organization itself"):
         check_network(token, user.email, address)
-        touch(token, address)
+        touch(token, user.email, address)
     has_org = first[ends[1]] is not None
     org = Organization.from_db(connection.alias, _ORG, first[ends[1]:ends[2]]) if has_org else None
     seats = [row[ends[2]:] for row in rows if row[-1]]

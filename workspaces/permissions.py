@@ -10,6 +10,7 @@ from django.utils.translation import gettext_noop as _
 
 class Permission(StrEnum):
     AGENT_WRITE = "agent:write"
+    AUDIT_PLATFORM = "audit:platform"    # what belongs to no organization: operators only
     AUDIT_READ = "audit:read"
     BILLING_READ = "billing:read"        # usage and cost; never what jobs hold
     CLUSTERS_READ = "clusters:read"      # how clusters are connected: operators only, as hardware is nobody's
@@ -24,6 +25,8 @@ class Permission(StrEnum):
     MEMBERS_WRITE = "members:write"
     NODES_READ = "nodes:read"
     ORG_ADMIN = "org:admin"
+    PROVIDERS_READ = "providers:read"    # directories and single sign-on
+    PROVIDERS_WRITE = "providers:write"  # an owner's: who points a directory elsewhere can sign in as anybody whom it names
     QUOTAS_READ = "quotas:read"
     QUOTAS_WRITE = "quotas:write"
     ROLES_WRITE = "roles:write"          # roles of the organization's own making
@@ -54,9 +57,9 @@ P = Permission
 _SEE = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE})
 _WORK = frozenset({P.JOBS_CANCEL, P.JOBS_EXEC, P.JOBS_READ, P.JOBS_SUBMIT, P.JOBS_WRITE_METRICS, P.SECRETS_READ, P.SECRETS_WRITE})
 # Hardware and agents are nobody's in an organization: no role of one holds these.
-OPERATORS_ONLY = frozenset({P.AGENT_WRITE, P.CLUSTERS_READ, P.CLUSTERS_WRITE})
-# Making owners is what being the owner means: no role of an organization's own making holds it.
-OWNERS_ONLY = frozenset({P.ORG_ADMIN})
+OPERATORS_ONLY = frozenset({P.AGENT_WRITE, P.AUDIT_PLATFORM, P.CLUSTERS_READ, P.CLUSTERS_WRITE})
+# Making owners, and saying who is known to be whom, is what being the owner means: no other role of an organization holds these.
+OWNERS_ONLY = frozenset({P.ORG_ADMIN, P.PROVIDERS_WRITE})
 _ALL = frozenset(Permission) - OPERATORS_ONLY
 
 # What an organization's role grants everywhere in it.

@@ -76,7 +76,8 @@ def _end(rows: list[SignIn], actor: str, why: str) -> None:
         store().delete(row.key)
         _seen.pop(row.key, None)
         row.delete()
-        record(Fact("session.ended", None, "user", row.user_id, actor, {"device": device(row.agent), "address": row.address, "why": why}))
+        record(Fact("session.ended", None, "user", row.user_id, actor, {"device": device(row.agent), "address": row.address, "why": why,
+                                                                               "before": {"device": device(row.agent)}}))
 
 
 def tidy_sign_ins() -> None:

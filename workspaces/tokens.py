@@ -10,11 +10,12 @@ import hashlib
 import hmac
 import secrets
 import zlib
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
 from django.core.cache import cache
+from django.db import transaction
 from django.db.models import Q
 
 from portal.core import clock
@@ -71,7 +72,7 @@ def authenticate_token(raw: str, address: str = "") -> Actor | None:
         if token is None:
             return None
         check_network(token, token.user.email, address)
-        touch(token, address)
+        touch(token, token.user.email, address)
     return actor_of(token.user, facts_of(token))
 
 
@@ -84,7 +85,7 @@ def live_tokens():  # type: ignore[no-untyped-def]  # a queryset of the scope on
 def facts_of(token: AccessToken) -> TokenFacts:
     """What the row says of the token's reach."""
     return TokenFacts(id=token.id, org_id=token.org_id, team_id=token.team_id, attempt_id=token.attempt_id,
-                      scopes=frozenset(token.scopes), networks=tuple(token.networks))
+                      scopes=frozenset(token.scopes), networks=tuple(token.networks), name=token.name)
 
 
 def check_network(token: AccessToken, owner: str, address: str) -> None:
@@ -92,17 +93,28 @@ def check_network(token: AccessToken, owner: str, address: str) -> None:
     if is_within(address, token.networks):
         return
     if cache.add(f"token-elsewhere:{token.id}", 1, _TELL_EVERY):
-        record(Fact("token.refused", token.org_id, "token", token.id, owner, {"address": address[:45], "why": "network"}))
+        record(Fact("token.refused", token.org_id, "token", token.id, owner, {"name": token.name, "address": address[:45], "why": "network"}))
     raise NotPermitted(f"This access token may not be used from {address or 'an unknown address'}: it is bound to certain networks.",
                        code="token_network")
 
 
-def touch(token: AccessToken, address: str = "") -> None:
-    """When and whence it was last used, kept to a minute so that reads stay reads. Of many requests at once one writes it."""
+def touch(token: AccessToken, owner: str, address: str = "") -> None:
+    """When and whence it was last used, kept to a minute so that reads stay reads. Of many requests at once one writes it. The first
+    use of a token that a person made is a fact of its own."""
     at = clock.now()
     every = _TOUCH_JOBS_EVERY if token.attempt_id else _TOUCH_EVERY
-    if token.last_used_at is None or at - token.last_used_at > every:
+    if token.last_used_at is None:
+        _first_use(token, owner, at, address)
+    elif at - token.last_used_at > every:
         AccessToken.objects.filter(id=token.id, last_used_at=token.last_used_at).update(last_used_at=at, last_used_address=address[:45])
+
+
+@transaction.atomic
+def _first_use(token: AccessToken, owner: str, at: datetime, address: str) -> None:
+    """Of several who come with it at once one is the first."""
+    is_first = AccessToken.objects.filter(id=token.id, last_used_at=None).update(last_used_at=at, last_used_address=address[:45])
+    if is_first and token.attempt_id is None:
+        record(Fact("token.first_used", token.org_id, "token", token.id, owner, {"name": token.name}))
 
 
 def _checksum(body: str) -> str:

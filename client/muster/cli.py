@@ -33,6 +33,8 @@ NOUNS = {
     "node": ("places", "nodes", "Machines and GPUs."),
     "cluster": ("clusters", "clusters", "Connect schedulers, for operators."),
     "pool": ("clusters", "pools", "Parts of clusters, and who may use them."),
+    "audit": ("audit", "audit", "Who did what, and whether the trail is whole."),
+    "directory": ("directories", "directories", "Where people are known from, and making them follow it."),
     "login": ("account", "app", "Keep a portal's address and a token."),
     "logout": ("account", "app", "Forget the token kept here."),
     "whoami": ("account", "app", "Who one is, and where."),

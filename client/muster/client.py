@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from muster import settings
+from muster.audit import Audit
 from muster.clusters import Clusters, Pools
+from muster.directories import Directories
 from muster.errors import InvalidInput, Json, MusterError, NotAuthenticated
 from muster.jobs import Jobs
 from muster.organization import (
@@ -48,10 +50,11 @@ class Client:
         self._transport = Transport(self.settings.url, self.settings.token, timeout=timeout, tries=tries)
         self.jobs, self.teams, self.members = Jobs(self), Teams(self), Members(self)
         self.quotas, self.tokens, self.nodes = Quotas(self), Tokens(self), Nodes(self)
-        self.roles, self.access = Roles(self), Access(self)
+        self.roles, self.access, self.audit = Roles(self), Access(self), Audit(self)
         self.clusters, self.pools = Clusters(self), Pools(self)
         self.service_accounts, self.secrets = ServiceAccounts(self), Secrets(self)
         self.invitations, self.sessions = Invitations(self), Sessions(self)
+        self.directories = Directories(self)
 
     def __enter__(self) -> Client:
         return self
@@ -109,6 +112,12 @@ class Client:
             cursor = page.get("next") or ""
             if not cursor:
                 return
+
+    def stream(self, path: str, query: Json) -> Iterator[bytes]:
+        """One answer in pieces, below /api/v1/; asked for once."""
+        if not self.settings.token:
+            raise NotAuthenticated(f"Not signed in to {self.url}. Run `muster login {self.url}`, or set MUSTER_TOKEN.")
+        return self._transport.stream(path, query)
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
         """One call below /api/v1/, tried again while that can help."""

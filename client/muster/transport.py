@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
@@ -66,6 +66,18 @@ class Transport:
                 return self._refused(answer, is_gone=method == "DELETE" and is_lost)
             time.sleep(wait)
         raise AssertionError("the last try returns or raises")
+
+    def stream(self, path: str, query: Mapping[str, Any]) -> Iterator[bytes]:
+        """The answer in pieces as they come. Raises a MusterError also when it breaks off: what came is not all."""
+        params = {name: value for name, value in query.items() if value not in (None, "")}
+        try:
+            with self._http.stream("GET", path, params=params, headers={"Accept": "*/*"}) as answer:
+                if not answer.is_success:
+                    answer.read()
+                    self._refused(answer, is_gone=False)
+                yield from answer.iter_bytes()
+        except Exception as error:
+            raise error if isinstance(error, MusterError) else self._no_answer(error) from error
 
     def _refused(self, answer: httpx.Response, *, is_gone: bool) -> httpx.Response:
         try:

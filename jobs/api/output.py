@@ -11,21 +11,15 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import selectors
+from jobs import selectors, services
 from jobs.api import serializers as s
 from jobs.api.views import JobViewBase, _limit, _whole
-from jobs.backends.base import Capability, Rejected
-from jobs.backends.base import Unavailable as ClusterUnavailable
-from jobs.clusters import backend_of
 from jobs.models import Attempt
-from jobs.services.change import authorize_change
 from jobs.services.measure import record_points
-from jobs.states import State
 from portal import series
 from portal.blobs.logs import log_store
-from portal.core.errors import Conflict, InvalidInput, Unavailable
+from portal.core.errors import InvalidInput
 from workspaces.api.views import read
-from workspaces.permissions import Permission as P
 
 _LOG = [OpenApiParameter("index", int, description="Task of an array; 0 if left out."),
         OpenApiParameter("attempt", int, description="Which try; the latest if left out.")]
@@ -139,17 +133,6 @@ class ExecView(JobViewBase):
         """Run a command beside the running job, in its directory and environment; answers when it ends."""
         body: dict[str, Any] = read(s.ExecSerializer, request)
         row = self.job(job)
-        authorize_change(self.actor, row, P.JOBS_EXEC)
         attempt = selectors.find_attempt(row, body["index"])
-        backend = backend_of(row.cluster)
-        if attempt.state != State.RUNNING:
-            raise Conflict(f"#{row.number} is {State(attempt.state).word}; a command can be run only beside a running job.")
-        if Capability.EXEC not in backend.capabilities:
-            raise InvalidInput("This cluster cannot run a command beside a job.")
-        try:
-            code, output = backend.exec(attempt.key, body["argv"], body["timeout"])  # type: ignore[attr-defined]
-        except Rejected as error:
-            raise InvalidInput(str(error)) from error
-        except ClusterUnavailable as error:
-            raise Unavailable(str(error)) from error
+        code, output = services.run_beside(actor=self.actor, job=row, attempt=attempt, argv=body["argv"], timeout=body["timeout"])
         return Response({"exit_code": code, "output": output.decode(errors="replace")})

@@ -7,12 +7,14 @@ escapes is a bug of the backend and is treated as `Unavailable`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from jobs.states import Reason, State, Wait
+from portal.core.options import Secret as Secret  # noqa: PLC0414  a backend takes both from here
+from portal.core.options import option as option  # noqa: PLC0414
 
 
 class Rejected(Exception):
@@ -254,21 +256,6 @@ class SupportsDrain(Protocol):
 
     def resume(self, node: str) -> None:
         """Take it into use again."""
-
-
-class Secret(str):
-    """A password, key or token in a backend's Config: stored encrypted, never shown."""
-
-    def __repr__(self) -> str:
-        return "Secret('••••')"
-
-
-def option(
-    label: str, *, default: Any = MISSING, note: str = "", choices: Sequence[str] = (), is_rare: bool = False, is_long: bool = False,
-) -> Any:
-    """A field of a Config as the form for connecting a cluster draws it; a `Secret` is drawn as a password. `is_rare`: folded until
-    it is set; `is_long`: has lines, which a password field would lose."""
-    return field(default=default, metadata={"label": label, "note": note, "choices": tuple(choices), "is_rare": is_rare, "is_long": is_long})
 
 
 Options = Mapping[str, Any]

@@ -17,11 +17,12 @@ from jobs.models import Attempt
 from jobs.states import State
 from portal.core import vault
 from portal.core.errors import Conflict, InvalidInput, NotFound
-from portal.core.events import Fact, record
+from portal.core.events import Fact, changes, record
 from workspaces.actors import Actor, authorize
 from workspaces.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
 
+SET = "(set)"
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
 
 
@@ -34,7 +35,7 @@ def connect_cluster(*, actor: Actor, name: str, backend: str, options: Mapping[s
     try:
         with transaction.atomic():
             row = Cluster.objects.create(name=name, backend=backend, config=dict(given.plain), secrets=sealed(given.secret))
-            tell("connected", row, actor, {"backend": backend, "options": sorted(given.plain)})
+            tell("connected", row, actor, {"backend": backend, "options": sorted(given.plain), "after": _shown(given)})
     except IntegrityError:
         raise Conflict(f"There is a cluster called {name!r} already. Choose another name.", code="name_taken") from None
     return row
@@ -51,7 +52,7 @@ def change_cluster(*, actor: Actor, cluster: Cluster, options: Mapping[str, Any]
         row.save(update_fields=["config", "secrets"])
         moved = sorted({n for n in {*former.plain, *given.plain} if former.plain.get(n) != given.plain.get(n)}
                        | {n for n in {*former.secret, *given.secret} if former.secret.get(n) != given.secret.get(n)})
-        tell("changed", row, actor, {"options": moved})
+        tell("changed", row, actor, {"options": moved, **changes(_shown(former), _shown(given)), **_resealed(former, given)})
     return row
 
 
@@ -64,7 +65,14 @@ def probe_options(*, actor: Actor, backend: str, options: Mapping[str, Any], clu
         found = make(backend, given.together()).probe()
     except Exception as error:  # whatever a configuration may break is the answer, not an accident
         found = Probe(False, f"{type(error).__name__}: {error}")
+    _tell_probe(actor, backend, found, given, cluster)
     return Probe(found.is_ok, _starred(found.message, given)[:1000], _starred(found.version, given)[:80])
+
+
+def _tell_probe(actor: Actor, backend: str, found: Probe, given: Options, cluster: Cluster | None) -> None:
+    """Testing a connection uses a credential of the platform, and reaches where the options say."""
+    record(Fact("cluster.tested", None, "cluster", cluster.id if cluster else None, actor.email, {
+        "name": cluster.name if cluster else "", "backend": backend, "is_ok": found.is_ok, "secrets": sorted(given.secret)}))
 
 
 def probe_cluster(*, actor: Actor, cluster: Cluster) -> Probe:
@@ -80,7 +88,8 @@ def enable_cluster(*, actor: Actor, cluster: Cluster, is_enabled: bool) -> Clust
     """Switched off, it takes no new jobs; what runs goes on and is watched. Raises NotPermitted."""
     authorize(actor, Permission.CLUSTERS_WRITE)
     if Cluster.objects.filter(id=cluster.id).exclude(is_enabled=is_enabled).update(is_enabled=is_enabled):
-        tell("enabled" if is_enabled else "disabled", cluster, actor)
+        tell("enabled" if is_enabled else "disabled", cluster, actor,
+             {"before": {"is_enabled": not is_enabled}, "after": {"is_enabled": is_enabled}})
     cluster.is_enabled = is_enabled
     return cluster
 
@@ -94,7 +103,7 @@ def remove_cluster(*, actor: Actor, cluster: Cluster) -> None:
         if live:
             are = "job is" if live == 1 else "jobs are"
             raise Conflict(f"{live:,} {are} on {cluster.name}. Disable it, and remove it when they have ended.", code="in_use")
-        tell("removed", cluster, actor, {"backend": cluster.backend})
+        tell("removed", cluster, actor, {"backend": cluster.backend, "before": dict(cluster.config)})
         try:
             Cluster.objects.filter(id=cluster.id).delete()
         except ProtectedError:
@@ -122,6 +131,17 @@ def free_name(name: str) -> str:
 def tell(what: str, cluster: Cluster, actor: Actor, data: Mapping[str, Any] | None = None) -> None:
     """The fact that something was done to a cluster."""
     record(Fact(f"cluster.{what}", None, "cluster", cluster.id, actor.email, {"name": cluster.name, **(data or {})}))
+
+
+def _shown(given: Options) -> dict[str, Any]:
+    """Options as an event may hold them: of a secret only that it is set."""
+    return {**given.plain, **dict.fromkeys(given.secret, SET)}
+
+
+def _resealed(former: Options, given: Options) -> dict[str, Any]:
+    """The secrets that were replaced by others: nothing of them can be shown."""
+    names = sorted(n for n in given.secret if n in former.secret and former.secret[n] != given.secret[n])
+    return {"secrets_replaced": names} if names else {}
 
 
 def _starred(text: str, given: Options) -> str:

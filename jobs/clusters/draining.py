@@ -62,8 +62,10 @@ def _ask(node: Node, call) -> None:  # type: ignore[no-untyped-def]
 
 @transaction.atomic
 def _write(actor: Actor, node: Node, *, is_drained: bool, note: str, said: str) -> Node:
+    was_drained = node.is_drained
     Node.objects.filter(id=node.id).update(is_drained=is_drained, note=note[:300])
     node.is_drained, node.note = is_drained, note[:300]
     record(Fact("node.drained" if is_drained else "node.resumed", None, "node", node.id, actor.email,
-                {"cluster": node.cluster.name, "name": node.name, **({"why": said} if said else {})}))
+                {"cluster": node.cluster.name, "name": node.name, **({"why": said} if said else {}),
+                 "before": {"is_drained": was_drained}, "after": {"is_drained": is_drained}}))
     return node

@@ -3,47 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
-from pathlib import Path
-from typing import Any, get_type_hints
+from collections.abc import Mapping
+from typing import Any
 
 from jobs.backends import backends
-from jobs.backends.base import Secret
 from portal.core.errors import InvalidInput
+from portal.core.options import Option, Options, check, options_in
 
-LONGEST = 20_000                  # characters of one value; keys and certificates are long
-_TRUE, _FALSE = ("true", "1", "on", "yes"), ("false", "0", "off", "no", "")
-
-
-@dataclass(frozen=True)
-class Option:
-    """One field of a backend's Config that people may set. `kind`: text, secret, whole, number, switch or words."""
-
-    name: str
-    label: str
-    kind: str
-    note: str = ""
-    choices: tuple[str, ...] = ()
-    default: Any = ""
-    is_required: bool = False
-    is_rare: bool = False
-    is_long: bool = False
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"name": self.name, "label": self.label, "kind": self.kind, "note": self.note, "choices": list(self.choices),
-                "default": self.default, "is_required": self.is_required, "is_rare": self.is_rare, "is_long": self.is_long}
-
-
-@dataclass(frozen=True)
-class Options:
-    """Checked values: what may be shown, and what is stored encrypted and never shown."""
-
-    plain: Mapping[str, Any]
-    secret: Mapping[str, str]
-
-    def together(self) -> dict[str, Any]:
-        return {**self.plain, **{name: Secret(value) for name, value in self.secret.items()}}
+__all__ = ["Option", "Options", "backend_kinds", "checked", "options_of"]
 
 
 def backend_kinds() -> list[dict[str, Any]]:
@@ -58,107 +25,9 @@ def options_of(backend: str) -> list[Option]:
     if kind is None:
         raise InvalidInput.at("backend", f"there is no {backend[:40]!r}; there is {', '.join(sorted(backends()))}")
     config = getattr(kind, "Config", None) or getattr(inspect.getmodule(kind), "Config", None)
-    if config is None:
-        return []
-    hints = get_type_hints(config)
-    return [Option(field.name, field.metadata["label"], _kind(hints[field.name]), field.metadata.get("note", ""),
-                   tuple(field.metadata.get("choices", ())), _shown(field.default), field.default is MISSING,
-                   field.metadata.get("is_rare", False), field.metadata.get("is_long", False))
-            for field in fields(config) if "label" in field.metadata]
+    return [] if config is None else options_in(config)
 
 
 def checked(backend: str, given: Mapping[str, Any], former: Options | None = None) -> Options:
-    """The values given, by type; what is not given stays as it was, and an empty secret does, too; None takes one away.
-    Raises InvalidInput with all faults at once."""
-    known = {option.name: option for option in options_of(backend)}
-    faults = [(name, "is no option of this backend") for name in given if name not in known]
-    plain: dict[str, Any] = dict(former.plain) if former else {}
-    secret: dict[str, str] = dict(former.secret) if former else {}
-    for name, value in given.items():
-        if name in known:
-            faults += _put(known[name], value, secret if known[name].kind == "secret" else plain)
-    faults += [(option.name, "is required") for option in known.values()
-               if option.is_required and option.name not in {*plain, *secret, *(name for name, _ in faults)}]
-    if faults:
-        raise InvalidInput(f"options.{faults[0][0]}: {faults[0][1]}",
-                           errors=[{"field": f"options.{name[:80]}", "message": message} for name, message in faults])
-    return Options(plain, secret)
-
-
-def _put(option: Option, value: Any, into: dict[str, Any]) -> list[tuple[str, str]]:
-    """One value, or what is wrong with it. None is no value: the default counts. An empty text is none either, but leaves a secret
-    as it is, since a form cannot show it."""
-    if value in ("", None):
-        if value is None or option.kind != "secret":
-            into.pop(option.name, None)
-        return []
-    try:
-        into[option.name] = _read(option, value)
-    except ValueError as error:
-        return [(option.name, str(error))]
-    return []
-
-
-def _read(option: Option, value: Any) -> Any:
-    """By the kind. Raises ValueError in words."""
-    text = ("true" if value else "false") if isinstance(value, bool) else str(value)
-    if len(text) > LONGEST or "\x00" in text:
-        raise ValueError(f"must be at most {LONGEST:,} characters long, without NUL")
-    if option.kind == "words":
-        words = value if isinstance(value, list) else text.split()
-        if not all(isinstance(word, str) for word in words):
-            raise ValueError("must be words")
-        return list(words)
-    if isinstance(value, (list, dict)):
-        raise ValueError("must be one value")
-    if option.choices and text not in option.choices:
-        raise ValueError(f"must be one of {', '.join(option.choices)}")
-    return _READERS[option.kind](text)
-
-
-def _switch(text: str) -> bool:
-    if text.lower() not in _TRUE + _FALSE:
-        raise ValueError("must be true or false")
-    return text.lower() in _TRUE
-
-
-def _number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        raise ValueError("must be a number") from None
-    if not abs(number) < 1e15:      # neither infinite nor no number at all
-        raise ValueError("must be a number")
-    return number
-
-
-def _whole(text: str) -> int:
-    number = _number(text)
-    if number != int(number):
-        raise ValueError("must be a whole number")
-    return int(number)
-
-
-def _text(text: str) -> str:
-    if any(ord(c) < 32 and c not in "\n\r\t" for c in text):
-        raise ValueError("must not hold control characters")
-    return text.strip()
-
-
-_READERS: dict[str, Callable[[str], Any]] = {"text": _text, "secret": str, "whole": _whole, "number": _number, "switch": _switch}
-
-
-def _kind(hint: Any) -> str:
-    names = {Secret: "secret", bool: "switch", int: "whole", float: "number", str: "text", Path: "text"}
-    if hint in names:
-        return names[hint]
-    parts = [part for part in getattr(hint, "__args__", ()) if part is not type(None)]
-    if getattr(hint, "__origin__", None) in (tuple, list):
-        return "words"
-    return _kind(parts[0]) if parts else "text"
-
-
-def _shown(default: Any) -> Any:
-    if default is MISSING or default is None or isinstance(default, Secret):
-        return ""
-    return default if isinstance(default, (bool, int, float)) else " ".join(default) if isinstance(default, tuple) else str(default)
+    """The values given, by type, as `portal.core.options.check` says. Raises InvalidInput."""
+    return check(options_of(backend), given, former)

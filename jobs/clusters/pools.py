@@ -18,7 +18,7 @@ from jobs.backends.base import Capability, Identity, Rejected
 from jobs.clusters.connecting import free_name
 from jobs.clusters.making import backend_of
 from portal.core.errors import Conflict, InvalidInput, NotFound
-from portal.core.events import Fact, record
+from portal.core.events import Fact, changes, record
 from workspaces.actors import Actor, authorize
 from workspaces.models import Team
 from workspaces.permissions import Permission
@@ -33,7 +33,7 @@ def create_pool(*, actor: Actor, cluster: Cluster, name: str, **rule: Any) -> Po
     """`rule`: labels, partition, gpu_type, note, is_open; see `Pool`. Raises NotPermitted, InvalidInput, Conflict."""
     authorize(actor, Permission.CLUSTERS_WRITE)
     row = Pool.objects.create(name=free_name(name), cluster=cluster, **_checked(rule))
-    _tell("created", row, actor, {"cluster": cluster.name})
+    _tell("created", row, actor, {"cluster": cluster.name, "after": _rule(row)})
     return row
 
 
@@ -41,11 +41,11 @@ def create_pool(*, actor: Actor, cluster: Cluster, name: str, **rule: Any) -> Po
 def change_pool(*, actor: Actor, pool: Pool, **rule: Any) -> Pool:
     """Another rule; what is not given stays. Raises NotPermitted, InvalidInput."""
     authorize(actor, Permission.CLUSTERS_WRITE)
-    given = _checked(rule)
+    given, before = _checked(rule), _rule(pool)
     for name, value in given.items():
         setattr(pool, name, value)
     pool.save(update_fields=list(given))
-    _tell("changed", pool, actor, {"fields": sorted(given)})
+    _tell("changed", pool, actor, {"fields": sorted(given), **changes(before, _rule(pool))})
     return pool
 
 
@@ -57,7 +57,7 @@ def delete_pool(*, actor: Actor, pool: Pool) -> None:
     if pool.cluster.is_enabled and not pool.is_open and pool.cluster.pools.count() == 1:
         raise Conflict(f"{pool.name} is the last pool of {pool.cluster.name}: without it every team could use the whole cluster. "
                        "Open the pool first, if that is wanted, or disable the cluster.", code="last_pool")
-    _tell("deleted", pool, actor, {"cluster": pool.cluster.name})
+    _tell("deleted", pool, actor, {"cluster": pool.cluster.name, "before": _rule(pool)})
     with platform_scope("the grants of every organization go with a pool"):
         pool.delete()
 
@@ -70,13 +70,15 @@ def grant_pool(*, actor: Actor, pool: Pool, team: Team, identity: Identity | Non
     given = {} if identity is None else {"run_as": identity.user, "account": identity.account, "qos": identity.qos}
     if identity is not None and identity != Identity():
         _check_identity(pool, identity)
+    before: dict[str, Any] = {}
     row, is_new = PoolGrant.objects.select_for_update().get_or_create(pool=pool, team=team, defaults={"org_id": team.org_id, **given})
     changed = {name: value for name, value in given.items() if getattr(row, name) != value}
     if changed:
+        before = {name: getattr(row, name) for name in changed}
         PoolGrant.objects.filter(id=row.id).update(**changed)
         row.refresh_from_db()
     if is_new or changed:
-        _tell("granted", pool, actor, {"team": team.slug} | {name: value for name, value in given.items() if value}, team)
+        _tell("granted", pool, actor, {"team": team.slug, **changes(before, {n: v for n, v in given.items() if v or n in before})}, team)
     return row  # type: ignore[no-any-return]
 
 
@@ -95,9 +97,12 @@ def _check_identity(pool: Pool, identity: Identity) -> None:
 def revoke_pool(*, actor: Actor, pool: Pool, team: Team) -> None:
     """New jobs of the team no longer go there; what runs goes on. Raises NotPermitted, NotFound."""
     authorize(actor, Permission.CLUSTERS_WRITE)
-    if not PoolGrant.objects.filter(pool=pool, team=team).delete()[0]:
+    row = PoolGrant.objects.filter(pool=pool, team=team).first()
+    if row is None:
         raise NotFound(f"{team.slug} has no grant of {pool.name}.")
-    _tell("revoked", pool, actor, {"team": team.slug}, team)
+    row.delete()
+    given = {"run_as": row.run_as, "account": row.account, "qos": row.qos}
+    _tell("revoked", pool, actor, {"team": team.slug, "before": {name: value for name, value in given.items() if value}}, team)
 
 
 def find_pool(name: str) -> Pool:
@@ -182,6 +187,10 @@ def _check_labels(labels: Any) -> None:
         isinstance(text, str) and text.isprintable() and len(text) <= 253 for pair in labels.items() for text in pair)
     if not fits:
         raise InvalidInput.at("labels", f"must be at most {MOST_LABELS} names with a text each, as the nodes carry them")
+
+
+def _rule(pool: Pool) -> dict[str, Any]:
+    return {name: getattr(pool, name) for name in ("labels", "partition", "gpu_type", "note", "is_open")}
 
 
 def _tell(what: str, pool: Pool, actor: Actor, data: Mapping[str, Any], team: Team | None = None) -> None:

@@ -59,6 +59,10 @@ def _line(kind: str, data: Mapping[str, Any]) -> tuple[str, str]:
             return "queued", f"Changed: {', '.join(data.get('options', [])) or 'nothing'}"
         case "connected":
             return "queued", "Connected"
+        case "tested":
+            return ("succeeded", "Tested: it answers") if data.get("is_ok") else ("failed", "Tested: it does not answer")
+        case "credential_used":
+            return "queued", f"Its credential was used: {data.get('use', '')}"
         case other:
             return "queued", other.capitalize()
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import ipaddress
 import json
 import socket
 import ssl
@@ -18,6 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import SplitResult, urljoin, urlsplit
+
+from portal.core import addresses
 
 REDIRECTS = 3
 _MOVED = {301, 302, 303, 307, 308}
@@ -134,7 +135,7 @@ class Wire:
         sock = socket.create_connection(address[:2], timeout=self._left())
         self._keep(sock)
         if url.scheme == "https":
-            secure = self._context().wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
+            secure = addresses.tls_context(self.policy.ca_file).wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
             self._keep(secure)
             secure.do_handshake()
             sock = secure
@@ -150,17 +151,10 @@ class Wire:
             raise Unreadable(f"{host} would be asked without encryption, which the operator has not allowed")
         if not host or url.username is not None:
             raise Unreadable("the registry leads to an address that cannot be used")
-        found = [info[4] for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-        allowed = found if is_trusted else [one for one in found if is_open_internet(str(one[0]))]
-        if not allowed:
-            raise Unreadable(f"{host} is not on the open internet; an operator may name it in MUSTER_IMAGE_REGISTRIES")
-        return allowed[0]
-
-    def _context(self) -> ssl.SSLContext:
-        context = ssl.create_default_context()
-        if self.policy.ca_file:
-            context.load_verify_locations(self.policy.ca_file)
-        return context
+        try:
+            return addresses.allowed(host, port, is_trusted=is_trusted)[0]
+        except addresses.NotOpen as error:
+            raise Unreadable(f"{error}; an operator may name it in MUSTER_IMAGE_REGISTRIES") from error
 
     def _left(self) -> float:
         left = self._ends_at - time.monotonic()
@@ -198,17 +192,3 @@ def _joined(url: str, place: str) -> str:
         return urljoin(url, place)
     except ValueError as error:
         raise Unreadable("the registry leads to an address that cannot be used") from error
-
-
-def is_open_internet(address: str) -> bool:
-    """Not this machine, not its link, not a private network; nor one of those in an IPv6 coat."""
-    found: Any = ipaddress.ip_address(address.partition("%")[0])
-    if found.version == 6:
-        inner = found.ipv4_mapped or found.sixtofour or (found.teredo and found.teredo[1])
-        if inner is None and found in _NAT64:
-            inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
-        found = inner or found
-    return bool(found.is_global and not found.is_multicast)
-
-
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")

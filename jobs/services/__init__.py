@@ -1,5 +1,7 @@
+from jobs.services.beside import run_beside
 from jobs.services.change import cancel_job, change_job, hold_job, release_job
 from jobs.services.rehearse import Check, Rehearsal, rehearse
 from jobs.services.submit import rerun_job, submit_job
 
-__all__ = ["Check", "Rehearsal", "cancel_job", "change_job", "hold_job", "rehearse", "release_job", "rerun_job", "submit_job"]
+__all__ = ["Check", "Rehearsal", "cancel_job", "change_job", "hold_job", "rehearse", "release_job", "rerun_job", "run_beside",
+           "submit_job"]

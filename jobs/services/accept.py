@@ -12,7 +12,7 @@ from django.db import connection, models
 
 from jobs.models import Attempt, Job
 from portal.core.bulk import repeat_row
-from portal.core.events import Fact, record, request_id
+from portal.core.events import Fact, caller, record, request_id
 from portal.core.ids import uuid7
 from portal.core.models import Event
 from workspaces.models import Organization
@@ -41,11 +41,12 @@ def write(job: Job, tasks: int, *, is_due: bool, actor: str, data: Mapping[str, 
 
 
 def _write_at_once(job: Job, tasks: int, is_due: bool, actor: str, data: Mapping[str, Any]) -> None:
-    attempt, at = uuid7().int, job.state_at
+    attempt, at, by = uuid7().int, job.state_at, caller.get()
     values = {name: _value(Job, name, getattr(job, name)) for name in _JOB} | {
         "attempt_high": f"{attempt >> 64:016x}", "attempt_low": (attempt & _LOW) - (1 << 64),   # signed, which to_hex prints the same
         "last": tasks - 1, "due_at": at if is_due else None, "wait_since": at if job.wait else None,
-        "event": uuid7(), "actor": actor, "data": _value(Event, "data", dict(data)), "request_id": request_id.get()}
+        "event": uuid7(), "actor": actor, "data": _value(Event, "data", dict(data)), "request_id": request_id.get(),
+        "on_behalf_of": by.on_behalf_of, "via": by.via, "address": by.address}
     with connection.cursor() as cursor:
         cursor.execute(_statement(), values)
         job.number = int(cursor.fetchone()[0])
@@ -63,7 +64,7 @@ def _statement() -> str:
     event = _insert(Event, "counted", {
         "id": "%(event)s", "at": "%(state_at)s", "kind": "'job.submitted'", "org_id": "%(org_id)s", "actor": "%(actor)s",
         "subject_type": "'job'", "subject_id": "%(id)s", "data": "%(data)s || jsonb_build_object('number', n)",
-        "request_id": "%(request_id)s"})
+        **{name: f"%({name})s" for name in ("request_id", "on_behalf_of", "via", "address")}})
     return (f"WITH counted AS (UPDATE {organization} SET last_job_number = last_job_number + 1 WHERE id = %(org_id)s "  # noqa: S608  names
             f"RETURNING last_job_number AS n), job AS ({job}), attempts AS ({attempts}), event AS ({event}) SELECT n FROM counted")
 

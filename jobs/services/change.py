@@ -14,7 +14,7 @@ from jobs.models.job import PRIORITIES
 from jobs.states import Reason, State, Wait
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput
-from portal.core.events import Fact, record
+from portal.core.events import Fact, changes, record
 from portal.core.hints import hint
 from workspaces.actors import Actor, authorize
 from workspaces.permissions import Permission
@@ -31,7 +31,8 @@ def cancel_job(*, actor: Actor, job: Job, why: str = "") -> Job:
     why = "".join(c for c in why if c.isprintable())[:200]
     job.cancel_asked_at, job.cancel_asked_by = clock.now(), actor.email
     job.save(update_fields=["cancel_asked_at", "cancel_asked_by"])
-    record(Fact("job.cancel_asked", job.org_id, "job", job.id, actor.email, {"why": why}))
+    record(Fact("job.cancel_asked", job.org_id, "job", job.id, actor.email,
+                {"number": job.number, "why": why, "before": {"state": State(job.state).word}}))
     said = f"Canceled by {actor.email}." + (f" {why}" if why else "")
     live = dict(Attempt.objects.filter(job=job, state__lt=State.STOPPING).values_list("id", "state"))
     transition([
@@ -50,7 +51,8 @@ def hold_job(*, actor: Actor, job: Job) -> Job:
         job.is_held = True
         job.save(update_fields=["is_held"])
         Attempt.objects.filter(job=job, state=State.QUEUED).update(due_at=None, wait=Wait.HELD, wait_facts={}, wait_since=clock.now())
-        record(Fact("job.held", job.org_id, "job", job.id, actor.email))
+        record(Fact("job.held", job.org_id, "job", job.id, actor.email,
+                    {"number": job.number, "before": {"is_held": False}, "after": {"is_held": True}}))
         derive.refresh_jobs([job.id])
     return Job.objects.get(id=job.id)
 
@@ -68,7 +70,8 @@ def release_job(*, actor: Actor, job: Job) -> Job:
         Attempt.objects.filter(job=job, state=State.QUEUED).update(
             due_at=at if is_ready else None, queued_at=at, wait="" if is_ready else Wait.DEPENDENCY, wait_facts={},
             wait_since=None if is_ready else at)
-        record(Fact("job.released", job.org_id, "job", job.id, actor.email))
+        record(Fact("job.released", job.org_id, "job", job.id, actor.email,
+                    {"number": job.number, "before": {"is_held": True}, "after": {"is_held": False}}))
         derive.refresh_jobs([job.id])
         hint("jobs.dispatch")
     return Job.objects.get(id=job.id)
@@ -89,7 +92,7 @@ def change_job(*, actor: Actor, job: Job, name: str | None = None, priority: str
         _set_priority(actor, job, priority)
     job.save(update_fields=["name", "labels", "priority"])
     record(Fact("job.changed", job.org_id, "job", job.id, actor.email,
-                {"before": before, "after": {"name": job.name, "priority": job.priority, "labels": job.labels}}))
+                {"number": job.number, **changes(before, {"name": job.name, "priority": job.priority, "labels": job.labels})}))
     announce.jobs_changed([job])
     return job
 

@@ -12,6 +12,7 @@ from django.db import DatabaseError, close_old_connections
 from clusters.models import Cluster
 from jobs.backends.base import Backend, Capability, Unavailable
 from jobs.clusters import backend_of
+from jobs.clusters.credentials import note_use
 from jobs.models import Attempt
 from jobs.states import State
 from jobs.watch import logs, observe, queue, trouble
@@ -71,6 +72,7 @@ class Watcher:
         cluster = Cluster.objects.get(id=self.cluster_id)
         self._was_in_trouble = bool(cluster.trouble)
         backend = backend_of(cluster)
+        note_use(cluster, "to watch jobs and nodes")
         if self._is_due("inventory", INVENTORY_EVERY):
             self._guard(cluster, lambda: take_inventory(cluster, backend))
         if self._is_due("poll", self._pace.poll_every) or self.wake.is_set():

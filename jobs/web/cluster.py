@@ -13,6 +13,7 @@ from jobs.clusters import connecting, draining, load, rows, standing, stock
 from jobs.clusters.pools import pools_of
 from jobs.placing import machines_of
 from portal.core.errors import PortalError
+from portal.web.denials import note_denial
 from workspaces.permissions import Permission as P
 from workspaces.web.doors import action, page
 
@@ -89,6 +90,7 @@ def _remove(request: Any, row: Cluster, here: str) -> HttpResponse:
     try:
         connecting.remove_cluster(actor=request.actor, cluster=row)
     except PortalError as error:
+        note_denial(request, error)
         messages.error(request, error.message)
         return redirect(here)
     messages.success(request, f"{row.name} is removed, with its pools.")

@@ -16,6 +16,7 @@ from jobs.clusters import connecting, load, rows
 from jobs.clusters.options import backend_kinds
 from jobs.web.options import faults_of, fields, given
 from portal.core.errors import PortalError
+from portal.web.denials import note_denial
 from workspaces.permissions import Permission as P
 from workspaces.web.doors import page
 
@@ -65,5 +66,6 @@ def _tried(request: Any, probe: Callable[[], Any], store: Callable[[], Cluster])
         if is_forced or (request.POST.get("do") in {"connect", "save"} and told["probe"].is_ok):
             return store(), told
     except PortalError as error:
+        note_denial(request, error)
         told["error"], told["faults"] = faults_of(error)
     return None, told

@@ -19,6 +19,7 @@ from jobs.selectors import visible_jobs
 from jobs.states import State
 from jobs.web.options import faults_of
 from portal.core.errors import InvalidInput, NotFound, PortalError
+from portal.web.denials import note_denial
 from workspaces import selectors as people
 from workspaces.models import Team
 from workspaces.permissions import Permission as P
@@ -36,6 +37,7 @@ def pools(request: Any) -> HttpResponse:
         try:
             made = _make(request)
         except PortalError as error:
+            note_denial(request, error)
             said, faults = faults_of(error)
             if said:
                 messages.error(request, said)
@@ -154,6 +156,7 @@ def _delete(request: Any, row: Pool, here: str) -> HttpResponse:
     try:
         service.delete_pool(actor=request.actor, pool=row)
     except PortalError as error:
+        note_denial(request, error)
         messages.error(request, error.message)
         return redirect(here)
     messages.success(request, f"{row.name} is deleted, with its grants. What runs on its nodes goes on.")

@@ -20,6 +20,7 @@ from jobs.web.reading import facts_of_log
 from portal.core import clock
 from portal.core.errors import NotPermitted, PortalError
 from portal.core.models import Event
+from portal.web.denials import note_denial
 from workspaces import selectors as people
 from workspaces.models import Team
 from workspaces.permissions import Permission as P
@@ -121,6 +122,7 @@ def act_on_jobs(request: Any) -> HttpResponse:
                 services.rerun_job(actor=request.actor, job=row)
             done += 1
         except PortalError as error:
+            note_denial(request, error)
             failed.append(f"#{name}: {error.message}")
     if done:
         messages.success(request, f"{done} job{'' if done == 1 else 's'}: {'being stopped' if verb == 'cancel' else 'submitted again'}.")
@@ -143,6 +145,7 @@ def new_job(request: Any) -> HttpResponse:
         except SpecErrors as error:
             faults = [{"field": f.field, "message": f.message, "line": f.line} for f in error.errors]
         except PortalError as error:
+            note_denial(request, error)
             faults = error.data.get("errors") or [{"field": "", "message": error.message, "line": None}]
     teams = [t for t in people.teams_for(request.actor) if request.actor.may(P.JOBS_SUBMIT, t["id"])]
     return render(request, "jobs/new.html", {
@@ -167,6 +170,7 @@ def _rerun(request: HttpRequest, row: Job, back: str) -> HttpResponse:
     try:
         made = services.rerun_job(actor=request.actor, job=row)  # type: ignore[attr-defined]
     except PortalError as error:
+        note_denial(request, error)
         messages.error(request, error.message)
         return redirect(back)
     return redirect(f"/{request.org.slug}/jobs/{made.number}")  # type: ignore[attr-defined]

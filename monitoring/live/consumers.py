@@ -19,6 +19,8 @@ from monitoring.live.identity import Way
 from monitoring.live.subscription import Subscription
 from monitoring.live.topics import Granted, grant
 from portal.core.errors import InvalidInput, PortalError
+from portal.core.events import came_with
+from portal.web.denials import tell_denial
 from workspaces.actors import Actor
 
 log = logging.getLogger(__name__)
@@ -35,6 +37,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.tasks: dict[int, tuple[Subscription, asyncio.Task[None]]] = {}
         await AccessWatch.here().join(self)
         self.actor = await database_sync_to_async(self.way.actor)()
+        came_with(self.actor.via if self.actor else "")
         await self.accept()                 # first: a handshake that is refused tells a browser no code
         if self.actor is None:
             await self.close(code=4401)
@@ -55,6 +58,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             number = _number(message)
             await self.obey(message, number)
         except PortalError as error:
+            if error.http in {403, 404} and self.actor:
+                await database_sync_to_async(tell_denial)(self.actor, None, error, {"method": "subscribe", "path": _topic(text_data)})
             await self.tell({"op": "error", "id": number, "code": error.kind, "message": error.message})
 
     async def obey(self, message: dict[str, Any], number: int) -> None:
@@ -153,6 +158,10 @@ def _parsed(text: str | None) -> dict[str, Any]:
     if not isinstance(message, dict):
         raise InvalidInput.at("message", "must be a JSON object")
     return message
+
+
+def _topic(text: str | None) -> str:
+    return str(_parsed(text).get("topic", ""))[:200]
 
 
 def _number(message: dict[str, Any]) -> int:

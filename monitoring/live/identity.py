@@ -15,6 +15,7 @@ from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
 from portal.core.errors import NotPermitted
+from portal.core.events import Caller, caller, clean_address
 from workspaces.actors import Actor, actor_in_session
 from workspaces.models import User
 from workspaces.tenancy.scope import platform_scope
@@ -61,6 +62,8 @@ class Identify:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        client = scope.get("client") or ("",)
+        caller.set(Caller(clean_address(client[0])))       # of this connection alone: it runs in a context of its own
         headers = {name.decode("latin1").lower(): value.decode("latin1") for name, value in scope["headers"]}
         await self.app(scope | {"way": _way_in(headers, (scope.get("client") or ("",))[0])}, receive, send)
 

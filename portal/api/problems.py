@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from portal.core import errors
 from portal.core.disk import full_disk
 from portal.core.events import request_id
+from portal.web.denials import note_denial
 from portal.web.errors import problem
 
 log = logging.getLogger(__name__)
@@ -31,6 +32,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
     """DRF's exception handler. An unknown exception becomes `internal` with a request id and no text."""
     if not isinstance(error, errors.PortalError):
         error = _translate(error)
+    note_denial(getattr(context.get("request"), "_request", None), error)
     response = Response(problem(error), status=error.http, content_type="application/problem+json")
     if error.http == 401:
         response["WWW-Authenticate"] = 'Bearer realm="muster"'

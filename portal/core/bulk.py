@@ -21,7 +21,7 @@ def insert_rows(model: type[models.Model], names: Sequence[str], rows: Iterable[
     table, columns = quote(model._meta.db_table), ", ".join(quote(str(field.column)) for field in fields)
     if connection.vendor == "postgresql":
         shapes = [_shape(field) for field in fields]
-        with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
+        with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
             for row in rows:
                 copy.write_row([shape(value) if shape else value for shape, value in zip(shapes, row, strict=True)])
         return

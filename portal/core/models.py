@@ -18,6 +18,9 @@ class Event(models.Model):
     kind = models.CharField(max_length=64)
     org_id = models.UUIDField(null=True)
     actor = models.CharField(max_length=254, blank=True)
+    on_behalf_of = models.CharField(max_length=254, blank=True, default="", db_default="")
+    via = models.CharField(max_length=150, blank=True, default="", db_default="")   # what the actor came with: `session`, `token <id> <name>`
+    address = models.CharField(max_length=45, blank=True, default="", db_default="")  # the client's
     subject_type = models.CharField(max_length=32, blank=True)
     subject_id = models.UUIDField(null=True)
     data = models.JSONField(default=dict)
@@ -55,3 +58,6 @@ class RememberedAnswer(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+from portal.core.audit.models import AuditAnchor, AuditCheck, AuditForward, AuditLink, AuditPolicy  # noqa: E402, F401  Django looks for models here

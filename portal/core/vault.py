@@ -4,6 +4,7 @@ SECRET_KEY_FALLBACKS, so that keys rotate: what is written again is written unde
 from __future__ import annotations
 
 import base64
+import hmac
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives import hashes
@@ -41,6 +42,17 @@ def is_newest(stored: bytes, purpose: str) -> bool:
     except InvalidToken:
         return False
     return True
+
+
+def sign(data: bytes, purpose: str) -> bytes:
+    """32 bytes (HMAC-SHA256) that only who has the key can make."""
+    return hmac.digest(_key(settings.SECRET_KEY, purpose), data, "sha256")
+
+
+def is_signed(data: bytes, mac: bytes, purpose: str) -> bool:
+    """Whether it was signed under this key or one that is still kept."""
+    return any(hmac.compare_digest(hmac.digest(_key(secret, purpose), data, "sha256"), bytes(mac))
+               for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS))
 
 
 def _box(purpose: str) -> MultiFernet:

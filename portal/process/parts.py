@@ -26,7 +26,7 @@ _DOORS = (
     "uvicorn.protocols.websockets.websockets_sansio_impl",
 )
 _TASKS = (
-    *("portal.process.clock", "monitoring.background", "jobs.background", "jobs.watch", "pynvml"),
+    *("portal.process.clock", "monitoring.background", "portal.core.audit.background", "jobs.background", "jobs.watch", "pynvml"),
     *("celery.apps.worker", "celery.apps.beat", "celery.app.control", "celery.app.events", "celery.app.log"),
     *("celery.events.dispatcher", "celery.events.receiver", "celery.concurrency.thread", "celery.worker.components"),
     *("celery.worker.autoscale", "celery.worker.strategy", "celery.worker.consumer", "kombu.transport.redis"),
@@ -122,10 +122,16 @@ def beat() -> None:
 
 
 def watcher() -> None:
-    """Observes the clusters; the leader among many by lease."""
+    """Observes the clusters, and looks after the audit trail beside; the leader among many by lease."""
+    from django.conf import settings
     from django.core.management import call_command
 
+    from portal.background import Background
+
+    beside = Background(settings.MUSTER_AUDIT_LOOPS)
+    beside.start()
     call_command("watch", skip_checks=True)
+    beside.stop(5)
 
 
 def agent() -> None:

@@ -13,6 +13,7 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -36,6 +37,7 @@ MIDDLEWARE = [
     "portal.web.people.Visitors",
     "portal.web.people.Messages",
     "allauth.account.middleware.AccountMiddleware",
+    "workspaces.sso.closed.AccountPages",              # shut in a session that an organization's own provider vouches for
     "portal.web.requests.ErrorMiddleware",             # what doors and views raise becomes a page or problem+json
     "workspaces.tenancy.http.TenancyMiddleware",       # the HTTP door: who acts, in which organization
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

@@ -8,7 +8,8 @@ from portal.settings import env
 from portal.settings.muster import MUSTER_BASE_URL
 
 AUTH_USER_MODEL = "workspaces.User"
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+# The second is never asked; sessions begun before there was the first name it.
+AUTHENTICATION_BACKENDS = ["workspaces.sso.backend.PasswordBackend", "allauth.account.auth_backends.AuthenticationBackend"]
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
     "django.contrib.auth.hashers.ScryptPasswordHasher",
@@ -23,6 +24,8 @@ ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"          # addresses come from administrators, not from sign-up, which is closed
 ACCOUNT_ADAPTER = "workspaces.accounts.AccountAdapter"
+ACCOUNT_FORMS = {"login": "workspaces.accounts.SignInForm"}
+SOCIALACCOUNT_ADAPTER = "workspaces.sso.adapter.SsoAdapter"     # its providers are our rows, its rules are ours
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_RATE_LIMITS = {

@@ -14,11 +14,16 @@ MUSTER_ADMIN_EMAIL = env.text("MUSTER_ADMIN_EMAIL", "admin@example.com")
 MUSTER_ADMIN_PASSWORD = env.text("MUSTER_ADMIN_PASSWORD")
 MUSTER_EXAMPLES = env.ROOT / "examples"
 MUSTER_VERSION = "0.1.0"
-# Loops of the embedded process: the stand-ins for worker, beat and watcher, and the node agent (portal/background.py).
-MUSTER_BACKGROUND = ["jobs.background.ticker", "jobs.background.watcher", "monitoring.background.agent"]
+# Threads of the embedded process, and of the watcher's in server mode: they seal, check and forward the audit trail.
+MUSTER_AUDIT_LOOPS = ["portal.core.audit.background.sealer", "portal.core.audit.background.keeper",
+                      "portal.core.audit.background.forwarder"]
+# Loops of the embedded process: the stand-ins for worker, beat and watcher, the node agent (portal/background.py), and those.
+MUSTER_BACKGROUND = ["jobs.background.ticker", "jobs.background.watcher", "monitoring.background.agent", *MUSTER_AUDIT_LOOPS]
 MUSTER_FIRST_BACKEND = env.text("MUSTER_FIRST_BACKEND", "local")  # the cluster that a fresh installation has; empty: none
 MUSTER_LOG_LIMIT = int(env.text("MUSTER_LOG_LIMIT", str(4 << 30)))  # bytes kept of one log; the rest is a gap that says so
 MUSTER_IMAGE_CHECK = env.flag("MUSTER_IMAGE_CHECK", True)  # ask registries what an image needs, before its job queues
 MUSTER_IMAGE_REGISTRIES = env.items("MUSTER_IMAGE_REGISTRIES")  # that may be anywhere, not only on the open internet; "http://host:port" speaks http
 MUSTER_IMAGE_CA = env.text("MUSTER_IMAGE_CA")  # a file of certificates to trust besides the system's
+MUSTER_FORWARD_TARGETS = env.items("MUSTER_FORWARD_TARGETS")  # hosts (with port, if any) that audit events may go to although they are not on
+MUSTER_FORWARD_CA = env.text("MUSTER_FORWARD_CA")  # the open internet, and without encryption; a file of certificates to trust besides the system's
 MUSTER_API_RATE = int(env.text("MUSTER_API_RATE", "6000"))  # requests a minute, for each token or person

@@ -11,6 +11,7 @@ from django.shortcuts import render
 from portal.core.disk import full_disk
 from portal.core.errors import NotPermitted, PortalError
 from portal.core.events import request_id
+from portal.web.denials import note_denial
 
 TITLES = {400: "Invalid input", 401: "Not signed in", 403: "Not permitted", 404: "Not found", 409: "Conflict",
           413: "Too large", 415: "Unsupported media type", 405: "Method not allowed", 429: "Too many requests",
@@ -35,6 +36,7 @@ def problem(error: PortalError) -> dict[str, Any]:
 
 def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
     """For the API a problem; for people a page that says what to do."""
+    note_denial(request, error)
     if request.path.startswith(("/api/", "/ws/")):
         response: HttpResponse = JsonResponse(problem(error), status=error.http, content_type="application/problem+json")
     else:

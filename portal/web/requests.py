@@ -1,4 +1,4 @@
-"""The outermost layer: a request id for every request, and errors in the caller's dialect."""
+"""The outermost layer: a request id and the client's address for every request, and errors in the caller's dialect."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 
 from portal.core.disk import full_disk
 from portal.core.errors import InvalidInput, PortalError
-from portal.core.events import request_id
+from portal.core.events import Caller, caller, clean_address, request_id
 from portal.web.errors import answer
 
 log = logging.getLogger(__name__)
@@ -29,12 +29,14 @@ class RequestMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         given = request.headers.get("X-Request-ID", "")
         token = request_id.set(given if _ID.match(given) else str(uuid.uuid4()))
+        who = caller.set(Caller(clean_address(request.META.get("REMOTE_ADDR", ""))))
         try:
             response = self.get_response(request)
             response.headers["X-Request-ID"] = request_id.get()
             response.headers.setdefault("Content-Security-Policy", CSP)
             return response
         finally:
+            caller.reset(who)
             request_id.reset(token)
 
 

@@ -1,4 +1,4 @@
-// Clusters: "test connection" with the answer in place, faults beside their fields, a test before anything is stored, and the one
+// Clusters and directories: "test connection" with the answer in place, faults beside their fields, a test before anything is stored, and the one
 // dialog that asks why a node is drained.
 document.addEventListener("click", (event) => {
   const on = (what) => event.target.closest(what);
@@ -46,7 +46,7 @@ function options(form) {
     const name = place.dataset.field, field = place.querySelector(`[name="${CSS.escape(name)}"]`);
     given[name] = field.type === "checkbox" ? field.checked : field.value === "" && removed.has(name) ? null : field.value;
   }
-  return { options: given, ...(form.elements.kind ? { backend: form.elements.kind.value } : {}) };
+  return { options: given, ...(form.elements.kind ? { backend: form.elements.kind.value, kind: form.elements.kind.value } : {}) };
 }
 
 function mark(form, errors) {

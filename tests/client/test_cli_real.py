@@ -90,6 +90,13 @@ LEAVES = {
     "pool grant": ["all", "default"],
     "pool revoke": ["all", "default"],
     "pool delete": ["all"],
+    "audit list": [],
+    "audit export": ["-o", "audit.jsonl"],
+    "audit chain": [],
+    "audit verify": [],
+    "directory list": [],
+    "directory test": ["corp"],
+    "directory sync": ["corp", "--dry-run"],
     "login": ["{url}", "--with-token"],
     "whoami": [],
     "config": [],
@@ -98,6 +105,7 @@ LEAVES = {
 }
 # What the one local cluster of this portal refuses: it has no scheduler, is connected already, and has a history.
 REFUSED = {"node drain", "node resume", "cluster connect", "cluster remove"}
+AWAY = {"directory test", "directory sync"}       # nobody listens where this portal's directory is
 
 
 @dataclass
@@ -149,6 +157,8 @@ def words(shell: Shell) -> dict[str, str]:
     (shell.folder / "job.yaml").write_text("run: echo from a file\n")
     shell("member", "add", "ben@atlas.example")
     with Client(shell.portal.url, shell.token) as client:
+        client.directories.connect("corp", "ldap", {"url": "ldap://127.0.0.1:1", "people_base": "dc=x", "is_private": True})
+    with Client(shell.portal.url, shell.token) as client:
         wait_until(lambda: client.jobs.get(running).state == "running", "it runs", 30)
         wait_until(lambda: client.jobs.get(ended).state == "failed", "it ended", 30)
         invitation = client.invitations.create("flo@atlas.example")["id"]
@@ -172,7 +182,7 @@ def test_the_table_has_every_command():
 @pytest.mark.parametrize("name", LEAVES)
 def test_a_command_answers_one_json_document(shell: Shell, words: dict[str, str], name: str):
     done = shell(*name.split(), "--json", *[word.format(**words) for word in LEAVES[name]], stdin=shell.token.encode())
-    assert done.returncode == (3 if name in {"job wait", "job attach"} else 5 if name in REFUSED else 0), done.stderr
+    assert done.returncode == (3 if name in {"job wait", "job attach"} else 5 if name in REFUSED else 6 if name in AWAY else 0), done.stderr
     assert isinstance(json.loads(done.stdout or done.stderr), dict | list | str)
 
 
@@ -216,6 +226,21 @@ def test_a_secret_is_set_from_a_file_and_removed_by_unset(shell: Shell):
     assert (told["secrets"], told["options"]["account"]) == ([], "")
     assert b"s3cret" not in shell("cluster", "show", "far").stdout
     shell("cluster", "remove", "far")
+
+
+def test_the_trail_is_found_taken_out_and_verified(shell: Shell, wait_for: Callable):
+    shell("team", "create", "audited")
+    [row] = shell.json("audit", "list", "--kind", "team.created", "--subject", "team:audited")["items"]
+    assert (row["actor"], row["data"]["after"]["slug"]) == (EMAIL, "audited")
+    lines = [json.loads(line) for line in shell("audit", "export", "--kind", "team").stdout.splitlines()]
+    assert row["id"] in {line["id"] for line in lines} and {line["kind"].partition(".")[0] for line in lines} == {"team"}
+    table = shell("audit", "export", "--kind", "team", "--format", "csv", "-o", "trail.csv")
+    assert table.returncode == 0 and (shell.folder / "trail.csv").read_text().startswith("at,kind,actor,")
+    assert not (shell.folder / "trail.csv.part").exists()
+    wait_for(lambda: shell.json("audit", "chain")["waiting"] == 0, 20)
+    done = shell("audit", "verify")
+    assert (done.returncode, b"0 faults" in done.stdout) == (0, True)
+    assert shell("audit", "list", "--since", "yesterday").returncode == 2
 
 
 def test_waiting_ends_with_124_when_its_time_is_over(shell: Shell, words: dict[str, str]):

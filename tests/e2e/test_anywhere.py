@@ -18,7 +18,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.test_first_job import sign_in
 from tests.rig.environment import MODE, ROOT
-from tests.rig.kube import is_real, options_of
+from tests.rig.kube import is_real, options_of, portal_address
 from tests.rig.portal import Portal
 from tests.rig.postgres import create_database
 from tests.rig.processes import Folder
@@ -34,7 +34,7 @@ def portal(slurm: Slurm, mode: str, request: pytest.FixtureRequest) -> Iterator[
     if mode == "server":
         redis = request.getfixturevalue("redis_url").rsplit("/", 1)[0] + "/62"
         addresses = (create_database(request.getfixturevalue("postgres_url"), "anywhere"), redis)
-    made = Portal(folder, *addresses)
+    made = Portal(folder, *addresses, address=portal_address())
     made.start()
     spool = slurm.work / "portal"
     spool.mkdir()
@@ -42,7 +42,7 @@ def portal(slurm: Slurm, mode: str, request: pytest.FixtureRequest) -> Iterator[
     with api_of(made) as api:
         for name, options in (
             ("slurm", {"spool": str(spool), "user": slurm.user, "rest_url": slurm.rest_url, "rest_key": slurm.jwt_key.read_text()}),
-            ("kubernetes", options_of()),
+            ("kubernetes", {**options_of(), "shared": []}),            # the claim is in the namespace of jobs of no team
         ):
             made_there = api.post("/api/v1/clusters", json={"name": name, "backend": name, "options": options})
             assert made_there.is_success, made_there.text

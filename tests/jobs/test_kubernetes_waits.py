@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from jobs import pending
+from jobs.clusters.connecting import change_cluster
 from jobs.models import Job, PendingSpell
 from jobs.states import Reason, State, Wait
 from tests.jobs.kubernetes_site import Site
@@ -63,3 +64,12 @@ def test_a_trouble_that_is_over_is_no_longer_told_while_the_image_is_fetched(sit
     site.until(lambda: answer(site, job) is None, 10)
     assert site.states() == [State.STARTING]
 
+
+def test_a_shared_volume_that_is_not_in_the_teams_namespace_is_named_and_is_the_operators(site):
+    change_cluster(actor=site.story.actor(site.story.dot), cluster=site.cluster, options={"shared": ["data:/data"]})
+    job = site.submit()
+    told = site.until(lambda: answer(site, job))
+    assert told.code == Wait.CLUSTER_HELD and told.text.startswith("The claim data, a shared volume") and "operator" in told.advice
+    site.cancel(job)
+    site.until(site.is_over)
+    assert site.states() == [State.CANCELED]

@@ -1,6 +1,7 @@
 """A Kubernetes for tests: a real one when MUSTER_TEST_KUBECONFIG names its kubeconfig, else our double (kubernetes_double.py).
 
-The real one must be a single node that sees this machine's /tmp, for jobs and tests share files; MUSTER_TEST_K8S_IMAGE has bash and python3.
+The real one's nodes must see this machine's /tmp, for jobs and tests share files; MUSTER_TEST_K8S_IMAGE has bash and python3 (and PyTorch for
+the example on two nodes), and MUSTER_TEST_K8S_PORTAL is the address of this machine that pods reach, for the curves they send.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jobs.backends.kubernetes_parts import namespace
+from jobs.backends.kubernetes_parts import names, namespace
 from jobs.backends.kubernetes_parts.access import from_kubeconfig
 from jobs.backends.kubernetes_parts.wire import Wire
 
@@ -24,6 +25,11 @@ CLAIM = "muster-test"
 def is_real() -> bool:
     """Whether the tests speak to a real cluster."""
     return bool(os.environ.get("MUSTER_TEST_KUBECONFIG"))
+
+
+def portal_address() -> str:
+    """Where a portal has to listen that jobs of the cluster shall reach."""
+    return os.environ.get("MUSTER_TEST_K8S_PORTAL", "127.0.0.1") if is_real() else "127.0.0.1"
 
 
 def options_of() -> dict[str, Any]:
@@ -68,7 +74,9 @@ def _real() -> dict[str, Any]:
 
 
 def _remove(wire: Wire, prefix: str) -> None:
-    wire.delete(f"/api/v1/namespaces/{prefix}-jobs")
+    """Also the namespaces of teams that a portal of the tests has made."""
+    for space in wire.get("/api/v1/namespaces", labelSelector=f"{names.PORTAL}={prefix}")["items"]:
+        wire.delete(f"/api/v1/namespaces/{space['metadata']['name']}")
     wire.delete(f"/api/v1/persistentvolumes/{prefix}-share")
 
 

@@ -27,11 +27,12 @@ class Portal:
     name: str = "portal"
     settings: dict[str, str] = field(default_factory=dict)
     port: int = field(default_factory=free_port)
+    address: str = "127.0.0.1"
     process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.address}:{self.port}"
 
     @property
     def home(self) -> Path:
@@ -43,6 +44,8 @@ class Portal:
         ours = {
             "MUSTER_HOME": str(self.home),
             "MUSTER_PORT": str(self.port),
+            "MUSTER_BIND": self.address,
+            "MUSTER_BASE_URL": self.url,
             "MUSTER_ADMIN_EMAIL": EMAIL,
             "MUSTER_ADMIN_PASSWORD": PASSWORD,
             "DJANGO_SETTINGS_MODULE": "portal.settings",

@@ -90,9 +90,6 @@ def _role_changes(case: Case) -> Iterator[Proposal]:
     if case.team_id is not None:
         join = () if case.org_role else (Change("org-role", "member"),)
         in_team = granted_by("team", case.team_role, own)
-        if wanted in in_team:
-            yield join
-            return
         for role in roles_of("team", own):
             if wanted in role.permissions and in_team <= role.permissions:
                 yield (*join, Change("team-role", role.slug))

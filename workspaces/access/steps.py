@@ -36,8 +36,8 @@ class Step:
 @dataclass(frozen=True)
 class Case:
     """Who wants what, where, and all that bears on it. `org_id` None: outside of any organization. `team_role` is theirs in the team
-    asked about. Of a suspended membership no role counts. `org_via` and `team_via` say what gave a role, where that was not a person
-    (a group of a directory). `rule`: why this permission and not another is asked for."""
+    asked about; who is no member has none, and of a suspended membership no role counts. `org_via` and `team_via` say what gave a role,
+    where that was not a person (a group of a directory). `rule`: why this permission and not another is asked for."""
 
     email: str
     permission: Permission

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.api import invitations, roles, secrets, service_accounts, sessions, views
+from workspaces.api import audit, invitations, providers, roles, secrets, service_accounts, sessions, views
+
+_PROVIDER = "orgs/<slug:org>/providers/<slug:slug>"
 
 urlpatterns = [
     path("me", views.MeView.as_view(), name="api-me"),
@@ -33,5 +35,26 @@ urlpatterns = [
     path("orgs/<slug:org>/secrets/<slug:where>/<str:secret>", secrets.SecretView.as_view(), name="api-secret"),
     path("orgs/<slug:org>/secrets/<slug:where>/<str:secret>/versions/<int:number>", secrets.SecretVersionView.as_view(),
          name="api-secret-version"),
+    path("orgs/<slug:org>/audit", audit.EventsView.as_view(), name="api-audit"),
+    path("orgs/<slug:org>/audit/export", audit.ExportView.as_view(), name="api-audit-export"),
+    path("orgs/<slug:org>/audit/chain", audit.ChainView.as_view(), name="api-audit-chain"),
+    path("orgs/<slug:org>/audit/verify", audit.VerifyView.as_view(), name="api-audit-verify"),
+    path("orgs/<slug:org>/audit/settings", audit.SettingsView.as_view(), name="api-audit-settings"),
+    path("orgs/<slug:org>/audit/forwards", audit.ForwardsView.as_view(), name="api-audit-forwards"),
+    path("orgs/<slug:org>/audit/forwards/<uuid:forward>", audit.ForwardView.as_view(), name="api-audit-forward"),
+    path("audit/settings", audit.PlatformSettingsView.as_view(), name="api-platform-audit-settings"),
+    path("audit/forwards", audit.PlatformForwardsView.as_view(), name="api-platform-audit-forwards"),
+    path("audit/forwards/<uuid:forward>", audit.PlatformForwardView.as_view(), name="api-platform-audit-forward"),
+    path("audit", audit.PlatformEventsView.as_view(), name="api-platform-audit"),
+    path("audit/export", audit.PlatformExportView.as_view(), name="api-platform-audit-export"),
+    path("audit/chain", audit.PlatformChainView.as_view(), name="api-platform-audit-chain"),
+    path("audit/verify", audit.PlatformVerifyView.as_view(), name="api-platform-audit-verify"),
+    path("orgs/<slug:org>/providers", providers.ProvidersView.as_view(), name="api-providers"),
+    path("orgs/<slug:org>/provider-test", providers.ProviderTryView.as_view(), name="api-provider-try"),
+    path(_PROVIDER, providers.ProviderView.as_view(), name="api-provider"),
+    path(f"{_PROVIDER}/test", providers.ProviderTestView.as_view(), name="api-provider-test"),
+    path(f"{_PROVIDER}/rules", providers.ProviderRulesView.as_view(), name="api-provider-rules"),
+    path(f"{_PROVIDER}/groups", providers.ProviderGroupsView.as_view(), name="api-provider-groups"),
+    path(f"{_PROVIDER}/runs", providers.ProviderRunsView.as_view(), name="api-provider-runs"),
     path("orgs/<slug:org>/quotas", views.QuotasView.as_view(), name="api-quotas"),
 ]

@@ -3,9 +3,10 @@ from workspaces.models.invitations import Invitation
 from workspaces.models.people import Membership, Organization, Role, Team, TeamMembership, User
 from workspaces.models.providers import GroupRule, Identity, Provider
 from workspaces.models.quota import Quota
+from workspaces.models.runs import DirectoryRun
 from workspaces.models.secrets import Secret, SecretVersion
 
 __all__ = [
-    "AccessToken", "GroupRule", "Identity", "Invitation", "Membership", "Organization", "Provider", "Quota", "Role", "Secret",
-    "SecretVersion", "ServiceAccount", "SignIn", "SpentCode", "Team", "TeamMembership", "User",
+    "AccessToken", "DirectoryRun", "GroupRule", "Identity", "Invitation", "Membership", "Organization", "Provider", "Quota", "Role",
+    "Secret", "SecretVersion", "ServiceAccount", "SignIn", "SpentCode", "Team", "TeamMembership", "User",
 ]

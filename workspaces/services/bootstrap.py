@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import transaction
 
+from portal.core.events import Fact, record
 from workspaces.actors import Actor
 from workspaces.models import Membership, Organization, Team, TeamMembership, User
 from workspaces.permissions import OrgRole, TeamRole
@@ -38,6 +39,8 @@ def bootstrap() -> FirstStart:
         Membership.objects.get_or_create(org=org, user=user, defaults={"role": OrgRole.OWNER})
         team, _ = Team.objects.get_or_create(org=org, slug="default", defaults={"name": "Default"})
         TeamMembership.objects.get_or_create(org=org, team=team, user=user, defaults={"role": TeamRole.LEAD})
+    record(Fact("org.created", org.id, "org", org.id, PLATFORM.email, {
+        "name": org.slug, "after": {"slug": org.slug, "name": org.name, "owner": user.email, "operator": user.email}}))
     return FirstStart(user.email, None if settings.MUSTER_ADMIN_PASSWORD else password, is_new=True)
 
 

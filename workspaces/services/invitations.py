@@ -63,7 +63,7 @@ def invite(*, actor: Actor, org: Organization, email: str, name: str = "", role:
                 expires_at=clock.now() + timedelta(days=days))
     except IntegrityError as error:
         raise Conflict(f"{email} is invited already: send that invitation again, or revoke it first.") from error
-    record(Fact("invitation.made", org.id, "invitation", row.id, actor.email, {"email": email, "role": role, "teams": sorted(teams or {})}))
+    record(Fact("invitation.made", org.id, "invitation", row.id, actor.email, {"name": email, "after": {"role": role, "teams": dict(teams or {})}}))
     return Invited(row, url_of(text))
 
 
@@ -76,7 +76,8 @@ def renew_invitation(*, actor: Actor, invitation_id: UUID, days: int = DEFAULT_D
     text = secrets.token_urlsafe(32)
     row.digest, row.made_by_id, row.expires_at = digest_of(text), actor.user_id, clock.now() + timedelta(days=days)
     row.save(update_fields=["digest", "made_by", "expires_at"])
-    record(Fact("invitation.renewed", row.org_id, "invitation", row.id, actor.email, {"email": row.email}))
+    record(Fact("invitation.renewed", row.org_id, "invitation", row.id, actor.email, {
+        "name": row.email, "before": {"link": "the former one"}, "after": {"link": "a new one"}}))
     return Invited(row, url_of(text))
 
 
@@ -86,7 +87,8 @@ def revoke_invitation(*, actor: Actor, invitation_id: UUID) -> None:
     authorize(actor, Permission.MEMBERS_WRITE)
     row = open_invitation(invitation_id)
     Invitation.objects.filter(id=row.id).update(revoked_at=clock.now())
-    record(Fact("invitation.revoked", row.org_id, "invitation", row.id, actor.email, {"email": row.email}))
+    record(Fact("invitation.revoked", row.org_id, "invitation", row.id, actor.email, {
+        "name": row.email, "before": {"role": row.role}}))
 
 
 def open_invitation(invitation_id: UUID) -> Invitation:
@@ -132,7 +134,7 @@ def accept(*, text: str, user: User) -> Organization:
         if not Invitation.objects.filter(id=row.id, digest=row.digest, accepted_at=None, revoked_at=None).update(accepted_at=clock.now()):
             raise NotFound("This invitation was used or revoked at this moment.")
         _bring_in(row)
-        record(Fact("invitation.accepted", row.org_id, "invitation", row.id, user.email, {"email": row.email}))
+        record(Fact("invitation.accepted", row.org_id, "invitation", row.id, user.email, {"name": row.email, "after": {"role": row.role}}))
     return row.org  # type: ignore[no-any-return]
 
 

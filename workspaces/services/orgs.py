@@ -39,7 +39,7 @@ def create_org(*, actor: Actor, slug: str, name: str, owner: User) -> Organizati
         raise Conflict(f"There is already an organization {slug!r}.") from error
     with org_scope(org.id):
         Membership.objects.create(org=org, user=owner, role=OrgRole.OWNER)
-    _record("org.created", actor, org.id, "org", org.id, slug=slug)
+    _record("org.created", actor, org.id, "org", org.id, after={"slug": slug, "name": org.name, "owner": owner.email})
     return org
 
 
@@ -53,7 +53,8 @@ def require_second_factor(*, actor: Actor, org: Organization, is_required: bool)
     if org.requires_second_factor != is_required:
         org.requires_second_factor = is_required
         org.save(update_fields=["requires_second_factor"])
-        _record("org.second_factor_required" if is_required else "org.second_factor_not_required", actor, org.id, "org", org.id)
+        _record("org.second_factor_required" if is_required else "org.second_factor_not_required", actor, org.id, "org", org.id,
+                name=org.slug, before={"requires_second_factor": not is_required}, after={"requires_second_factor": is_required})
     return org
 
 
@@ -68,7 +69,7 @@ def create_team(*, actor: Actor, org: Organization, slug: str, name: str = "") -
     team = Team.objects.create(org=org, slug=slug, name=clean_name(name or slug))
     if actor.user_id and may_lead(actor) and Membership.objects.filter(user_id=actor.user_id).exists():
         TeamMembership.objects.create(org=org, team=team, user_id=actor.user_id, role=TeamRole.LEAD)
-    _record("team.created", actor, org.id, "team", team.id, slug=slug)
+    _record("team.created", actor, org.id, "team", team.id, name=slug, after={"slug": slug, "name": team.name})
     return team
 
 
@@ -78,7 +79,7 @@ def rename_team(*, actor: Actor, team: Team, name: str) -> Team:
     authorize(actor, Permission.TEAMS_WRITE, team)
     before, team.name = team.name, clean_name(name)
     team.save(update_fields=["name"])
-    _record("team.renamed", actor, team.org_id, "team", team.id, before=before, after=team.name)
+    _record("team.renamed", actor, team.org_id, "team", team.id, name=team.slug, before={"name": before}, after={"name": team.name})
     return team
 
 
@@ -93,7 +94,7 @@ def add_member(*, actor: Actor, org: Organization, email: str, name: str = "", r
     if Membership.objects.filter(user=user).exists():
         raise Conflict(f"{user.email} is already a member of {org.slug}.")
     membership = Membership.objects.create(org=org, user=user, role=role)
-    _record("member.added", actor, org.id, "user", user.id, email=user.email, role=role)
+    _record("member.added", actor, org.id, "user", user.id, name=user.email, after={"role": role})
     return membership
 
 
@@ -107,7 +108,7 @@ def change_member(*, actor: Actor, org: Organization, email: str, role: str) -> 
     _spare_betters(actor, membership, keeps=role == OrgRole.OWNER)
     before, membership.role = membership.role, role
     membership.save(update_fields=["role"])
-    _record("member.changed", actor, org.id, "user", membership.user_id, email=email, before=before, after=role)
+    _record("member.changed", actor, org.id, "user", membership.user_id, name=email, before={"role": before}, after={"role": role})
     return membership
 
 
@@ -118,10 +119,12 @@ def remove_member(*, actor: Actor, org: Organization, email: str) -> None:
     alone_in(org.id)
     membership = _membership(email, user__is_service=False)
     _spare_betters(actor, membership, keeps=False)
-    TeamMembership.objects.filter(user_id=membership.user_id).delete()
-    revoke_tokens_of(membership.user_id)
+    seats = TeamMembership.objects.filter(user_id=membership.user_id)
+    teams = dict(seats.order_by("team__slug").values_list("team__slug", "role"))
+    seats.delete()
+    revoke_tokens_of(membership.user_id, by=actor.email)
     membership.delete()
-    _record("member.removed", actor, org.id, "user", membership.user_id, email=email)
+    _record("member.removed", actor, org.id, "user", membership.user_id, name=email, before={"role": membership.role, "teams": teams})
 
 
 @transaction.atomic
@@ -134,7 +137,7 @@ def add_team_member(*, actor: Actor, team: Team, email: str, role: str = TeamRol
         raise Conflict(f"{email} is already in team {team.slug}.")
     role = check_team_role(actor, team, role, membership.user_id)
     row = TeamMembership.objects.create(org_id=team.org_id, team=team, user_id=membership.user_id, role=role)
-    _record("team_member.added", actor, team.org_id, "team", team.id, email=email, role=role)
+    _record("team_member.added", actor, team.org_id, "team", team.id, name=team.slug, email=email, after={"role": role})
     return row
 
 
@@ -146,7 +149,8 @@ def change_team_member(*, actor: Actor, team: Team, email: str, role: str) -> Te
     row = _team_membership(team, email)
     before, row.role = row.role, check_team_role(actor, team, role, row.user_id)
     row.save(update_fields=["role"])
-    _record("team_member.changed", actor, team.org_id, "team", team.id, email=email, before=before, after=role)
+    _record("team_member.changed", actor, team.org_id, "team", team.id, name=team.slug, email=email,
+            before={"role": before}, after={"role": row.role})
     return row
 
 
@@ -156,9 +160,9 @@ def remove_team_member(*, actor: Actor, team: Team, email: str) -> None:
     authorize(actor, Permission.MEMBERS_WRITE, team)
     alone_in(team.org_id)
     row = _team_membership(team, email)
-    revoke_tokens_of(row.user_id, team_id=team.id)
+    revoke_tokens_of(row.user_id, team_id=team.id, by=actor.email)
     row.delete()
-    _record("team_member.removed", actor, team.org_id, "team", team.id, email=email)
+    _record("team_member.removed", actor, team.org_id, "team", team.id, name=team.slug, email=email, before={"role": row.role})
 
 
 def checked_email(email: str) -> str:

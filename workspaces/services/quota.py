@@ -80,7 +80,8 @@ def set_quota(*, actor: Actor, org: Organization, scope: str, subject: str, reso
     before, row.limit = row.limit, amount
     row.save(update_fields=["limit"])
     record(Fact("quota.changed", org.id, "quota", row.id, actor.email,
-                {"scope": scope, "subject": subject, "resource": resource, "before": before, "after": amount}))
+                {"name": f"{resource} of {scope} {subject}".rstrip(), "scope": scope, "subject": subject, "resource": resource,
+                 "before": {"limit": before}, "after": {"limit": amount}}))
     return row
 
 

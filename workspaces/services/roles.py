@@ -113,5 +113,5 @@ def _state(row: Role) -> Mapping[str, Any]:
 
 
 def _tell(kind: str, actor: Actor, row: Role, **data: Any) -> None:
-    record(Fact(kind, row.org_id, "role", row.id, actor.email, {"slug": row.slug, **data}))
+    record(Fact(kind, row.org_id, "role", row.id, actor.email, {"name": row.slug, "slug": row.slug, **data}))
     transaction.on_commit(own_roles.forget)

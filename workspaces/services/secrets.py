@@ -41,7 +41,7 @@ def set_secret(*, actor: Actor, org: Organization, team: Team | None, name: str,
     version = SecretVersion.objects.create(
         org=org, secret=secret, number=secret.newest, sealed=vault.encrypt(value.encode(), PURPOSE), made_by=actor.email)
     SecretVersion.objects.filter(secret=secret, number__lte=secret.newest - KEPT).delete()
-    _record("secret.set", actor, secret, team, version=version.number)
+    _record("secret.set", actor, secret, team, version=version.number, before={"newest": version.number - 1}, after={"newest": version.number})
     return version
 
 
@@ -51,7 +51,7 @@ def delete_secret(*, actor: Actor, team: Team | None, name: str) -> None:
     authorize(actor, Permission.SECRETS_WRITE, team)
     secret = find_secret(team, name)
     secret.delete()
-    _record("secret.deleted", actor, secret, team)
+    _record("secret.deleted", actor, secret, team, before={"newest": secret.newest})
 
 
 @transaction.atomic
@@ -63,7 +63,7 @@ def delete_version(*, actor: Actor, team: Team | None, name: str, number: int) -
         raise InvalidInput.at("version", "is the newest: set a new value first, or delete the secret")
     if not SecretVersion.objects.filter(secret=secret, number=number).delete()[0]:
         raise NotFound(f"{name} has no version {number}.")
-    _record("secret.version_deleted", actor, secret, team, version=number)
+    _record("secret.version_deleted", actor, secret, team, version=number, before={"version": number})
 
 
 def find_secret(team: Team | None, name: str) -> Secret:
@@ -207,5 +207,5 @@ def _found_or_made(org: Organization, team: Team | None, name: str) -> Secret:
 
 
 def _record(kind: str, actor: Actor, secret: Secret, team: Team | None, **data: object) -> None:
-    where = team.slug if team else SHARED
-    record(Fact(kind, secret.org_id, "secret", secret.id, actor.email, {"secret": f"{where}/{secret.name}", **data}))
+    shown = f"{team.slug if team else SHARED}/{secret.name}"
+    record(Fact(kind, secret.org_id, "secret", secret.id, actor.email, {"name": shown, "secret": shown, **data}))

@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
-from portal.core.events import Fact, record
+from portal.core.events import Fact, changes, record
 from workspaces.actors import ALL_SCOPES, Actor, authorize
 from workspaces.models import Membership, Organization, ServiceAccount, Team, TeamMembership, User
 from workspaces.models.access import SERVICE_DOMAIN
@@ -37,7 +37,7 @@ def create_service_account(*, actor: Actor, org: Organization, name: str, note: 
     except IntegrityError as error:
         raise Conflict(f"There is, or was, a service account {name!r} in {org.slug}; choose another name.") from error
     Membership.objects.create(org=org, user=user, role=role)
-    _record("service_account.created", actor, row, role=role)
+    _record("service_account.created", actor, row, after={"role": role, "note": note})
     return row
 
 
@@ -48,16 +48,15 @@ def change_service_account(*, actor: Actor, account: ServiceAccount, role: str |
     alone_in(account.org_id)
     before = _membership(account)
     check_org_role_of(actor, before)
-    changed: dict[str, object] = {}
+    was = {"role": before.role, "note": account.note}
     if role is not None and _role(actor, account.org, role) != before.role:
-        changed |= {"before": before.role, "after": role}
         before.role = role
         before.save(update_fields=["role"])
     if note is not None and _note(note) != account.note:
-        account.note = changed["note"] = _note(note)
+        account.note = _note(note)
         account.save(update_fields=["note"])
-    if changed:
-        _record("service_account.changed", actor, account, **changed)
+    if changed := changes(was, {"role": before.role, "note": account.note})["after"]:
+        _record("service_account.changed", actor, account, before={name: was[name] for name in changed}, after=changed)
     return account
 
 
@@ -70,10 +69,10 @@ def remove_service_account(*, actor: Actor, account: ServiceAccount) -> None:
     check_org_role_of(actor, membership)
     membership.delete()
     TeamMembership.objects.filter(user_id=account.user_id).delete()
-    revoke_tokens_of(account.user_id)
+    revoke_tokens_of(account.user_id, by=actor.email)
     User.objects.filter(id=account.user_id).update(is_active=False)
     ServiceAccount.objects.filter(id=account.id).update(removed_at=clock.now())
-    _record("service_account.removed", actor, account)
+    _record("service_account.removed", actor, account, before={"role": membership.role, "note": account.note})
 
 
 @transaction.atomic

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
-from portal.core.events import Fact, record
+from portal.core.events import Fact, record, record_all
 from workspaces.actors import ALL_SCOPES, Actor, authorize
 from workspaces.models import AccessToken, Organization, Team
 from workspaces.networks import are_within, networks_in
@@ -68,7 +68,9 @@ def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: Wish) -> N
     row = AccessToken.objects.create(
         org=org, user_id=user_id, team=team, name=name, digest=digest_of(secret), hint=secret[:8], made_by=actor.email,
         scopes=scopes, networks=networks, expires_at=None if days is None else clock.now() + timedelta(days=days))
-    record(Fact("token.created", org.id, "token", row.id, actor.email, {"name": name, "scopes": scopes, "networks": networks}))
+    until = row.expires_at.isoformat(timespec="seconds") if row.expires_at else None
+    record(Fact("token.created", org.id, "token", row.id, actor.email, {"name": name, "after": {
+        "scopes": scopes, "team": team.slug if team else None, "networks": networks, "expires_at": until}}))
     return NewToken(row, secret)
 
 
@@ -81,7 +83,7 @@ def revoke_token(*, actor: Actor, token_id: UUID) -> None:
         raise NotFound("There is no such token, or it is not yours.")
     authorize(actor, Permission.TOKENS_WRITE, row.team_id if actor.token else None)
     AccessToken.objects.filter(id=row.id).update(revoked_at=clock.now())
-    record(Fact("token.revoked", row.org_id, "token", row.id, actor.email, {"name": row.name}))
+    record(Fact("token.revoked", row.org_id, "token", row.id, actor.email, {"name": row.name, "before": {"scopes": row.scopes}}))
 
 
 @transaction.atomic
@@ -103,7 +105,8 @@ def rotate_token(*, actor: Actor, token_id: UUID, overlap_hours: int = DEFAULT_O
     if not AccessToken.objects.filter(id=old.id, successor_id=None, revoked_at=None).update(successor_id=made.row.id, **ends):
         raise Conflict("This token has been rotated already.")
     record(Fact("token.rotated", old.org_id, "token", old.id, actor.email,
-                {"name": old.name, "successor": str(made.row.id), "overlap_hours": overlap_hours}))
+                {"name": old.name, "successor": str(made.row.id), "overlap_hours": overlap_hours,
+                 "before": {"token": str(old.id)}, "after": {"token": str(made.row.id)}}))
     return made
 
 
@@ -132,10 +135,14 @@ def covers(actor: Actor, user_id: UUID, scopes: Collection[str] = (ALL_SCOPES,))
     return all(own.may(permission, team) for team in (None, *other.team_roles) for permission in asked if other.may(permission, team))
 
 
-def revoke_tokens_of(user_id: UUID, team_id: UUID | None = None) -> None:
-    """End a person's tokens in the organization one is in (only those bound to `team_id`, if given)."""
+def revoke_tokens_of(user_id: UUID, team_id: UUID | None = None, *, by: str = "muster") -> None:
+    """End a person's tokens in the organization one is in (only those bound to `team_id`, if given); `by` ends them."""
     rows = AccessToken.objects.filter(user_id=user_id, revoked_at=None)
-    (rows.filter(team_id=team_id) if team_id else rows).update(revoked_at=clock.now())
+    rows = rows.filter(team_id=team_id) if team_id else rows
+    ended = list(rows.filter(attempt_id=None).values_list("id", "org_id", "name", "scopes"))
+    rows.update(revoked_at=clock.now())
+    record_all(Fact("token.revoked", org_id, "token", pk, by, {
+        "name": name, "why": "its owner was taken out", "before": {"scopes": scopes}}) for pk, org_id, name, scopes in ended)
 
 
 @dataclass(frozen=True)

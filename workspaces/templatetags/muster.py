@@ -10,6 +10,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
+from portal.core.audit.diff import details_of, diff_of
+
 register = template.Library()
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
@@ -70,6 +72,15 @@ def span(seconds: Any) -> str:
 def words(text: str) -> str:
     """Words that came from a table of ours, in the reader's language."""
     return gettext(text) if text else ""
+
+
+@register.filter
+def told(data: dict[str, Any]) -> str:
+    """What an event says, in one line: details, and what changed."""
+    details = [f"{d['name']} {d['value']}" for d in details_of(data) if d["name"] not in {"attempt", "number"}]
+    moved = [f"{line['name']}: {line['before']} → {line['after']}" if line["before"] and line["after"]
+             else f"{line['name']}: {line['after'] or line['before']}" for line in diff_of(data)]
+    return " · ".join([*details, *moved])
 
 
 @register.filter

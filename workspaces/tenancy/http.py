@@ -13,7 +13,9 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from portal.core import events
 from portal.core.errors import NotAuthenticated, NotFound, NotPermitted, PortalError
+from portal.web.denials import note_denial
 from portal.web.errors import answer
 from workspaces.accounts import is_alone_in
 from workspaces.actors import Actor, actor_in_session
@@ -41,6 +43,8 @@ class TenancyMiddleware:
                 request.actor = actor_from(request)  # type: ignore[attr-defined]
             except PortalError as error:
                 return answer(request, error)
+            if request.actor is not None:  # type: ignore[attr-defined]
+                events.came_with(request.actor.via)  # type: ignore[attr-defined]
             return self.get_response(request)
 
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]) -> HttpResponse | None:
@@ -78,7 +82,11 @@ def enter(request: HttpRequest, slug: str) -> Organization:
     org = known or Organization.objects.filter(slug=slug).first()
     if org is None:
         raise NotFound(f"There is no organization {slug!r} that you belong to.")
-    request.actor = entry.enter() if known else request.actor.enter(org)  # type: ignore[attr-defined]
+    try:
+        request.actor = entry.enter() if known else request.actor.enter(org)  # type: ignore[attr-defined]
+    except NotFound as stranger:
+        note_denial(request, stranger, org.id)
+        raise
     request.org = org  # type: ignore[attr-defined]
     request.tenancy.enter_context(org_scope(org.id))  # type: ignore[attr-defined]
     return org

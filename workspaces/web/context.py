@@ -21,10 +21,12 @@ _NAV = (
     ("Queue", "queue", "queue", P.CLUSTERS_READ, "w"),
     ("Teams", "teams", "teams", P.TEAMS_READ, "t"),
     ("Members", "members", "members", P.MEMBERS_READ, "m"),
+    ("Directories", "directories", "directories", P.PROVIDERS_READ, "d"),
     ("Roles", "roles", "roles", P.MEMBERS_READ, "r"),
     ("Quotas", "quotas", "quotas", P.QUOTAS_READ, "q"),
     ("Tokens", "tokens", "tokens", P.TOKENS_READ, "k"),
     ("Secrets", "secrets", "secrets", None, "s"),
+    ("Audit", "audit", "audit", P.AUDIT_READ, "a"),
 )
 
 

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from portal.core.errors import InvalidInput, PortalError
+from portal.web.denials import note_denial
 from workspaces.actors import authorize
 from workspaces.permissions import Permission
 
@@ -48,6 +49,7 @@ def action(request: HttpRequest, back: str, done: str, act: Callable[[], Any]) -
     try:
         act()
     except PortalError as error:
+        note_denial(request, error)
         messages.error(request, error.message)
     else:
         messages.success(request, done)

@@ -16,6 +16,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from portal.core.errors import NotFound, PortalError
+from portal.web.denials import note_denial
 from portal.web.errors import answer
 from workspaces import selectors, services
 from workspaces.invitations import can_mail, send_invitation
@@ -40,6 +41,7 @@ def invitations(request: Any) -> HttpResponse:
         try:
             made = _invited(request) if do == "invite" else services.renew_invitation(actor=request.actor, invitation_id=_id(request))
         except PortalError as error:
+            note_denial(request, error)
             messages.error(request, error.message)
     return render(request, "workspaces/invitations.html", {
         "page_title": "Invitations", "crumbs": [("Members", f"/{request.org.slug}/members")], "made": made and _told(request, made),
@@ -78,6 +80,7 @@ def invitation(request: Any, text: str) -> HttpResponse:
         if request.method == "POST":
             return _accepted(request, text)
     except PortalError as error:
+        note_denial(request, error)
         if request.method != "POST" or error.kind == "not_found":
             return answer(request, error)
         messages.error(request, error.message)

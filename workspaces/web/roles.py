@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from portal.core.errors import NotFound, PortalError
+from portal.web.denials import note_denial
 from workspaces import selectors, services
 from workspaces.access.people import About, about_named, explain_person, permission_named
 from workspaces.access.whatif import difference_row, if_role_were
@@ -33,6 +34,7 @@ def roles(request: Any) -> HttpResponse:
         try:
             row = services.make_role(actor=request.actor, org=request.org, **form)
         except PortalError as error:
+            note_denial(request, error)
             messages.error(request, error.message)
         else:
             messages.success(request, f"The role {row.name} is there. Give it on the page of a member or a team.")
@@ -79,6 +81,7 @@ def access(request: Any) -> HttpResponse:
         try:
             context |= _answer(request, asked)
         except PortalError as error:
+            note_denial(request, error)
             context["fault"] = error.message
     return render(request, "workspaces/access.html", context, status=200 if "fault" not in context else 400)
 

@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from portal.core.errors import InvalidInput, PortalError
+from portal.web.denials import note_denial
 from workspaces import selectors, services
 from workspaces.models import ServiceAccount
 from workspaces.permissions import OrgRole
@@ -45,6 +46,7 @@ def service_account(request: Any, account: str) -> HttpResponse:
             new = services.create_service_token(actor=request.actor, account=row, wish=wish_in(request))
             made = selectors.token_row(new.row) | {"token": new.secret}
         except PortalError as error:
+            note_denial(request, error)
             messages.error(request, error.message)
     elif request.method == "POST":
         return _changed(request, row, do)

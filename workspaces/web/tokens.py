@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from portal.core.errors import InvalidInput, PortalError
+from portal.web.denials import note_denial
 from workspaces import selectors, services
 from workspaces.models import Team
 from workspaces.permissions import Permission as P
@@ -31,6 +32,7 @@ def tokens(request: Any) -> HttpResponse:
                                         days=wish.days, networks=wish.networks)
             made = selectors.token_row(new.row) | {"token": new.secret}
         except PortalError as error:
+            note_denial(request, error)
             messages.error(request, error.message)
     return _shown(request, made)
 
@@ -48,6 +50,7 @@ def rotate_token(request: Any, token: UUID) -> HttpResponse:
     try:
         made = services.rotate_token(actor=request.actor, token_id=token, overlap_hours=whole(request, "overlap_hours", "24"))
     except PortalError as error:
+        note_denial(request, error)
         messages.error(request, error.message)
         return redirect(back_from(request))
     return _shown(request, selectors.token_row(made.row) | {"token": made.secret, "is_successor": True})

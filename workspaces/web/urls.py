@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.web import invitations, roles, secrets, service_accounts, tokens, views
+from workspaces.web import audit, directories, invitations, roles, secrets, service_accounts, tokens, views
 
 urlpatterns = [
     path("", views.start, name="start"),
@@ -21,6 +21,15 @@ urlpatterns = [
     path("<slug:org>/tokens", tokens.tokens, name="tokens"),
     path("<slug:org>/tokens/<uuid:token>/revoke", tokens.revoke_token, name="token-revoke"),
     path("<slug:org>/tokens/<uuid:token>/rotate", tokens.rotate_token, name="token-rotate"),
+    path("<slug:org>/audit", audit.trail, name="audit"),
+    path("<slug:org>/audit/export", audit.export, name="audit-export"),
+    path("<slug:org>/audit/installation", audit.installation, name="audit-installation"),
+    path("<slug:org>/audit/installation/export", audit.export_installation, name="audit-installation-export"),
+    path("<slug:org>/directories", directories.directories, name="directories"),
+    path("<slug:org>/directories/<slug:slug>", directories.directory, name="directory"),
+    path("<slug:org>/directories/<slug:slug>/edit", directories.edit_directory, name="directory-edit"),
+    path("<slug:org>/directories/<slug:slug>/rules", directories.change_rules, name="directory-rules"),
+    path("<slug:org>/directories/<slug:slug>/act", directories.act_on_directory, name="directory-act"),
     path("<slug:org>/quotas", views.quotas, name="quotas"),
     path("<slug:org>/secrets", secrets.secrets, name="secrets"),
 ]

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from portal.core.errors import InvalidInput, NotFound, PortalError
+from portal.web.denials import note_denial
 from workspaces import selectors, services
 from workspaces.invitations import invite_url
 from workspaces.models import Team
@@ -87,6 +88,7 @@ def members(request: Any) -> HttpResponse:
             row = services.add_member(actor=request.actor, org=request.org, email=request.POST.get("email", ""),
                                       name=request.POST.get("name", "").strip(), role=request.POST.get("role", OrgRole.MEMBER))
         except PortalError as error:
+            note_denial(request, error)
             messages.error(request, error.message)
             return redirect(request.path)
         if link := invite_url(row.user):   # shown in this answer only

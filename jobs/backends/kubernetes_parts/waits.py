@@ -17,6 +17,9 @@ _NODES = re.compile(r"0/(\d+) nodes? (?:is|are) available: (.*)", re.DOTALL)
 _PART = re.compile(r"(\d+) (.*)", re.DOTALL)
 _INSUFFICIENT = re.compile(r"Insufficient (\S+)")
 _TAINT = re.compile(r"node\(s\) had untolerated taint\(?s?\)? ?\{(.+?):? ?\}")
+_VOLUME = re.compile(r'persistentvolumeclaim "([^"]+)" (?:not found|is being deleted)|unbound immediate PersistentVolumeClaims')
+_VOLUMES = ("A volume that its pods mount is not bound yet.", "The claim {0}, a shared volume of this cluster, is not there in the team's namespace.")
+_OPERATOR = "Ask the operator of the cluster: shared volumes are theirs to put into each team's namespace."
 _SAID = (
     ("didn't match Pod's node affinity/selector", "have no GPU of that type or not the labels asked for"),
     ("were unschedulable", "are cordoned"),
@@ -57,7 +60,10 @@ def of_scheduler(said: str, message: str) -> Waiting:
     found = _NODES.search(message)
     if not found:
         return _waiting(Wait.EVALUATING, said or "Pending", _short(message) or "The scheduler has not looked at it yet.")
-    counts = _counts(found[2])
+    if volume := _VOLUME.search(found[2]):
+        return Waiting(Wait.CLUSTER_HELD, said, _VOLUMES[bool(volume[1])].format(volume[1]), _OPERATOR, {"message": message[:1000]})
+    if not (counts := _counts(found[2])):
+        return _waiting(Wait.CLUSTER_HELD, said, f"The scheduler says: {_short(found[2])}", {"message": message[:1000]})
     parts = [f"{number} {_reason(text)}" for text, number in counts.items()]
     return _waiting(_kind(counts), said, f"0 of {found[1]} nodes fit: {', '.join(parts)}.", {"nodes": int(found[1]), "lacking": counts})
 

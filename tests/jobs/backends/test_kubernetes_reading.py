@@ -79,6 +79,11 @@ def test_a_log_that_was_turned_over_goes_on_after_the_last_line_seen():
     ("0/2 nodes are available: 2 node(s) had untolerated taint(s). ", Wait.IMPOSSIBLE, "0 of 2 nodes fit: 2 had untolerated taint(s)."),
     ("0/5 nodes are available: 5 node(s) didn't match Pod's node affinity/selector.", Wait.IMPOSSIBLE,
      "0 of 5 nodes fit: 5 have no GPU of that type or not the labels asked for."),
+    ('0/2 nodes are available: persistentvolumeclaim "data" not found. not found', Wait.CLUSTER_HELD,            # seen on 1.36
+     "The claim data, a shared volume of this cluster, is not there in the team's namespace."),
+    ("0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/2 nodes are available.", Wait.CLUSTER_HELD,
+     "A volume that its pods mount is not bound yet."),
+    ("0/2 nodes are available: something without a number.", Wait.CLUSTER_HELD, "The scheduler says: something without a number."),
     ("no nodes available to schedule pods", Wait.EVALUATING, "no nodes available to schedule pods"),
 ])
 def test_the_schedulers_message_becomes_words_and_numbers(message, wait, text):

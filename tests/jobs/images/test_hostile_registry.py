@@ -10,7 +10,8 @@ import pytest
 
 from jobs.images.reference import parse
 from jobs.images.registry import MANIFEST_LIMIT, read_image
-from jobs.images.wire import Policy, Unreadable, Wire, is_open_internet
+from jobs.images.wire import Policy, Unreadable, Wire
+from portal.core.addresses import is_open_internet
 from tests.rig.registry import INDEX, MANIFEST, digest_of
 
 

@@ -23,7 +23,7 @@ STORED = [*map(str, Permission), "jobs:fly"]
 
 @dataclass(frozen=True)
 class World:
-    """`seats`: the person's team roles."""
+    """`seats`: the person's team roles; who is no member has none."""
 
     own: dict[str, OwnRole]
     org_role: str
@@ -74,6 +74,7 @@ _tokens = st.none() | st.builds(
 _mostly, _seldom = st.sampled_from([True, True, True, False]), st.sampled_from([False, False, False, True])
 worlds = st.builds(
     World, own=owned, org_role=_org_roles, seats=st.dictionaries(st.sampled_from([VISION, SPEECH]), _team_roles),
-    is_operator=_seldom, is_active=_mostly, is_suspended=_seldom, token=_tokens, token_has_ended=_seldom)
+    is_operator=_seldom, is_active=_mostly, is_suspended=_seldom, token=_tokens, token_has_ended=_seldom,
+).map(lambda world: world if world.org_role else replace(world, seats={}))
 permissions = st.sampled_from(list(Permission))
 teams = st.sampled_from([None, VISION, SPEECH])

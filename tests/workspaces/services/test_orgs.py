@@ -152,7 +152,7 @@ def test_each_change_leaves_one_fact_with_who_did_it(story, atlas):
     _role(story, story.ben.email, "viewer")
     fact = Event.objects.get(position__gt=last)
     assert (fact.kind, fact.actor, fact.org_id) == ("member.changed", story.ada.email, atlas.id)
-    assert (fact.data["before"], fact.data["after"]) == ("member", "viewer")
+    assert (fact.data["before"], fact.data["after"]) == ({"role": "member"}, {"role": "viewer"})
 
 
 def test_a_refused_change_leaves_neither_row_nor_fact(story, atlas):

@@ -142,7 +142,7 @@ def test_deleted_a_secret_is_gone_with_its_values(atlas):
     put(atlas)
     delete_secret(actor=atlas.actor(atlas.ben), team=atlas.vision, name="wandb")
     assert not SecretVersion.objects.exists() and opened(atlas, "team/wandb").lacks
-    assert Event.objects.get(kind="secret.deleted").data == {"secret": "vision/wandb"}
+    assert Event.objects.get(kind="secret.deleted").data["secret"] == "vision/wandb"
 
 
 @pytest.mark.parametrize("value", ["", "a\0b", "x" * (LARGEST + 1), "\ud800"])

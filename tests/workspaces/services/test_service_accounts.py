@@ -55,7 +55,7 @@ def test_it_acts_by_its_token_within_its_roles(atlas):
     actor = authenticate_token(secret(atlas, row)).enter(atlas.atlas)
     assert actor.is_service and actor.email == "nightly@atlas.service.invalid"
     assert actor.may(P.JOBS_SUBMIT, atlas.vision.id) and not actor.may(P.JOBS_READ, atlas.speech.id) and not actor.may(P.MEMBERS_WRITE)
-    assert Event.objects.get(kind="service_account.created").data == {"name": "nightly", "role": "member"}
+    assert Event.objects.get(kind="service_account.created").data == {"name": "nightly", "after": {"role": "member", "note": ""}}
 
 
 def test_it_is_listed_apart_from_people(atlas):

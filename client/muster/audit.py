@@ -1,0 +1,56 @@
+"""The audit trail, from Python. Rows are the API's JSON."""
+
+from __future__ import annotations
+
+import builtins
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from muster.errors import Json, Unavailable
+
+if TYPE_CHECKING:
+    from muster.client import Client
+
+
+class Audit:
+    """`of_installation`: what belongs to no organization, for operators. Filters: actor, kind, subject, since, until, address, request."""
+
+    def __init__(self, client: Client):
+        self._client = client
+
+    def list(self, most: int | None = None, *, of_installation: bool = False, **filters: str) -> builtins.list[Json]:
+        """Newest first."""
+        cursor: str = ""
+        found: builtins.list[Json] = []
+        while most is None or len(found) < most:
+            limit = 200 if most is None else min(most - len(found), 200)
+            page: Json = self._client.request("GET", self._at("", of_installation), query={**filters, "cursor": cursor, "limit": limit}).json()
+            found += page["items"]
+            cursor = page["next"] or ""
+            if not cursor:
+                break
+        return found
+
+    def export(self, kind: str = "jsonl", *, of_installation: bool = False, **filters: str) -> Iterator[bytes]:
+        """The file in pieces, oldest first: "jsonl" or "csv"."""
+        return self._client.stream(self._at("/export", of_installation), query={**filters, "format": kind})
+
+    def chain(self, *, of_installation: bool = False) -> Json:
+        """How far it is sealed, and what the last verification found."""
+        told: Json = self._client.request("GET", self._at("/chain", of_installation)).json()
+        return told
+
+    def verify(self, *, of_installation: bool = False, seconds: float = 600) -> Json:
+        """Have the whole chain verified, and wait for it. Raises Unavailable when it takes longer than `seconds`."""
+        self._client.request("POST", self._at("/verify", of_installation), body={})
+        deadline, rest = time.monotonic() + seconds, 0.2
+        while (told := self.chain(of_installation=of_installation))["is_checking"]:
+            if time.monotonic() > deadline:
+                raise Unavailable("The verification has not ended yet; ask for its state later: muster audit chain")
+            time.sleep(rest)
+            rest = min(rest * 1.5, 5)
+        return told
+
+    def _at(self, path: str, of_installation: bool) -> str:
+        return f"audit{path}" if of_installation else self._client.within(f"audit{path}")

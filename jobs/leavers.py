@@ -1,0 +1,27 @@
+"""What people who left still run."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from jobs.models import Job
+from jobs.states import State
+from workspaces.leavers import count_running_by
+
+MOST = 500
+
+
+def register() -> None:
+    count_running_by(living_jobs_of)
+
+
+def living_jobs_of(users: Iterable[UUID]) -> Mapping[UUID, list[dict[str, Any]]]:
+    """Their jobs that have not ended, by person, in the scope one is in."""
+    rows = Job.objects.filter(owner_id__in=list(users), state__lt=State.SUCCEEDED).order_by("-number")
+    found: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
+    for owner_id, org, number, name, state in rows.values_list("owner_id", "org__slug", "number", "name", "state")[:MOST]:
+        found[owner_id].append({"org": org, "number": number, "name": name, "state": State(state).word, "url": f"/{org}/jobs/{number}"})
+    return found

@@ -1,0 +1,37 @@
+"""Running a command beside a job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jobs.backends.base import Capability, Rejected
+from jobs.backends.base import Unavailable as ClusterUnavailable
+from jobs.clusters import backend_of
+from jobs.models import Attempt, Job
+from jobs.services.change import authorize_change
+from jobs.states import State
+from portal.core.errors import Conflict, InvalidInput, Unavailable
+from portal.core.events import Fact, record
+from workspaces.actors import Actor
+from workspaces.permissions import Permission
+
+
+def run_beside(*, actor: Actor, job: Job, attempt: Attempt, argv: Sequence[str], timeout: float) -> tuple[int, bytes]:
+    """Its exit code and output, when it has ended. That it was asked for is a fact before it runs; of its arguments, which may hold
+    anything, only the number is kept. Raises NotPermitted, Conflict, InvalidInput, Unavailable."""
+    authorize_change(actor, job, Permission.JOBS_EXEC)
+    backend: Any = backend_of(job.cluster)
+    if attempt.state != State.RUNNING:
+        raise Conflict(f"#{job.number} is {State(attempt.state).word}; a command can be run only beside a running job.")
+    if Capability.EXEC not in backend.capabilities:
+        raise InvalidInput("This cluster cannot run a command beside a job.")
+    record(Fact("job.command_run", job.org_id, "job", job.id, actor.email, {
+        "number": job.number, "index": attempt.index, "program": argv[0][:200], "arguments": len(argv) - 1}))
+    try:
+        code, output = backend.exec(attempt.key, argv, timeout)
+    except Rejected as error:
+        raise InvalidInput(str(error)) from error
+    except ClusterUnavailable as error:
+        raise Unavailable(str(error)) from error
+    return code, output

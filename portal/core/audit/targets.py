@@ -1,0 +1,163 @@
+"""Places outside that take events: a webhook, or a syslog server. Each raises Undelivered with words for a person.
+
+A webhook gets up to a hundred events in one POST and has to answer 2xx; it is signed (`Muster-Signature: t=…,v1=…`, HMAC-SHA256 over
+time, a dot and the body) and names what it carries (`Muster-Delivery: <forward>:<first>-<last>`), for it may come twice. Syslog is
+RFC 5424, one event a message: over TCP and TLS framed by octet count (RFC 6587, 5425), over UDP a datagram each, which may be lost.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import http.client
+import select
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+import orjson
+
+from portal.core import addresses
+
+SCHEMES = ("https", "http", "syslog+tls", "syslog+tcp", "syslog+udp")
+_PORTS = {"https": 443, "http": 80, "syslog+tls": 6514, "syslog+tcp": 514, "syslog+udp": 514}
+LONGEST = 8192                      # bytes of a datagram
+_AUDIT, _NOTICE, _WARNING = 13, 5, 4
+_ID = "muster@32473"                # the number that RFC 5612 sets apart for those who have none of their own
+
+Fact = Mapping[str, Any]
+
+
+class Undelivered(Exception):
+    """It has not arrived, or that is not known."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """`trusted`: hosts (with port, if any) that the operator named, on whatever address. Of them alone plain http and UDP or TCP
+    without TLS may leave the machine."""
+
+    trusted: frozenset[str] = frozenset()
+    ca_file: str = ""
+    seconds: float = 10.0
+    portal: str = "muster"          # what a log calls this installation
+
+
+def place(target: str) -> SplitResult:
+    """Its parts. Raises ValueError for what is no target."""
+    found = urlsplit(target)
+    port = found.port
+    if found.scheme not in SCHEMES or not found.hostname or found.username is not None or found.fragment or port == 0:
+        raise ValueError("it is https://host/path, or syslog+tls://host:port, syslog+tcp:// or syslog+udp://, without a password in it")
+    if found.scheme.startswith("syslog") and (found.path not in ("", "/") or found.query):
+        raise ValueError("a syslog server has no path")
+    return found
+
+
+def is_trusted(target: str, policy: Policy) -> bool:
+    at = place(target)
+    return bool({at.netloc.lower(), at.hostname} & policy.trusted)
+
+
+def deliver(target: str, facts: Sequence[Fact], *, name: str, secret: bytes, policy: Policy) -> None:
+    """All of them, in order. Raises Undelivered."""
+    at = place(target)
+    if at.scheme not in {"https", "syslog+tls"} and not is_trusted(target, policy):
+        raise Undelivered(f"{at.hostname} would be told without encryption, which the operator has not allowed (MUSTER_FORWARD_TARGETS)")
+    send = {"https": _webhook, "http": _webhook, "syslog+udp": _datagrams}.get(at.scheme, _stream)
+    try:
+        send(at, facts, name, secret, policy)
+    except addresses.NotOpen as error:
+        raise Undelivered(f"{error}; an operator may name it in MUSTER_FORWARD_TARGETS") from error
+    except ssl.SSLError as error:
+        raise Undelivered(f"{at.hostname}: its certificate is not trusted, or it speaks no TLS ({error.reason or 'error'})") from error
+    except TimeoutError as error:
+        raise Undelivered(f"{at.hostname} did not answer within {policy.seconds:g} s") from error
+    except (OSError, http.client.HTTPException) as error:
+        raise Undelivered(f"{at.hostname} does not answer") from error
+
+
+def signature(secret: bytes, at: int, body: bytes) -> str:
+    """What a receiver computes too."""
+    return f"t={at},v1={hmac.new(secret, f'{at}.'.encode() + body, 'sha256').hexdigest()}"
+
+
+def message(fact: Fact, host: str) -> bytes:
+    """One event as RFC 5424 has it: the searchable parts as structured data, and all of it as JSON."""
+    severity = _WARNING if fact["kind"] in {"access.denied", "sign_in.failed"} else _NOTICE
+    parts = {"seq": fact["seq"], "actor": fact["actor"], "address": fact["address"], "request": fact["request_id"], "hash": fact["hash"]}
+    data = " ".join(f'{key}="{_escaped(str(value))}"' for key, value in parts.items() if value not in ("", None))
+    head = f"<{_AUDIT * 8 + severity}>1 {fact['at'].isoformat()} {host} muster - {fact['kind'][:32]} [{_ID} {data}] "
+    return head.encode() + b"\xef\xbb\xbf" + orjson.dumps(dict(fact))
+
+
+def _webhook(at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: Policy) -> None:
+    body, now = orjson.dumps({"events": [dict(fact) for fact in facts]}), int(time.time())
+    headers = {"Content-Type": "application/json", "User-Agent": "muster-audit", "Host": at.netloc,
+               "Muster-Delivery": f"{name}:{facts[0]['seq']}-{facts[-1]['seq']}", "Connection": "close"}
+    if secret:
+        headers["Muster-Signature"] = signature(secret, now, body)
+    connection = http.client.HTTPConnection(at.hostname or "", timeout=policy.seconds)
+    with _connected(at, policy) as sock, _cut_after(sock, policy.seconds):
+        connection.sock = sock
+        connection.request("POST", (at.path or "/") + (f"?{at.query}" if at.query else ""), body, headers)
+        answer = connection.getresponse()
+        answer.read(1 << 16)
+        if not 200 <= answer.status < 300:
+            raise Undelivered(f"{at.hostname} answered {answer.status}")
+
+
+def _stream(at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: Policy) -> None:
+    """TCP tells nothing of what arrived: that the other side has not hung up is all that can be known."""
+    with _connected(at, policy) as sock:
+        sock.sendall(b"".join(str(len(text)).encode() + b" " + text for text in (message(fact, policy.portal) for fact in facts)))
+        if isinstance(sock, ssl.SSLSocket):
+            return
+        sock.shutdown(socket.SHUT_WR)
+        if select.select([sock], [], [], 0.05)[0]:
+            sock.recv(1)                  # raises where the connection was reset
+
+
+def _datagrams(at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: Policy) -> None:
+    where = addresses.allowed(at.hostname or "", _port(at), is_trusted=is_trusted(at.geturl(), policy), kind=socket.SOCK_DGRAM)[0]
+    with socket.socket(socket.AF_INET6 if ":" in str(where[0]) else socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.settimeout(policy.seconds)
+        sock.connect(where[:2])           # so that "nobody listens" comes back to us
+        for fact in facts:
+            sock.send(message(fact, policy.portal)[:LONGEST])
+
+
+def _connected(at: SplitResult, policy: Policy) -> socket.socket:
+    tls = addresses.tls_context(policy.ca_file) if at.scheme in {"https", "syslog+tls"} else None
+    return addresses.connect(at.hostname or "", _port(at), is_trusted=is_trusted(at.geturl(), policy), seconds=policy.seconds, tls=tls)
+
+
+@contextlib.contextmanager
+def _cut_after(sock: socket.socket, seconds: float) -> Iterator[None]:
+    """Whatever is waited for, and however slowly it comes: after so long the connection ends."""
+
+    def cut() -> None:
+        with contextlib.suppress(OSError):
+            sock.shutdown(socket.SHUT_RDWR)
+
+    alarm = threading.Timer(seconds, cut)
+    alarm.daemon = True
+    alarm.start()
+    try:
+        yield
+    finally:
+        alarm.cancel()
+
+
+def _port(at: SplitResult) -> int:
+    return at.port or _PORTS[at.scheme]
+
+
+def _escaped(text: str) -> str:
+    text = "".join(char if char.isprintable() else " " for char in text)
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("]", "\\]")

@@ -1,0 +1,218 @@
+"""Going through a chain from its beginning and saying in words what is wrong with it, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, models
+from django.db.models import Exists, Max, Min, OuterRef
+
+from portal.core import clock
+from portal.core.audit.anchors import EVERY, WITHIN, is_genuine
+from portal.core.audit.canonical import COLUMNS, NO_ORG, begin, canonical, columns, event_table, follow, read
+from portal.core.audit.models import AuditAnchor, AuditCheck, AuditLink
+from portal.core.models import Event
+
+PAGE = 5000
+KEPT = 200                            # faults told one by one; the rest is counted
+BACKDATED = timedelta(hours=1)        # an event may be older than its neighbours by as much as a transaction lasts
+LATE = timedelta(minutes=10)          # an event without a link for so long is a fault
+_AT = COLUMNS.index("at")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`kind`: changed, missing, reordered, backdated, broken, rewritten, cut_off, unsealed, forged, unanchored."""
+
+    kind: str
+    seq: int
+    text: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "seq": self.seq, "text": self.text}
+
+
+@dataclass
+class Report:
+    """What was found in one chain. `unsealed`: events so new that the sealer has not come by."""
+
+    chain: UUID
+    first: int = 0
+    last: int = 0
+    events: int = 0
+    unsealed: int = 0
+    seconds: float = 0.0
+    fault_count: int = 0
+    faults: list[Fault] = field(default_factory=list)
+
+    def add(self, kind: str, seq: int, text: str) -> None:
+        self.fault_count += 1
+        if len(self.faults) < KEPT:
+            self.faults.append(Fault(kind, seq, text))
+
+    @property
+    def words(self) -> str:
+        """One sentence."""
+        if not self.events and not self.fault_count:
+            return "Nothing is sealed yet." if self.unsealed else "There are no events."
+        found = f"{self.fault_count} fault{'' if self.fault_count == 1 else 's'}" if self.fault_count else "0 faults"
+        waits = f"; {self.unsealed} not sealed yet" if self.unsealed else ""
+        return f"{self.events:,} events, #{self.first:,} to #{self.last:,}: {found}{waits}."
+
+
+@dataclass
+class _Odd:
+    """A link whose hash does not follow: judged when all have been seen."""
+
+    seq: int
+    position: int
+    kind: str
+    event: bytes
+    before: bytes
+    hash: bytes
+
+
+def verify(chain: UUID, progress: Callable[[int], object] = lambda count: None) -> Report:
+    """Everything about one chain. Reads it once, in pages, and keeps nothing but the faults."""
+    began, report = clock.monotonic(), Report(chain)
+    anchors = _anchors(report)
+    _walk(report, anchors, progress)
+    _judge_anchors(report, anchors)
+    _judge_unsealed(report)
+    report.seconds = clock.monotonic() - began
+    return report
+
+
+def remember(report: Report) -> AuditCheck:
+    """What the page and the API show as the last look."""
+    row, _ = AuditCheck.objects.update_or_create(chain=report.chain, defaults={
+        "at": clock.now(), "seconds": report.seconds, "events": report.events, "fault_count": report.fault_count,
+        "faults": [fault.as_dict() for fault in report.faults]})
+    return row
+
+
+def _walk(report: Report, anchors: dict[int, bytes], progress: Callable[[int], object]) -> None:
+    at_hash, expected = start_of(report.chain)
+    report.first, report.last = expected, expected - 1
+    odd: list[_Odd] = []
+    before: list[datetime] = []
+    for seq, stored, position, values in links_behind(report.chain, expected - 1):
+        if seq != expected:
+            which = f"#{expected:,}" if seq == expected + 1 else f"#{expected:,} to #{seq - 1:,}"
+            report.add("missing", expected, f"{which}: the links are gone, and whatever they sealed with them.")
+        elif values is None:
+            report.add("missing", seq, f"#{seq:,}: the event at position {position:,} is gone; its link is still there.")
+        else:
+            event = canonical(values)
+            if follow(at_hash, event) != stored:
+                odd.append(_Odd(seq, position, str(values[3]), event, at_hash, stored))
+            _judge_time(report, seq, values[_AT], before)
+        if seq in anchors and anchors[seq] != stored:
+            report.add("rewritten", seq, f"#{seq:,}: the chain up to here is not the one that was anchored: it was computed anew.")
+        at_hash, expected = stored, seq + 1
+        report.events += 1
+        report.last = seq
+        if not report.events % PAGE:
+            progress(report.events)
+    _judge_odd(report, odd)
+
+
+def start_of(chain: UUID) -> tuple[bytes, int]:
+    """The hash to begin with, and the first number."""
+    cut = AuditAnchor.objects.filter(chain=chain, kind=AuditAnchor.Kind.CUT).order_by("-number").first()
+    return (bytes(cut.hash), cut.seq + 1) if cut else (begin(chain), 1)
+
+
+def links_behind(chain: UUID, after: int) -> Iterator[tuple[int, bytes, int, list[Any] | None]]:
+    """(seq, hash, position, event or None) in order."""
+    links = connection.ops.quote_name(AuditLink._meta.db_table)
+    sql = (f"SELECT l.seq, l.hash, l.position, {columns()} FROM {links} l "  # noqa: S608  names
+           f"LEFT JOIN {event_table()} e ON e.position = l.position WHERE l.chain = %s AND l.seq > %s ORDER BY l.seq LIMIT %s")
+    name = AuditLink._meta.get_field("chain").get_db_prep_value(chain, connection)
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(sql, [name, after, PAGE])
+            rows = cursor.fetchall()
+        for values in read(rows, behind=3):
+            after = values[0]
+            yield after, bytes(values[1]), values[2], values[3:] if values[3] is not None else None
+        if len(rows) < PAGE:
+            return
+
+
+def _judge_odd(report: Report, odd: list[_Odd]) -> None:
+    """Whether the event was changed, or is whole and stands in another's place."""
+    hashes = {one.hash for one in odd}
+    befores = {one.before for one in odd} | hashes
+    for one in odd[:KEPT]:
+        is_whole = any(follow(before, one.event) in hashes for before in befores) if len(odd) <= KEPT else False
+        if is_whole:
+            report.add("reordered", one.seq, f"#{one.seq:,}: the event here ({one.kind}) is whole, but belongs to another place in the chain.")
+        else:
+            report.add("changed", one.seq, f"#{one.seq:,}: the event at position {one.position:,} ({one.kind}) is not what was sealed.")
+    report.fault_count += max(len(odd) - KEPT, 0)
+
+
+def _judge_time(report: Report, seq: int, at: datetime, before: list[datetime]) -> None:
+    """An event that claims to be of long before the two that were sealed before it was put in afterwards."""
+    if len(before) == 2 and at < min(before) - BACKDATED:
+        report.add("backdated", seq, f"#{seq:,}: inserted: it says {_time(at)}, but was sealed after events of {_time(min(before))}.")
+        return
+    before.append(at)
+    del before[:-2]
+
+
+def _anchors(report: Report) -> dict[int, bytes]:
+    """The hash that each anchor vouches for, by number in the chain; faults for those that we did not write."""
+    found: dict[int, bytes] = {}
+    former, expected = b"", 1
+    for row in AuditAnchor.objects.filter(chain=report.chain).order_by("number").iterator(PAGE):
+        if row.number != expected:
+            report.add("unanchored", row.seq, f"Anchors {expected:,} to {row.number - 1:,} are gone.")
+        elif not is_genuine(row, former):
+            report.add("forged", row.seq, f"The anchor of {_time(row.at)} at #{row.seq:,} is not signed with our key. If the secret key was "
+                                          "changed, bring the former one back as MUSTER_SECRET_KEY_FALLBACKS.")
+        else:
+            found[row.seq] = bytes(row.hash)
+        former, expected = bytes(row.mac), row.number + 1
+    return found
+
+
+def _judge_anchors(report: Report, anchors: dict[int, bytes]) -> None:
+    """The end of the chain against the last anchor, which is never far from it."""
+    furthest = max(anchors, default=0)
+    if furthest > report.last:
+        report.add("cut_off", report.last + 1, f"#{report.last + 1:,} to #{furthest:,}: an anchor tells of them, and they are gone from the end.")
+    elif report.last - furthest > 2 * EVERY:
+        report.add("unanchored", furthest + 1, f"#{furthest + 1:,} to #{report.last:,}: no anchor vouches for them; there is one every {EVERY:,}.")
+    elif report.last > furthest and not furthest and _age(report) > 2 * WITHIN:
+        report.add("unanchored", 1, f"No anchor vouches for this chain; there is one after {WITHIN / 60:g} minutes.")
+
+
+def _age(report: Report) -> float:
+    """Seconds since the first event that is still there."""
+    first = Event.objects.filter(**_of(report.chain)).aggregate(at=Min("at"))["at"]
+    return (clock.now() - first).total_seconds() if first else 0.0
+
+
+def _judge_unsealed(report: Report) -> None:
+    """What has no link: as many as may be for a moment, and for no longer."""
+    links = AuditLink.objects.filter(position=OuterRef("position"))
+    waiting = Event.objects.filter(**_of(report.chain)).filter(~Exists(links))
+    old = waiting.filter(at__lt=clock.now() - LATE).aggregate(n=models.Count("position"), first=Min("position"), last=Max("position"))
+    report.unsealed = waiting.filter(at__gte=clock.now() - LATE).count()
+    if old["n"]:
+        report.add("unsealed", report.last + 1, f"{old['n']:,} events at positions {old['first']:,} to {old['last']:,} are not sealed, and are older "
+                                                f"than {LATE.seconds // 60} minutes: the sealer does not run, or their links were taken out.")
+
+
+def _of(chain: UUID) -> dict[str, Any]:
+    return {"org_id": None if chain == NO_ORG else chain}
+
+
+def _time(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")

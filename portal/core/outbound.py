@@ -1,0 +1,170 @@
+"""The one client for requests to an address that a person typed: sign-in services, webhooks.
+
+Whoever types an address chooses where the portal connects to. So the name is resolved once, the addresses are judged, and the
+connection goes to one that passed; redirects are not followed; little is read; and after a fixed time in total it is cut,
+whatever it waits for. No proxy and no `.netrc` of the environment is used: they would connect elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import HTTPError
+
+from portal.core.addresses import NotOpen, allowed
+
+_AGENT = "muster"
+_CHUNK = 16 << 10
+
+
+class Refused(requests.RequestException):
+    """Not asked, or not heard out. The message says why, for a person; no text of an answer is in it."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Where a session may connect, and how much it takes. `is_private`: an operator allowed addresses that are not of the open
+    internet. `is_plain`: also without encryption. `ca`: certificates (PEM) to trust besides the system's. `seconds`: for one
+    request in total. `limit`: bytes of one answer."""
+
+    is_private: bool = False
+    is_plain: bool = False
+    ca: str = ""
+    seconds: float = 5.0
+    limit: int = 1 << 20
+
+
+class Session(requests.Session):
+    """A `requests.Session` that stays within its reach. `request` raises Refused, or another RequestException."""
+
+    def __init__(self, reach: Reach | None = None) -> None:
+        super().__init__()
+        self.reach = reach or Reach()
+        self.trust_env = False
+        self.headers.update({"User-Agent": _AGENT, "Accept-Encoding": "identity"})
+        self._line = _Line(self.reach)
+        adapter = _Adapter(self.reach, self._line)
+        self.mount("https://", adapter)
+        self.mount("http://", adapter)
+
+    def request(self, method: Any, url: Any, *args: Any, **given: Any) -> requests.Response:
+        """The whole answer, within the time and the size; a redirect is the answer, not followed."""
+        given |= {"allow_redirects": False, "stream": True, "timeout": self.reach.seconds, "proxies": None}
+        with self._line:
+            try:
+                response = super().request(method, url, *args, **given)
+                response._content = self._read(response)      # noqa: SLF001  # what `content`, `text` and `json` show
+                return response
+            except (HTTPError, OSError, ValueError) as error:
+                raise self._line.why(error) from error
+
+    def _read(self, response: requests.Response) -> bytes:
+        body = bytearray()
+        for chunk in response.iter_content(_CHUNK):
+            body += chunk
+            if len(body) > self.reach.limit:
+                response.close()
+                raise Refused(f"the answer is larger than {self.reach.limit >> 10} KiB")
+        if self._line.is_over:                                # a cut connection looks like the end of an answer
+            raise TimeoutError
+        return bytes(body)
+
+
+class _Line:
+    """The way out for one request at a time: a context manager that cuts all connections when its time is over."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._reach = reach
+        self._open: list[socket.socket] = []
+        self._refused: Refused | None = None
+        self.is_over = False
+
+    def __enter__(self) -> None:
+        self._refused, self.is_over = None, False
+        self._ends_at = time.monotonic() + self._reach.seconds
+        self._timer = threading.Timer(self._reach.seconds, self._cut)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    def connect(self, host: str, port: int) -> socket.socket:
+        """To an address that was judged. Raises Refused, OSError."""
+        try:
+            address = self._judged(host.strip("[]"), port)
+            sock = socket.create_connection(address, timeout=max(self._ends_at - time.monotonic(), 0.01))
+        except Refused as error:
+            self._refused = error                             # urllib3 would wrap it until nobody knows it again
+            raise
+        self._open.append(sock.dup())                         # TLS takes the socket itself over; what is cut is the connection
+        return sock
+
+    def why(self, error: Exception) -> Exception:
+        """What stopped the request, in words."""
+        if self._refused or isinstance(error, Refused):
+            return self._refused or error
+        if self.is_over:
+            return Refused(f"no whole answer within {self._reach.seconds:g} s")
+        return error if isinstance(error, requests.RequestException) else Refused("no answer that can be read")
+
+    def close(self) -> None:
+        for sock in self._open:
+            sock.close()
+        self._open.clear()
+
+    def _judged(self, host: str, port: int) -> tuple[str, int]:
+        try:
+            found = allowed(host, port, is_trusted=self._reach.is_private)[0]
+        except (OSError, UnicodeError) as error:
+            raise Refused(f"there is no host {host[:80]!r}") from error
+        except NotOpen as error:
+            raise Refused(f"{host[:80]} is not on the open internet; an operator may allow it") from error
+        return str(found[0]), int(found[1])
+
+    def _cut(self) -> None:
+        self.is_over = True
+        for sock in self._open:
+            with contextlib.suppress(OSError):
+                sock.shutdown(socket.SHUT_RDWR)
+
+
+class _Adapter(HTTPAdapter):
+    """Pools whose connections go out by the line and no other way."""
+
+    def __init__(self, reach: Reach, line: _Line) -> None:
+        self._reach, self._line = reach, line
+        super().__init__(max_retries=0)
+
+    def init_poolmanager(self, *args: Any, **given: Any) -> None:
+        context = ssl.create_default_context()
+        if self._reach.ca:
+            context.load_verify_locations(cadata=self._reach.ca)
+        super().init_poolmanager(*args, ssl_context=context, **given)
+        manager: Any = self.poolmanager
+        manager.pool_classes_by_scheme = {"http": _pool(HTTPConnectionPool, HTTPConnection, self._line),
+                                          "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._line)}
+
+    def send(self, request: requests.PreparedRequest, *args: Any, **given: Any) -> requests.Response:
+        if not self._reach.is_plain and not str(request.url).startswith("https://"):
+            raise Refused("it would be asked without encryption (https), which is not allowed")
+        return super().send(request, *args, **given)
+
+    def close(self) -> None:
+        super().close()
+        self._line.close()
+
+
+def _pool(pool: type, connection: type, line: _Line) -> type:
+    connect = type("Connection", (connection,), {"_new_conn": lambda self: line.connect(self.host, self.port)})
+    return type("Pool", (pool,), {"ConnectionCls": connect})

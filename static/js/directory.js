@@ -1,0 +1,43 @@
+// The rules of a directory: groups found by typing, order by two buttons, and always one empty line to go on with.
+const form = document.querySelector("form[data-rules]"), list = document.querySelector("#groups");
+const lines = () => [...(form?.querySelectorAll("[data-rule]") ?? [])];
+let asking = 0;
+
+form?.querySelectorAll("[data-move], [data-drop]").forEach((button) => { button.hidden = false; });
+
+form?.addEventListener("click", (event) => {
+  const line = event.target.closest("[data-rule]"), move = event.target.closest("[data-move]")?.dataset.move;
+  if (move === "-1" && line.previousElementSibling) line.previousElementSibling.before(line);
+  else if (move === "1" && line.nextElementSibling) line.nextElementSibling.after(line);
+  else if (event.target.closest("[data-drop]")) drop(line);
+  else return;
+  event.target.closest("button")?.focus();
+});
+
+form?.addEventListener("input", (event) => {
+  if (event.target.name !== "group") return;
+  const last = lines().at(-1);
+  if (last.querySelector("[name=group]").value) last.after(empty(last));
+  clearTimeout(asking);
+  asking = setTimeout(() => search(event.target.value), 200);
+});
+
+function empty(line) {
+  const made = line.cloneNode(true);
+  made.querySelector("[name=group]").value = "";
+  return made;
+}
+
+function drop(line) {
+  if (lines().length > 1) line.remove();
+  else line.querySelector("[name=group]").value = "";
+}
+
+async function search(typed) {
+  if (typed.length < 2 || typed.includes("=")) return;
+  try {
+    const got = await fetch(`${form.dataset.rules}?q=${encodeURIComponent(typed)}`, { headers: { Accept: "application/json" } });
+    const found = (await got.json()).items ?? [];
+    list.replaceChildren(...found.map((name) => Object.assign(document.createElement("option"), { value: name })));
+  } catch { /* typing on works without */ }
+}

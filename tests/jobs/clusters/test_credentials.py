@@ -1,0 +1,50 @@
+"""That a credential is used is a fact, and a bounded one."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusters.models import Cluster
+from jobs.clusters import connecting as c
+from jobs.clusters import credentials
+from portal.core.models import Event
+
+
+@pytest.fixture
+def cluster(story) -> Cluster:
+    dot = story.actor(story.dot, story.atlas)
+    return c.connect_cluster(actor=dot, name="big", backend="drainable", options={"url": "https://slurm", "token": "s3cret-token"})
+
+
+def told() -> list[Event]:
+    return list(Event.objects.filter(kind="cluster.credential_used").order_by("position"))
+
+
+def test_a_credential_is_told_once_for_each_kind_of_use(cluster, monkeypatch):
+    for _ in range(3):
+        credentials.note_use(cluster, "to submit jobs")
+        credentials.note_use(cluster, "to watch jobs and nodes")
+    monkeypatch.setattr(credentials, "_next", {})                  # another process
+    credentials.note_use(cluster, "to submit jobs")
+    assert [fact.data["use"] for fact in told()] == ["to submit jobs", "to watch jobs and nodes"]
+    assert told()[0].data["secrets"] == ["token"] and "s3cret" not in str([fact.data for fact in told()])
+
+
+def test_another_credential_begins_anew(cluster, story):
+    credentials.note_use(cluster, "to submit jobs")
+    changed = c.change_cluster(actor=story.actor(story.dot, story.atlas), cluster=cluster, options={"token": "an0ther-token"})
+    credentials.note_use(changed, "to submit jobs")
+    assert len(told()) == 2
+
+
+def test_a_cluster_without_credentials_tells_nothing(story):
+    credentials.note_use(Cluster.objects.create(name="plain", backend="drainable", config={"url": "u"}), "to submit jobs")
+    assert told() == []
+
+
+def test_a_use_that_cannot_be_recorded_is_no_obstacle(cluster, monkeypatch):
+    def broken(*_: object) -> None:
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr(credentials, "_tell", broken)
+    credentials.note_use(cluster, "to submit jobs")

@@ -1,0 +1,68 @@
+"""The audit page in a real browser: rows open by mouse and keys, what was before and after stands side by side, and it verifies."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.look.conftest import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.serial]
+
+
+@pytest.fixture
+def renamed(site: Site) -> None:
+    """A team that got another name."""
+    site.api.post("/teams", json={"slug": "sight", "name": "Sight"})
+    site.api.patch("/teams/sight", json={"name": "Vision and sound"})
+
+
+def test_a_row_opens_by_click_and_by_key_and_shows_what_changed(page: Page, site: Site, renamed: None) -> None:
+    page.goto(f"{site.url}/home/audit?kind=team.renamed")
+    row = page.locator("tr.opener").first
+    expect(row).to_contain_text("Sight → Vision and sound")
+    behind = page.locator("tr.opened").first
+    expect(behind).to_be_hidden()
+    row.click()
+    expect(behind.locator("del")).to_have_text("Sight")
+    expect(behind.locator("ins")).to_have_text("Vision and sound")
+    expect(row).to_have_attribute("aria-expanded", "true")
+    row.press("Enter")
+    expect(behind).to_be_hidden()
+
+
+def test_a_filter_is_in_the_address_and_leads_on(page: Page, site: Site, renamed: None) -> None:
+    page.goto(f"{site.url}/home/audit")
+    page.fill("input[name=kind]", "team.renamed")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**kind=team.renamed*")
+    page.locator("tr.opener").first.click()
+    page.locator("tr.opened a[href^='?subject=']").first.click()
+    page.wait_for_url("**subject=*")
+    kinds = page.locator("tr.opener td:nth-child(3)")
+    expect(kinds.first).to_have_text("team.renamed")
+    expect(kinds.last).to_have_text("team.created")
+
+
+def test_the_chain_is_sealed_within_seconds_and_verified_by_the_button(page: Page, site: Site, renamed: None) -> None:
+    page.goto(f"{site.url}/home/audit")
+    page.get_by_role("button", name="Verify").click()
+    for _ in range(30):
+        page.wait_for_timeout(1000)
+        page.reload()
+        if "0 faults" in (said := page.locator(".page-head .sub").inner_text()) and "verified again" not in said:
+            break
+    expect(page.locator(".page-head .sub")).to_contain_text("0 faults")
+
+
+def test_the_file_has_what_the_page_was_asked_for(page: Page, site: Site, renamed: None, tmp_path: Path) -> None:
+    page.goto(f"{site.url}/home/audit?kind=team.renamed")
+    with page.expect_download() as taken:
+        page.get_by_role("link", name="CSV").click()
+    taken.value.save_as(tmp_path / "audit.csv")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "audit.csv").read_text(), newline="")))
+    assert rows and {row["kind"] for row in rows} == {"team.renamed"}

@@ -1,0 +1,90 @@
+"""A directory is connected, given rules, looked at and run in a real Chromium; then a person of it signs in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from tests.look.conftest import PHONE, WIDE
+from tests.rig.processes import Folder
+from tests.rig.slapd import Slapd, password_of, start_slapd
+
+pytestmark = pytest.mark.browser
+OPTIONS = ("url", "people_base", "group_base", "bind_dn", "bind_password", "ca")
+
+
+@pytest.fixture(scope="module")
+def slapd() -> Iterator[Slapd]:
+    folder = Folder()
+    try:
+        yield start_slapd(folder)
+    finally:
+        folder.close()
+
+
+def looked(page, name: str) -> None:
+    """Nothing sticks out; and a picture in both themes where MUSTER_LOOK names a folder."""
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        for size in (WIDE, PHONE):
+            page.set_viewport_size(size)
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], (name, size)
+            if folder := os.environ.get("MUSTER_LOOK"):
+                page.screenshot(path=f"{folder}/{name}-{size['width']}-{theme}.png", full_page=True)
+    page.set_viewport_size(WIDE)
+
+
+def test_a_directory_is_connected_and_its_people_come_in(site, page, browser, slapd):
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto(f"{site.url}/home/directories")
+    looked(page, "empty")
+    page.click("text=LDAP directory")
+    page.fill("[name=slug]", "corp")
+    page.fill("[name=title]", "Corp")
+    for name in OPTIONS:
+        page.fill(f"[name={name}]", str(slapd.options()[name]))
+    page.check("[name=wide]")
+    page.click("button[data-test]")
+    page.wait_for_selector(".note.bad >> text=inside the house")
+    page.check("[name=is_private]")
+    page.click("button[data-test]")
+    page.wait_for_selector(".note.good >> text=3 people and 6 groups")
+    looked(page, "form")
+    page.click("[data-save]")
+    page.wait_for_url(f"{site.url}/home/directories/corp")
+    looked(page, "new")
+    page.locator("[name=group]").first.press_sequentially("staff")
+    page.wait_for_selector("#groups option", state="attached")
+    assert page.locator("#groups option").first.get_attribute("value") == "cn=staff,ou=groups,dc=corp,dc=example"
+    page.locator("[name=group]").first.fill("cn=staff,ou=groups,dc=corp,dc=example")
+    page.locator("[name=group]").nth(1).fill("cn=research,ou=groups,dc=corp,dc=example")
+    page.locator("[name=place]").nth(1).select_option("home/default")
+    page.click("text=Save the rules")
+    page.click("text=Show what would change")
+    page.wait_for_selector("text=What would change >> nth=1")
+    looked(page, "diff")
+    page.click("text=Run now")
+    page.wait_for_selector("text=The last run")
+    looked(page, "run")
+    page.goto(f"{site.url}/home/directories")
+    looked(page, "list")
+    theirs = browser.new_context().new_page()
+    theirs.goto(f"{site.url}/accounts/login/")
+    theirs.fill("[name=login]", "ada")
+    theirs.fill("[name=password]", password_of("ada"))
+    theirs.click("button[type=submit]")
+    theirs.wait_for_url(f"{site.url}/home/")
+    slapd.stop()
+    theirs.reload()
+    assert theirs.url == f"{site.url}/home/"
+    others = browser.new_context().new_page()
+    others.goto(f"{site.url}/accounts/login/")
+    others.fill("[name=login]", "bob")
+    others.fill("[name=password]", password_of("bob"))
+    others.click("button[type=submit]")
+    others.wait_for_selector("text=Corp does not answer")
+    looked(others, "sign-in-down")
+    page.goto(f"{site.url}/home/directories/corp")
+    looked(page, "down")

@@ -1,0 +1,307 @@
+"""Events go out at least once, in order, signed; what fails is tried again, given up in words, and never leaves the open internet
+unless the operator said so."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from portal.core import clock, vault
+from portal.core.audit import forwarding, targets
+from portal.core.audit.forwarding import PURPOSE, forward, forward_all, state_of
+from portal.core.audit.models import AuditForward, AuditPolicy
+from portal.core.audit.retention import trim
+from portal.core.audit.targets import Policy, Undelivered, deliver, message, place, signature
+from portal.core.models import Event
+from tests.portal.core.audit.conftest import ORG, seal, write
+
+SECRET = b"whsec_canary"
+
+
+class Hook(http.server.ThreadingHTTPServer):
+    """A receiver on loopback that keeps what it gets; `answers` are its next statuses, then 200."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.got: list[tuple[dict[str, str], bytes]] = []
+        self.answers: list[int] = []
+
+    @property
+    def host(self) -> str:
+        return f"127.0.0.1:{self.server_port}"
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    server: Hook
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        status = self.server.answers.pop(0) if self.server.answers else 200
+        if status == 200:
+            self.server.got.append(({name.lower(): value for name, value in self.headers.items()}, body))
+        self.send_response(status)
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        """Quiet."""
+
+
+@pytest.fixture
+def hook(settings) -> Iterator[Hook]:
+    server = Hook()
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    settings.MUSTER_FORWARD_TARGETS = ["127.0.0.1"]
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def row(hook, db) -> AuditForward:
+    return AuditForward.objects.create(chain=ORG, target=f"http://{hook.host}/hook?key=1", created_by="ada@atlas.example",
+                                       secret=vault.encrypt(SECRET, PURPOSE))
+
+
+def sent(hook: Hook) -> list[int]:
+    return [event["seq"] for _, body in hook.got for event in json.loads(body)["events"]]
+
+
+def test_a_webhook_gets_every_event_in_order_signed_and_named(row, hook):
+    write(250)
+    seal()
+    assert forward(row) == 250
+    assert sent(hook) == list(range(1, 251))
+    headers, body = hook.got[0]
+    at = int(headers["muster-signature"].partition(",")[0].removeprefix("t="))
+    assert headers["muster-signature"] == signature(SECRET, at, body)
+    assert headers["muster-delivery"] == f"{row.id}:1-100"
+    assert state_of(row)["state"] == "sent up to #250" and state_of(row)["waiting"] == 0
+    assert forward(row) == 0
+
+
+def test_what_is_not_sealed_waits(row, hook):
+    write(3)
+    assert forward(row) == 0 and hook.got == []
+
+
+def test_a_failure_is_tried_again_later_and_later_and_nothing_is_left_out(row, hook):
+    write(3)
+    seal()
+    hook.answers = [500, 503]
+    assert forward(row) == 0
+    assert (row.tries, row.sent_seq) == (1, 0) and "answered 500" in state_of(row)["state"] and "3 wait" in state_of(row)["state"]
+    first = row.next_at
+    assert forward_all() == 0 and row.tries == 1                # not due yet
+    forward(row)
+    assert row.tries == 2 and row.next_at - clock.now() > (first - clock.now()) * 1.2
+    AuditForward.objects.update(next_at=clock.now() - timedelta(seconds=1))
+    assert forward_all() == 3
+    row.refresh_from_db()
+    assert (row.tries, row.trouble, sent(hook)) == (0, "", [1, 2, 3])
+
+
+def test_what_fails_for_long_is_given_up_in_words_and_stays_so(row, hook, monkeypatch):
+    monkeypatch.setattr(forwarding, "MOST_TRIES", 3)
+    write(1)
+    seal()
+    hook.answers = [400] * 9
+    for _ in range(3):
+        forward(row)
+    assert row.dead_at is not None and state_of(row)["state"].startswith("given up after 3 tries: 127.0.0.1 answered 400")
+    AuditForward.objects.update(next_at=clock.now() - timedelta(seconds=1))
+    assert forward_all() == 0 and len(hook.answers) == 6
+
+
+def test_an_answer_that_was_lost_means_that_it_comes_twice_under_the_same_name(row, hook, monkeypatch):
+    write(2)
+    seal()
+    monkeypatch.setattr(forwarding, "_move", lambda row, seq: None)
+    monkeypatch.setattr(forwarding, "TURN", 1)
+    forward(row)
+    forward(row)
+    assert sent(hook) == [1, 2, 1, 2]
+    assert len({headers["muster-delivery"] for headers, _ in hook.got}) == 1
+
+
+def test_retention_that_was_faster_leaves_a_gap_that_is_said(row, hook):
+    write(4)
+    Event.objects.update(at=clock.now() - timedelta(days=100))
+    seal()
+    trim(AuditPolicy.objects.create(chain=ORG, keep_days=90))
+    seal()
+    assert forward(row) == 1 and sent(hook) == [5]
+    assert "#1 to #4 were deleted by retention" in state_of(row)["state"]
+
+
+def test_an_event_that_somebody_took_out_does_not_stop_the_rest(row, hook):
+    write(3)
+    seal()
+    Event.objects.filter(data__n=1).delete()
+    forward(row)
+    assert sent(hook) == [1, 3] and row.sent_seq == 3
+
+
+def test_a_secret_that_cannot_be_read_is_said_and_nothing_goes_out_unsigned(row, hook, settings):
+    write(1)
+    seal()
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "a new key, long enough to be one", []
+    forward(row)
+    assert hook.got == [] and "cannot be read" in row.trouble
+
+
+@pytest.mark.parametrize("target", ["https://127.0.0.1:1/", "https://localhost:1/", "https://[::1]:1/", "https://10.0.0.1/", "https://169.254.169.254/",
+                                    "syslog+tls://127.0.0.1:1"])
+def test_nothing_goes_to_an_address_that_is_not_on_the_open_internet(target):
+    with pytest.raises(Undelivered, match="open internet"):
+        deliver(target, FACTS, name="x", secret=b"", policy=Policy(seconds=1))
+
+
+@pytest.mark.parametrize("target", ["http://example.com/", "syslog+tcp://example.com", "syslog+udp://example.com"])
+def test_nothing_goes_out_unencrypted_to_a_host_that_the_operator_did_not_name(target):
+    with pytest.raises(Undelivered, match="without encryption"):
+        deliver(target, FACTS, name="x", secret=b"", policy=Policy(seconds=1))
+
+
+@pytest.mark.parametrize("target", ["", "ftp://x", "https://", "https://user:pass@host/", "syslog+tls://host/path", "https://host:0/", "https://host:x/",
+                                    "https://host/#part", "//host"])
+def test_what_is_no_target_is_refused(target):
+    with pytest.raises(ValueError, match=r"."):
+        place(target)
+
+
+FACTS = [{"seq": 7, "hash": "ab", "at": clock.now(), "kind": "access.denied", "actor": 'a"b]c\\d\n', "address": "10.2.3.4", "request_id": "r-1",
+          "data": {"path": "/x"}}]
+TRUSTED = Policy(frozenset({"127.0.0.1"}), seconds=5, portal="muster.example")
+
+
+def test_a_message_of_syslog_is_as_rfc_5424_has_it():
+    text = message(FACTS[0], "muster.example")
+    head, _, body = text.partition(b"\xef\xbb\xbf")
+    assert head.decode() == (f"<108>1 {FACTS[0]['at'].isoformat()} muster.example muster - access.denied "
+                             '[muster@32473 seq="7" actor="a\\"b\\]c\\\\d " address="10.2.3.4" request="r-1" hash="ab"] ')
+    assert json.loads(body)["data"] == {"path": "/x"}
+
+
+def test_syslog_over_tcp_frames_each_event_by_its_length():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        got: list[bytes] = []
+
+        def take() -> None:
+            connection, _ = server.accept()
+            with connection:
+                while part := connection.recv(65536):
+                    got.append(part)
+
+        thread = threading.Thread(target=take)
+        thread.start()
+        deliver(f"syslog+tcp://127.0.0.1:{server.getsockname()[1]}", FACTS * 3, name="x", secret=b"", policy=TRUSTED)
+        thread.join(5)
+    stream, count = b"".join(got), 0
+    while stream:
+        length, _, rest = stream.partition(b" ")
+        assert rest[:int(length)].startswith(b"<108>1 ")
+        stream, count = rest[int(length):], count + 1
+    assert count == 3
+
+
+def test_syslog_over_udp_is_a_datagram_each():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.1", 0))
+        server.settimeout(5)
+        deliver(f"syslog+udp://127.0.0.1:{server.getsockname()[1]}", FACTS * 2, name="x", secret=b"", policy=TRUSTED)
+        assert [server.recv(65536)[:7] for _ in range(2)] == [b"<108>1 "] * 2
+
+
+def test_a_server_that_does_not_listen_is_said():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    for scheme in ("http", "syslog+tcp"):
+        with pytest.raises(Undelivered, match="does not answer"):
+            deliver(f"{scheme}://127.0.0.1:{port}", FACTS, name="x", secret=b"", policy=TRUSTED)
+
+
+def test_a_webhook_that_answers_a_drop_at_a_time_is_cut_off():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        def drip() -> None:
+            connection, _ = server.accept()
+            with connection:
+                try:
+                    while True:
+                        connection.sendall(b"H")
+                        threading.Event().wait(0.05)
+                except OSError:
+                    return
+
+        thread = threading.Thread(target=drip, daemon=True)
+        thread.start()
+        began = clock.monotonic()
+        with pytest.raises(Undelivered):
+            deliver(f"http://127.0.0.1:{server.getsockname()[1]}/", FACTS, name="x", secret=b"",
+                    policy=Policy(frozenset({"127.0.0.1"}), seconds=0.5))
+        assert clock.monotonic() - began < 3
+        thread.join(3)
+
+
+@pytest.fixture
+def tls(tmp_path) -> ssl.SSLContext:
+    """A server's side, with a certificate of its own making for 127.0.0.1."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=log", "-addext",
+                    "subjectAltName=IP:127.0.0.1", "-keyout", tmp_path / "key.pem", "-out", tmp_path / "cert.pem"], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    return context
+
+
+def _listen(server: socket.socket, tls: ssl.SSLContext, got: list[bytes]) -> threading.Thread:
+    def take() -> None:
+        connection, _ = server.accept()
+        try:
+            with tls.wrap_socket(connection, server_side=True) as secure:
+                while part := secure.recv(65536):
+                    got.append(part)
+        except OSError:
+            return
+
+    thread = threading.Thread(target=take, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_syslog_over_tls_goes_to_who_shows_a_certificate_that_we_trust(tls, tmp_path):
+    got: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = _listen(server, tls, got)
+        policy = Policy(frozenset({"127.0.0.1"}), str(tmp_path / "cert.pem"), seconds=5)
+        deliver(f"syslog+tls://127.0.0.1:{server.getsockname()[1]}", FACTS, name="x", secret=b"", policy=policy)
+        thread.join(5)
+    assert b"<108>1 " in b"".join(got)
+
+
+@pytest.mark.parametrize("scheme", ["https", "syslog+tls"])
+def test_a_certificate_that_nobody_vouches_for_is_refused(tls, scheme):
+    got: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = _listen(server, tls, got)
+        with pytest.raises(Undelivered, match="certificate is not trusted"):
+            deliver(f"{scheme}://127.0.0.1:{server.getsockname()[1]}", FACTS, name="x", secret=b"", policy=TRUSTED)
+        thread.join(5)
+    assert got == []
+
+
+def test_targets_and_policy_come_from_the_settings(settings):
+    settings.MUSTER_FORWARD_TARGETS = ["LOG.example:6514"]
+    assert targets.is_trusted("syslog+tls://log.example:6514", forwarding.policy())
+    assert not targets.is_trusted("syslog+tls://log.example:6515", forwarding.policy())

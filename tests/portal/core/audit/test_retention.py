@@ -1,0 +1,106 @@
+"""What is kept no longer goes, from the beginning of the chain; what is left still proves itself; a fault stays."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db.models import F
+
+from portal.core import clock
+from portal.core.audit import retention
+from portal.core.audit.models import AuditAnchor, AuditLink, AuditPolicy
+from portal.core.audit.retention import trim, trim_all
+from portal.core.audit.verify import verify
+from portal.core.models import Event
+from tests.portal.core.audit.conftest import ORG, OTHER, seal, write
+
+
+def grow_old(count: int, days: int = 100) -> None:
+    """Before they are sealed: the first so many events are of long ago."""
+    old = list(Event.objects.filter(org_id=ORG).order_by("position").values_list("position", flat=True)[:count])
+    Event.objects.filter(position__in=old).update(at=F("at") - timedelta(days=days))
+
+
+@pytest.fixture
+def kept(db) -> AuditPolicy:
+    """Twelve old events, eight new ones, sealed; kept for 90 days."""
+    write(20)
+    grow_old(12)
+    seal()
+    return AuditPolicy.objects.create(chain=ORG, keep_days=90)
+
+
+def test_what_is_older_goes_with_its_links_and_the_rest_proves_itself(kept):
+    assert trim(kept) == 12
+    assert list(AuditLink.objects.filter(chain=ORG).order_by("seq").values_list("seq", flat=True)) == list(range(13, 21))
+    assert Event.objects.filter(org_id=ORG, kind="thing.changed").count() == 8
+    seal()
+    report = verify(ORG)
+    assert (report.fault_count, report.first, report.last) == (0, 13, 21)
+
+
+def test_that_it_was_done_is_an_event_of_the_chain(kept):
+    trim(kept)
+    [told] = Event.objects.filter(kind="audit.trimmed")
+    assert (told.org_id, told.actor, told.data["events"], told.data["keep_days"]) == (ORG, "muster", 12, 90)
+
+
+def test_twice_is_once(kept):
+    trim(kept)
+    assert trim(kept) == 0
+    assert AuditAnchor.objects.filter(kind="cut").count() == 1
+    assert Event.objects.filter(kind="audit.trimmed").count() == 1
+
+
+def test_without_a_policy_everything_stays_and_others_are_not_touched(kept):
+    write(5, OTHER)
+    Event.objects.filter(org_id=OTHER).update(at=clock.now() - timedelta(days=5000))
+    seal()
+    assert trim_all() == 12
+    assert Event.objects.filter(org_id=OTHER).count() == 5
+    AuditPolicy.objects.filter(chain=ORG).update(keep_days=None)
+    assert trim_all() == 0
+
+
+def test_what_is_not_sealed_stays(db):
+    write(4)
+    grow_old(4)
+    assert trim(AuditPolicy.objects.create(chain=ORG, keep_days=90)) == 0
+
+
+def test_a_chain_that_goes_as_a_whole_goes_on_from_where_it_was(db):
+    write(4)
+    grow_old(4)
+    seal()
+    trim(AuditPolicy.objects.create(chain=ORG, keep_days=90))
+    write(1)
+    seal()
+    assert AuditLink.objects.filter(chain=ORG).order_by("seq").values_list("seq", flat=True)[0] == 5
+    assert verify(ORG).fault_count == 0
+
+
+def test_many_go_in_pages(kept, monkeypatch):
+    monkeypatch.setattr(retention, "PAGE", 5)
+    assert trim(kept) == 12
+    assert list(AuditAnchor.objects.filter(kind="cut").order_by("number").values_list("seq", flat=True)) == [5, 10, 12]
+    seal()
+    assert verify(ORG).fault_count == 0
+
+
+def test_a_fault_is_never_deleted_and_why_is_said(kept):
+    position = AuditLink.objects.get(chain=ORG, seq=4).position
+    Event.objects.filter(position=position).update(actor="eve@atlas.example")
+    assert trim(kept) == 3
+    kept.refresh_from_db()
+    assert "#4" in kept.trouble
+    assert [(fault.kind, fault.seq) for fault in verify(ORG).faults] == [("changed", 4)]
+
+
+def test_a_cut_that_retention_did_not_make_is_forged(kept):
+    row = AuditLink.objects.get(chain=ORG, seq=6)
+    positions = list(AuditLink.objects.filter(chain=ORG, seq__lte=6).values_list("position", flat=True))
+    AuditAnchor.objects.create(chain=ORG, number=2, kind="cut", seq=6, hash=bytes(row.hash), mac=b"x" * 32)
+    AuditLink.objects.filter(position__in=positions).delete()
+    Event.objects.filter(position__in=positions).delete()
+    assert [fault.kind for fault in verify(ORG).faults] == ["forged"]

@@ -1,0 +1,180 @@
+"""Events are chained after they were written, each once, whatever order they became visible in."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+
+import orjson
+import pytest
+from django.db import IntegrityError, connection, transaction
+
+from portal.core.audit import sealing
+from portal.core.audit.anchors import Anchorer
+from portal.core.audit.canonical import COLUMNS, NO_ORG
+from portal.core.audit.models import AuditAnchor, AuditLink
+from portal.core.audit.sealing import Sealer
+from portal.core.audit.verify import verify
+from portal.core.events import Fact, record
+from portal.core.models import Event
+from tests.portal.core.audit.conftest import ORG, OTHER, seal, write
+
+
+def links(chain=ORG) -> list[tuple[int, int]]:
+    return list(AuditLink.objects.filter(chain=chain).order_by("seq").values_list("seq", "position"))
+
+
+@pytest.mark.django_db
+def test_each_organization_has_a_chain_and_what_belongs_to_none_has_one_too():
+    write(3)
+    write(2, OTHER)
+    write(1, None)
+    assert seal() == 6
+    assert [seq for seq, _ in links()] == [1, 2, 3]
+    assert [seq for seq, _ in links(OTHER)] == [1, 2]
+    assert [seq for seq, _ in links(NO_ORG)] == [1]
+
+
+@pytest.mark.django_db
+def test_the_chain_can_be_followed_with_a_few_lines_of_any_language():
+    write(3, note="ü")
+    seal()
+    at = hashlib.sha256(b"muster audit chain " + ORG.bytes).digest()
+    for link in AuditLink.objects.order_by("seq"):
+        e = Event.objects.get(position=link.position)
+        time = e.at.strftime("%Y-%m-%dT%H:%M:%S") + (f".{e.at.microsecond:06d}" if e.at.microsecond else "") + "Z"
+        row = [e.position, str(e.id), time, e.kind, str(e.org_id), e.actor, e.on_behalf_of, e.via, e.address, e.subject_type, str(e.subject_id),
+               e.data, e.request_id]
+        assert len(row) == len(COLUMNS)
+        at = hashlib.sha256(at + orjson.dumps(row, option=orjson.OPT_SORT_KEYS)).digest()
+        assert at == bytes(link.hash)
+
+
+@pytest.mark.django_db
+def test_sealing_again_seals_only_what_is_new(monkeypatch):
+    monkeypatch.setattr(sealing, "SETTLE", 0.0)
+    sealer = Sealer()
+    write(5)
+    assert seal(sealer) == 5
+    assert seal(sealer) == 0
+    write(2)
+    assert seal(sealer) == 2
+    assert [seq for seq, _ in links()] == [1, 2, 3, 4, 5, 6, 7]
+    assert verify(ORG).fault_count == 0
+
+
+@pytest.mark.django_db
+def test_more_than_a_batch_is_sealed_in_one_look(monkeypatch):
+    monkeypatch.setattr(sealing, "BATCH", 4)
+    write(10)
+    assert Sealer().look() == 10
+    assert [seq for seq, _ in links()] == list(range(1, 11))
+    write(10)
+    assert Sealer().look(most=4) == 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_sealers_at_once_seal_each_event_once():
+    write(50)
+    made = [Sealer(), Sealer()]
+    rows = sealing.unsealed(0, 100)
+    made[0].look()
+    original = sealing.unsealed
+    try:
+        sealing.unsealed = lambda above, most: rows        # it had looked before the other was done
+        with pytest.raises(IntegrityError):
+            made[1].look()
+    finally:
+        sealing.unsealed = original
+    assert made[1].look() == 0
+    assert len(links()) == 50
+    assert verify(ORG).fault_count == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_event_that_commits_after_later_ones_were_sealed_is_not_missed(monkeypatch):
+    """On PostgreSQL a transaction may hold a position below what others have already shown; on SQLite nobody can."""
+    if connection.vendor != "postgresql":
+        write(2)
+        assert Sealer().look() == 2
+        return
+    monkeypatch.setattr(sealing, "SETTLE", 0.0)
+    sealer, is_written, may_commit = Sealer(), threading.Event(), threading.Event()
+
+    def slow() -> None:
+        with transaction.atomic():
+            record(Fact("late.one", ORG, "thing", None))
+            is_written.set()
+            may_commit.wait(10)
+        connection.close()
+
+    thread = threading.Thread(target=slow)
+    thread.start()
+    assert is_written.wait(10)
+    write(3)
+    for _ in range(4):
+        sealer.look()
+    assert sealer.floor < Event.objects.order_by("position").first().position
+    may_commit.set()
+    thread.join()
+    write(1)
+    assert sum(sealer.look() for _ in range(3)) == 2
+    assert Event.objects.count() == 5 == AuditLink.objects.count()
+    first = Event.objects.get(kind="late.one")
+    assert links()[3][1] == first.position < links()[0][1]        # sealed fourth, though its position is the lowest
+    assert verify(ORG).fault_count == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_floor_rises_once_nothing_can_appear_below_it(monkeypatch):
+    monkeypatch.setattr(sealing, "SETTLE", 0.0)
+    sealer = Sealer()
+    write(5)
+    for _ in range(3):
+        sealer.look()
+    assert sealer.floor == Event.objects.order_by("-position").first().position
+
+
+@pytest.mark.django_db
+def test_what_the_floor_passed_by_is_found_by_a_look_from_the_bottom(monkeypatch):
+    sealer = Sealer()
+    write(3)
+    sealer.floor, sealer._deep_at = 1 << 40, 1e18
+    assert sealer.look() == 0
+    sealer._deep_at = 0.0
+    assert sealer.look() == 3
+
+
+@pytest.mark.django_db
+def test_an_anchor_stands_every_thousand_links_and_when_some_time_has_passed(monkeypatch):
+    from portal.core import clock
+    from portal.core.audit import anchors
+
+    now = [1000.0]
+    monkeypatch.setattr(clock, "monotonic", lambda: now[0])
+    monkeypatch.setattr(anchors, "EVERY", 10)
+    sealer, anchoring = Sealer(), Anchorer()
+    sealer.look()
+    assert anchoring.look(sealer.touched) == 0
+    write(4)
+    sealer.look()
+    assert anchoring.look(sealer.touched) == 0
+    write(7)
+    sealer.look()
+    assert anchoring.look(sealer.touched) == 1
+    write(1)
+    sealer.look()
+    assert anchoring.look(sealer.touched) == 0
+    now[0] += anchors.WITHIN
+    assert anchoring.look(sealer.touched) == 1
+    assert anchoring.look(sealer.touched) == 0
+    assert list(AuditAnchor.objects.order_by("number").values_list("number", "seq")) == [(1, 11), (2, 12)]
+
+
+@pytest.mark.django_db
+def test_a_new_process_anchors_what_the_last_one_sealed():
+    write(3)
+    seal(is_anchored=False)
+    Anchorer().look({})
+    Anchorer().look({})
+    assert [row.seq for row in AuditAnchor.objects.all()] == [3]

@@ -1,0 +1,187 @@
+"""Whatever is done to the trail behind our back is said in words, at its place."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.db.models import F
+
+from portal.core import clock
+from portal.core.audit.canonical import begin, canonical, columns, event_table, follow, read
+from portal.core.audit.models import AuditAnchor, AuditCheck, AuditLink
+from portal.core.audit.verify import Report, remember, verify
+from portal.core.models import Event
+from tests.portal.core.audit.conftest import ORG, OTHER, seal, write
+
+
+def found(chain=ORG) -> list[tuple[str, int]]:
+    return [(fault.kind, fault.seq) for fault in verify(chain).faults]
+
+
+def event(seq: int) -> Event:
+    return Event.objects.get(position=AuditLink.objects.get(chain=ORG, seq=seq).position)
+
+
+def forge_from(seq: int) -> None:
+    """What somebody with the database, and without the key, would do: compute the chain anew."""
+    from django.db import connection
+
+    at = bytes(AuditLink.objects.get(chain=ORG, seq=seq - 1).hash) if seq > 1 else begin(ORG)
+    for link in AuditLink.objects.filter(chain=ORG, seq__gte=seq).order_by("seq"):
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT {columns()} FROM {event_table()} e WHERE position = %s", [link.position])
+            [row] = read(cursor.fetchall())
+        at = follow(at, canonical(row))
+        AuditLink.objects.filter(position=link.position).update(hash=at)
+
+
+def test_a_chain_that_nobody_touched_is_whole(sealed):
+    report = verify(sealed)
+    assert (report.fault_count, report.events, report.first, report.last, report.unsealed) == (0, 20, 1, 20, 0)
+    assert report.words == "20 events, #1 to #20: 0 faults."
+
+
+@pytest.mark.parametrize("change", [
+    {"actor": "eve@atlas.example"}, {"address": "203.0.113.1"}, {"on_behalf_of": "x"}, {"via": "session"}, {"kind": "thing.kept"},
+    {"data": {"n": 6}}, {"request_id": "another"}, {"subject_id": OTHER}, {"subject_type": "job"}, {"org_id": OTHER},
+    {"at": clock.now() - timedelta(seconds=30)}])
+def test_a_changed_event_is_found_whatever_was_changed_in_it(sealed, change):
+    Event.objects.filter(position=event(7).position).update(**change)
+    assert found() == [("changed", 7)]
+    assert "#7" in verify(ORG).faults[0].text
+
+
+def test_an_event_that_is_gone_is_missing(sealed):
+    event(7).delete()
+    assert found() == [("missing", 7)]
+
+
+@pytest.mark.parametrize(("gone", "kind"), [([7], ("missing", 7)), ([7, 8, 9], ("missing", 7)), ([1, 2], ("missing", 1))])
+def test_an_event_that_is_gone_with_its_link_leaves_a_gap(sealed, gone, kind):
+    for seq in gone:
+        event(seq).delete()
+        AuditLink.objects.filter(chain=ORG, seq=seq).delete()
+    assert found()[0] == kind
+    assert {fault for fault, _ in found()} <= {"missing", "changed"}
+
+
+def test_two_events_in_each_others_place_are_reordered(sealed):
+    first, second = AuditLink.objects.get(seq=5), AuditLink.objects.get(seq=9)
+    AuditLink.objects.filter(seq__in=[5, 9]).delete()
+    AuditLink.objects.bulk_create([AuditLink(position=second.position, chain=ORG, seq=5, hash=first.hash),
+                                   AuditLink(position=first.position, chain=ORG, seq=9, hash=second.hash)])
+    assert found() == [("reordered", 5), ("reordered", 9)]
+
+
+def test_a_chain_computed_anew_does_not_fit_its_anchors(sealed):
+    Event.objects.filter(position=event(7).position).update(actor="eve@atlas.example")
+    forge_from(7)
+    assert found() == [("rewritten", 20)]
+
+
+def test_an_event_put_in_afterwards_with_an_old_time_is_backdated(sealed):
+    write(1)
+    Event.objects.filter(position=Event.objects.order_by("-position").first().position).update(at=F("at") - timedelta(hours=3))
+    seal()
+    assert found() == [("backdated", 21)]
+
+
+def test_what_is_cut_off_at_the_end_is_missed_by_the_anchor(sealed):
+    for seq in (18, 19, 20):
+        event(seq).delete()
+        AuditLink.objects.filter(chain=ORG, seq=seq).delete()
+    assert found() == [("cut_off", 18)]
+    assert "#18 to #20" in verify(ORG).faults[0].text
+
+
+def test_a_trail_deleted_as_a_whole_is_missed_by_the_anchor(sealed):
+    Event.objects.all().delete()
+    AuditLink.objects.all().delete()
+    assert found() == [("cut_off", 1)]
+
+
+def test_an_anchor_written_by_somebody_else_is_forged(sealed):
+    AuditAnchor.objects.update(seq=19, hash=AuditLink.objects.get(seq=19).hash)
+    assert ("forged", 19) in found()
+
+
+def test_an_anchor_taken_out_of_their_row_is_missed(sealed):
+    for _ in range(2):
+        write(2)
+        seal()
+    AuditAnchor.objects.filter(number=2).delete()
+    kinds = [kind for kind, _ in found()]
+    assert kinds == ["unanchored"]
+
+
+def test_a_chain_without_anchors_is_suspicious_once_it_is_old(sealed):
+    AuditAnchor.objects.all().delete()
+    assert found() == []
+    later = timedelta(hours=1)
+    original = clock.now
+    try:
+        clock.now = lambda: original() + later
+        assert found() == [("unanchored", 1)]
+    finally:
+        clock.now = original
+
+
+def test_anchors_are_still_read_after_the_key_was_rotated(sealed, settings):
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "a new key, long enough to be one", [settings.SECRET_KEY]
+    assert found() == []
+    settings.SECRET_KEY_FALLBACKS = []
+    assert [kind for kind, _ in found()] == ["forged"]
+
+
+def test_what_is_not_sealed_yet_is_counted_and_becomes_a_fault_when_it_is_old(sealed):
+    write(2)
+    report = verify(ORG)
+    assert (report.unsealed, report.fault_count) == (2, 0)
+    assert "2 not sealed yet" in report.words
+    Event.objects.filter(position__gt=event(20).position).update(at=clock.now() - timedelta(hours=1))
+    assert found() == [("unsealed", 21)]
+
+
+def test_a_link_taken_away_alone_is_a_gap_and_its_event_is_not_sealed(sealed):
+    Event.objects.filter(position=event(7).position).update(at=clock.now() - timedelta(hours=1))
+    AuditLink.objects.filter(chain=ORG, seq=7).delete()
+    assert [kind for kind, _ in found()][:1] == ["missing"]
+    assert "unsealed" in [kind for kind, _ in found()]
+
+
+def test_many_faults_are_counted_and_the_first_are_told(sealed):
+    write(400)
+    seal()
+    Event.objects.update(actor="eve@atlas.example")
+    report = verify(ORG)
+    assert report.fault_count == 420
+    assert len(report.faults) == 200
+
+
+def test_the_last_look_is_remembered(sealed):
+    Event.objects.filter(position=event(7).position).update(actor="eve@atlas.example")
+    remember(verify(ORG))
+    row = AuditCheck.objects.get(chain=ORG)
+    assert (row.events, row.fault_count, row.faults[0]["kind"], row.faults[0]["seq"]) == (20, 1, "changed", 7)
+
+
+def test_an_empty_chain_has_nothing_to_say(db):
+    assert verify(OTHER).words == "There are no events."
+    assert Report(OTHER).words == "There are no events."
+
+
+def test_the_command_says_what_is_wrong_and_where_and_ends_with_2(story, capsys):
+    seal()
+    call_command("verify_audit")
+    said = capsys.readouterr().out
+    assert "atlas: " in said and "borealis: " in said and "platform: " in said and "0 faults" in said
+    link = AuditLink.objects.get(chain=story.atlas.id, seq=3)
+    Event.objects.filter(position=link.position).update(actor="eve@atlas.example")
+    with pytest.raises(SystemExit) as ended:
+        call_command("verify_audit", org="atlas")
+    assert ended.value.code == 2
+    said = capsys.readouterr().out
+    assert "atlas: " in said and "1 fault" in said and "changed: #3:" in said and "borealis" not in said
+    call_command("verify_audit", org="borealis")

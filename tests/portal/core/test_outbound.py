@@ -1,0 +1,142 @@
+"""Requests to an address that a person typed: judged, connected to what was judged, cut in time, and never too large."""
+
+import contextlib
+import socket
+import threading
+import time
+
+import pytest
+import requests
+
+from portal.core import outbound
+from portal.core.outbound import Reach, Refused, Session
+
+HERE = Reach(is_private=True, is_plain=True, seconds=2)
+
+
+class Server:
+    """Answers every connection by `talk(connection)`; `requests` are the bytes it was asked."""
+
+    def __init__(self, talk):
+        self.socket, self.requests, self._talk = socket.create_server(("127.0.0.1", 0)), [], talk
+        self.port = self.socket.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self.socket.accept()
+                threading.Thread(target=self._one, args=(connection,), daemon=True).start()
+
+    def _one(self, connection):
+        with contextlib.suppress(OSError), connection:
+            self.requests.append(connection.recv(65536))
+            self._talk(connection)
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(talk):
+        servers.append(Server(talk if callable(talk) else lambda c: c.sendall(talk)))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.socket.close()
+
+
+def _http(body=b"{}", status=200, head=b""):
+    return b"HTTP/1.1 %d X\r\nContent-Length: %d\r\nContent-Type: application/json\r\nConnection: close\r\n%s\r\n%s" % (status, len(body), head, body)
+
+
+def test_an_answer_is_read_where_the_operator_allowed_it(serve):
+    server = serve(_http(b'{"a": 1}'))
+    assert Session(HERE).get(server.url).json() == {"a": 1}
+
+
+def test_an_address_inside_the_house_is_not_asked_at_all(serve):
+    server = serve(_http())
+    with pytest.raises(Refused, match="not on the open internet"):
+        Session(Reach(is_plain=True)).get(server.url)
+    assert server.requests == []
+
+
+def test_without_encryption_nothing_is_asked(serve):
+    server = serve(_http())
+    with pytest.raises(Refused, match="https"):
+        Session(Reach(is_private=True)).get(server.url)
+    assert server.requests == []
+
+
+def test_a_name_is_resolved_once_and_the_judged_address_is_the_one_used(serve, monkeypatch):
+    server, asked = serve(_http()), []
+
+    def resolve(host, port, *_, **__):
+        asked.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1" if len(asked) == 1 else "203.0.113.9", port))]
+
+    monkeypatch.setattr(outbound.socket, "getaddrinfo", lambda host, port, *a, **k: resolve(host, port) if host == "idp.example"
+                        else [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port))])
+    assert Session(HERE).get(f"http://idp.example:{server.port}/x").status_code == 200
+    assert asked == ["idp.example"] and b"Host: idp.example" in server.requests[0]
+
+
+def test_a_redirect_is_the_answer_and_is_not_followed(serve):
+    inner = serve(_http())
+    server = serve(_http(b"", 302, b"Location: %s/\r\n" % inner.url.encode()))
+    assert Session(HERE).get(server.url).status_code == 302
+    assert inner.requests == []
+
+
+def test_an_answer_without_end_is_cut_at_the_limit(serve):
+    def flood(connection):
+        connection.sendall(b"HTTP/1.1 200 X\r\nConnection: close\r\n\r\n")
+        while True:
+            connection.sendall(b"x" * 65536)
+
+    with pytest.raises(Refused, match="larger"):
+        Session(HERE).get(serve(flood).url)
+
+
+@pytest.mark.parametrize("said", [b"HTTP/1.1 200 X\r\nA: ", b"HTTP/1.1 200 X\r\nContent-Length: 999999\r\n\r\n"])
+def test_a_server_that_drips_is_cut_when_the_time_is_over_in_total(serve, said):
+    def drip(connection):
+        connection.sendall(said)
+        for _ in range(200):
+            connection.sendall(b"x")
+            time.sleep(0.05)
+
+    started = time.monotonic()
+    with pytest.raises(Refused, match=r"within 0\.5 s"):
+        Session(Reach(is_private=True, is_plain=True, seconds=0.5)).get(serve(drip).url)
+    assert time.monotonic() - started < 3
+
+
+def test_a_server_that_drips_its_handshake_is_cut_as_well(serve):
+    def drip(connection):
+        connection.sendall(b"\x16\x03\x03\x40\x00")
+        for _ in range(200):
+            connection.sendall(b"x")
+            time.sleep(0.05)
+
+    with pytest.raises(Refused, match=r"within 0\.5 s"):
+        Session(Reach(is_private=True, seconds=0.5)).get(serve(drip).url.replace("http:", "https:"))
+
+
+def test_the_environment_names_no_proxy_and_no_password(serve, monkeypatch, tmp_path):
+    server = serve(_http())
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login a password planted")
+    (tmp_path / ".netrc").chmod(0o600)
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    assert Session(HERE).get(server.url).status_code == 200
+    assert b"Authorization" not in server.requests[0]
+
+
+@pytest.mark.parametrize("said", [b"", b"SSH-2.0-x\r\n", b"HTTP/1.1 abc\r\n\r\n"])
+def test_what_is_no_http_is_told_as_a_failed_request(serve, said):
+    with pytest.raises(requests.RequestException):
+        Session(HERE).get(serve(said).url)

@@ -1,0 +1,134 @@
+"""Every route that changes something leaves a fact of who, from where, with what, and what was before and after. Made from the tables
+of the role matrix, so that a new route without its fact is red."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import pytest
+
+from clusters.models import Cluster, PoolGrant
+from jobs import services as jobs
+from jobs.backends import backends
+from jobs.backends.base import Capability
+from jobs.models import Attempt, Job
+from jobs.states import State
+from portal.core.models import Event
+from tests.jobs.clusters.conftest import Drainable
+from tests.test_permission_matrix import API, PAGES
+from tests.test_role_matrix import TABLE, WRITING_PAGES, Stage
+from tests.test_role_matrix import stage as stage  # noqa: PLC0414  a fixture
+from workspaces.models import Organization, User
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+WRITES = ("POST", "PUT", "PATCH", "DELETE")
+SILENT = {                                                       # what changes nothing that people or programs decide
+    ("api-jobs-validate", "POST"): "looks at a text and says what is wrong with it",
+    ("api-job-metrics", "POST"): "points of a curve: data, as a log is",
+    ("api-agent-samples", "POST"): "samples of nodes: data",
+    ("api-access-changes", "POST"): "says what would change, and changes nothing",
+    ("api-session", "DELETE"): "ends a session if there is one: tests/workspaces/test_sessions.py",
+    ("api-sessions", "DELETE"): "the same",
+}
+WITHOUT_STATE = {"job.submitted", "cluster.tested", "job.command_run", "job.cancel_asked", "sign_in.succeeded", "token.first_used",
+                 "audit.verification_asked"}
+ID = "the-walk-over-all"
+
+
+def _released(stage: Stage) -> None:
+    with org_scope(stage.story.atlas.id):
+        jobs.hold_job(actor=stage.story.actor(stage.story.ada), job=Job.objects.get())
+
+
+def _running(stage: Stage) -> None:
+    with platform_scope("test"):
+        Attempt.objects.update(state=State.RUNNING)
+
+
+def _unused(stage: Stage) -> None:
+    with platform_scope("test"):
+        Attempt.objects.all().delete()
+        Job.objects.all().delete()
+
+
+def _required(stage: Stage) -> None:
+    Organization.objects.update(requires_second_factor=True)
+    User.objects.filter(email="ada@atlas.example").update(has_second_factor=True)
+
+
+def _ungranted(stage: Stage) -> None:
+    with platform_scope("test"):
+        PoolGrant.objects.all().delete()
+
+
+BEFORE: dict[tuple[str, str], Callable[[Stage], None]] = {
+    ("api-job-release", "POST"): _released, ("api-job-exec", "POST"): _running, ("api-cluster", "DELETE"): _unused,
+    ("api-pool-team", "PUT"): _ungranted, ("api-org", "PATCH"): _required, ("org-rules", "POST"): _required}
+FORMS: dict[str, dict[str, Any]] = {name: form for name, (_, form) in WRITING_PAGES.items()} | {
+    "tokens": {"name": "mine", "scopes": "jobs:read"}, "token-revoke": {},
+    "token-rotate": {"overlap_hours": "24"}, "org-rules": {"requires_second_factor": "0"},
+    "job-new": {"team": "vision", "yaml": "run: true"},
+    "jobs-act": {"verb": "cancel", "job": "1"}, "clusters": {"kind": "local", "name": "fresh", "anyway": "1"},
+    "cluster-edit": {"do": "save", "anyway": "1", "url": "elsewhere", "transport": "cli", "port": "7000"},
+    "cluster-node": {"do": "drain", "reason": "fan"}}
+ROWS = [(name, verb, path) for name, path, view in API for verb in sorted(view.permissions) if verb in WRITES and (name, verb) not in SILENT]
+FORM_ROWS = [(name, path) for name, path, view in PAGES if "POST" in view.methods]
+
+
+def told() -> list[Event]:
+    return list(Event.objects.filter(request_id=ID).exclude(kind__startswith="attempt.").order_by("position"))
+
+
+@pytest.mark.parametrize(("name", "verb", "path"), ROWS)
+def test_a_rest_call_that_changes_something_is_a_fact(stage, able, name, verb, path):
+    row = TABLE[name, verb]
+    BEFORE.get((name, verb), lambda _: None)(stage)
+    who = next(name for name in ("ada", "dot", "ben") if name in row.who)
+    answer = stage.api(who).generic(verb, stage.address(path), json.dumps(row.body), content_type="application/json",
+                                    headers={"X-Request-ID": ID}, REMOTE_ADDR="198.51.100.7")
+    assert answer.status_code < 300, answer.content
+    _is_complete(stage, who, "token ", told())
+
+
+@pytest.mark.parametrize(("name", "path"), FORM_ROWS)
+def test_a_form_that_changes_something_is_a_fact(stage, able, name, path):
+    who = "ben" if name == "token-rotate" else "dot" if any(word in name for word in ("cluster", "pool", "installation")) else "ada"
+    BEFORE.get((name, "POST"), lambda _: None)(stage)
+    browser = stage.story.client(stage.people[who])
+    answer = browser.post(stage.address(path), FORMS[name], headers={"X-Request-ID": ID}, REMOTE_ADDR="198.51.100.7")
+    assert answer.status_code in (200, 302), answer.content
+    _is_complete(stage, who, "session", told())
+
+
+def _is_complete(stage: Stage, who: str, via: str, facts: list[Event]) -> None:
+    assert facts, "nothing was recorded"
+    assert "access.denied" not in {fact.kind for fact in facts}
+    person = stage.people[who].email
+    ours = [fact for fact in facts if fact.actor == person and fact.kind != "token.first_used"]
+    assert ours, [(fact.kind, fact.actor) for fact in facts]
+    for fact in ours:
+        assert fact.address == "198.51.100.7" and fact.via.startswith(via), (fact.kind, fact.address, fact.via)
+        assert fact.kind in WITHOUT_STATE or {"before", "after"} & set(fact.data), (fact.kind, fact.data)
+
+
+def test_the_walk_meets_routes_of_every_part():
+    assert {"api-teams", "api-job", "api-cluster", "api-tokens"} <= {name for name, _, _ in ROWS}
+    assert set(SILENT) <= set(TABLE)
+
+
+class Able(Drainable):
+    """The local machine cannot be drained, and nothing runs on it here; this backend says yes to everything."""
+
+    name: ClassVar[str] = "able"
+    capabilities = frozenset({Capability.DRAIN, Capability.EXEC})
+
+    def exec(self, key: str, argv: list[str], timeout: float) -> tuple[int, bytes]:
+        return 0, b""
+
+
+@pytest.fixture
+def able(stage, monkeypatch):
+    monkeypatch.setitem(backends(), "able", Able)
+    Cluster.objects.filter(name="local").update(backend="able", config={"url": "u"})

@@ -1,0 +1,84 @@
+"""Canaries in every place that takes a secret; none may be in an event, an export, the page, or what is sent on."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from django.core import mail
+from django.test import Client
+
+from clusters.models import Cluster
+from jobs.backends import backends
+from portal.core.audit.reading import all_of
+from portal.core.audit.targets import message
+from portal.core.models import Event
+from tests.portal.core.audit.conftest import seal
+from tests.story import PASSWORD
+from tests.test_every_change_is_a_fact import BEFORE, Able
+from tests.test_role_matrix import stage as stage  # noqa: PLC0414  a fixture
+
+CANARY = "canary-7f3a"
+
+
+@pytest.fixture
+def secrets(stage, monkeypatch) -> list[str]:
+    """Everything secret that went in, or came out once."""
+    monkeypatch.setitem(backends(), "able", Able)
+    Cluster.objects.filter(name="local").update(backend="able", config={"url": "u"})
+    ada, dot = stage.api("ada"), stage.api("dot")
+    found = [CANARY, PASSWORD]
+    for client, verb, path, body in (
+        (ada, "POST", "orgs/atlas/tokens", {"name": "ci", "scopes": ["all"]}),
+        (ada, "POST", "orgs/atlas/members", {"email": "new@atlas.example"}),
+        (ada, "POST", "orgs/atlas/audit/forwards", {"target": f"https://siem.example/hook?key={CANARY}"}),
+        (ada, "POST", "orgs/atlas/jobs", {"team": "vision", "spec": {"run": f"echo {CANARY}", "env": {"KEY": CANARY}}}),
+        (dot, "POST", "clusters", {"name": "fresh", "backend": "able", "options": {"url": "x", "token": f"{CANARY}-one", "key": CANARY}}),
+        (dot, "PATCH", "clusters/fresh", {"options": {"token": f"{CANARY}-two"}}),
+        (dot, "POST", "clusters/fresh/test", {"options": {"token": f"{CANARY}-three"}}),
+        (dot, "POST", "cluster-test", {"backend": "able", "options": {"url": "broken", "token": CANARY}}),
+    ):
+        answer = client.generic(verb, f"/api/v1/{path}", json.dumps(body), content_type="application/json")
+        assert answer.status_code < 300, answer.content
+        told = answer.json()
+        found += [told[name] for name in ("token", "secret", "invite_url") if isinstance(told.get(name), str)]
+    BEFORE["api-job-exec", "POST"](stage)
+    body = json.dumps({"argv": ["login", "--password", CANARY]})
+    assert ada.post("/api/v1/orgs/atlas/jobs/1/exec", body, content_type="application/json").status_code == 200
+    return found + _of_accounts()
+
+
+def _of_accounts() -> list[str]:
+    """Passwords that were tried, and the link of a reset."""
+    browser = Client()
+    browser.post("/accounts/login/", {"login": "ada@atlas.example", "password": CANARY})
+    browser.post("/accounts/login/", {"login": "ada@atlas.example", "password": PASSWORD})
+    browser.post("/accounts/password/change/", {"oldpassword": PASSWORD, "password1": f"{CANARY}-new", "password2": f"{CANARY}-new"})
+    Client().post("/accounts/password/reset/", {"email": "ada@atlas.example"})
+    return re.findall(r"/reset/key/(\S+?)/?\s", mail.outbox[0].body)
+
+
+def test_no_secret_is_in_the_trail_or_in_what_leaves_it(stage, secrets):
+    seal()
+    org = stage.story.atlas.id
+    facts = list(all_of(Event.objects.all()))
+    texts = {
+        "events": json.dumps(list(Event.objects.values()), default=str),
+        "syslog": b"".join(message(fact, "muster") for fact in facts).decode(),
+        "page": stage.story.client(stage.people["ada"]).get("/atlas/audit").content.decode(),
+        "installation": stage.story.client(stage.people["dot"]).get("/atlas/audit/installation").content.decode(),
+        "settings": stage.api("ada").get("/api/v1/orgs/atlas/audit/settings").content.decode(),
+    }
+    for kind in ("jsonl", "csv"):
+        texts[kind] = b"".join(stage.api("ada").get("/api/v1/orgs/atlas/audit/export", {"format": kind}).streaming_content).decode()
+    assert len(secrets) >= 6 and Event.objects.filter(org_id=org).count() > 10
+    assert [(name, secret) for name, text in texts.items() for secret in secrets if secret in text] == []
+
+
+def test_what_was_done_with_the_secrets_is_in_it_all_the_same(stage, secrets):
+    kinds = set(Event.objects.values_list("kind", flat=True))
+    assert {"token.created", "audit.forward_added", "job.submitted", "cluster.connected", "cluster.changed", "cluster.tested", "job.command_run",
+            "sign_in.failed", "password.changed", "password.reset_asked"} <= kinds
+    changed = Event.objects.get(kind="cluster.changed")
+    assert changed.data["secrets_replaced"] == ["token"]

@@ -1,0 +1,58 @@
+"""A real slapd for all tests here, and directories that point to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.core.cache import cache
+
+from tests.rig.processes import Folder
+from tests.rig.slapd import Slapd, start_slapd
+from workspaces.actors import actor_of
+from workspaces.models import Provider
+from workspaces.services.providers import create_provider, set_rules
+from workspaces.sso.ldap.settings import Config
+from workspaces.tenancy.scope import no_scope, org_scope
+
+
+@pytest.fixture(scope="session")
+def slapd() -> Iterator[Slapd]:
+    folder = Folder()
+    try:
+        yield start_slapd(folder)
+    finally:
+        folder.close()
+
+
+@pytest.fixture(autouse=True)
+def nobody_has_tried_yet():
+    """Limits on guessing count for each test anew."""
+    cache.clear()
+
+
+@pytest.fixture
+def config(slapd: Slapd) -> Config:
+    return Config(**slapd.options())
+
+
+@pytest.fixture
+def wide(story, slapd: Slapd) -> Provider:
+    """The installation's directory: staff are members of Atlas, research leads Vision."""
+    with no_scope():
+        made = create_provider(actor=actor_of(story.dot), org=None, kind="ldap", slug="corp", name="Corp", options=slapd.options())
+        set_rules(actor=actor_of(story.dot), provider=made, rules=[
+            {"group": "cn=staff,ou=groups,dc=corp,dc=example", "org": "atlas", "role": "member"},
+            {"group": "CN=research, ou=groups, dc=corp, dc=example", "org": "atlas", "team": "vision", "role": "lead"}])
+    return made
+
+
+@pytest.fixture
+def own(story, slapd: Slapd) -> Provider:
+    """Atlas' own directory: everybody in it is a member."""
+    with org_scope(story.atlas.id):
+        ada = story.actor(story.ada)
+        made = create_provider(actor=story.actor(story.dot), org=story.atlas, kind="ldap", slug="atlas-own", name="Atlas' own",
+                               options=slapd.options())
+        set_rules(actor=ada, provider=made, rules=[{"group": "*", "role": "member"}])
+    return made

@@ -1,0 +1,187 @@
+"""Conversations with a real slapd: what is found, what is refused, and what is said of what is wrong."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from tests.rig.processes import free_port
+from tests.rig.slapd import AD, BASE, group_dn, password_of, people_dn
+from workspaces.sso.ldap.asking import ask
+from workspaces.sso.ldap.client import Directory
+from workspaces.sso.ldap.entries import Groups, person_of
+from workspaces.sso.ldap.settings import Config, dn_key
+from workspaces.sso.ldap.testing import look_around
+from workspaces.sso.ldap.trouble import Trouble
+
+ADA = password_of("ada")
+
+
+def answer(config, login="ada", password=ADA, seconds=4.0):
+    return ask([("corp", config)], login, password, seconds)[0]
+
+
+def is_known(config, login="ada", password=ADA) -> bool:
+    found = ask([("corp", config)], login, password)
+    return bool(found and found[0].person)
+
+
+@pytest.mark.parametrize("login", ["ada", "ADA", "ada@corp.example"])
+def test_a_person_is_known_by_name_or_address_with_groups_in_groups(config, login):
+    person = answer(config, login).person
+    assert (person.email, person.name, person.login) == ("ada@corp.example", "Ada Lovelace", "ada") and len(person.subject) == 36
+    assert person.groups == {dn_key(group_dn(name)) for name in ("staff", "vision", "ml", "research")}
+
+
+def test_without_groups_in_groups_only_direct_ones_count(config):
+    person = answer(replace(config, nested=False)).person
+    assert person.groups == {dn_key(group_dn(name)) for name in ("staff", "vision")}
+
+
+def test_posix_groups_hold_people_by_name(config):
+    assert dn_key(group_dn("unix")) in answer(config, "bob", password_of("bob")).person.groups
+
+
+def test_both_ways_of_encryption_work_and_plain_only_when_waived(slapd, config):
+    assert is_known(config) and is_known(replace(config, url=slapd.ldaps))
+    assert is_known(replace(config, plain=True, ca=""))
+
+
+PASSWORDS = ["", " ", "\x00", "ada's own passwor", "ada's own password ", "Ada's own password", "*", "ada's own password\x00", "a" * 5000, "\ud800"]
+
+
+@pytest.mark.parametrize("password", PASSWORDS)
+def test_wrong_and_empty_passwords_open_nothing(config, password):
+    assert not is_known(config, password=password)
+
+
+def test_an_empty_password_does_not_reach_the_server(config):
+    assert ask([("corp", replace(config, url="ldap://127.0.0.1:1"))], "ada", "") == []
+    with Directory(config, 4) as directory:
+        assert not directory.is_password(directory.find("ada"), "")
+
+
+INJECTIONS = ["*", "a*", "ada)(uid=*", "*)(uid=*))(|(uid=*", "ada)(|(uid=*)", "(uid=ada)", "ada\\", "\\61da", "ada\x00", "ada)(userPassword=*",
+              ")(objectClass=*", "|(uid=ada)", "ad?", "uid=ada,ou=people,dc=corp,dc=example", "ada,ou=people", "&", "!", "ada%29", "\\2a", "é*"]
+
+
+@pytest.mark.parametrize("login", INJECTIONS)
+def test_what_means_something_in_a_filter_means_nothing_in_a_name(config, login):
+    assert not is_known(config, login, ADA)
+    with Directory(config, 4) as directory:
+        assert "\x00" in login or directory.find(login) is None
+
+
+def test_everybody_and_all_groups_are_listed_page_by_page(config, monkeypatch):
+    monkeypatch.setattr("workspaces.sso.ldap.client.PAGE", 2)
+    with Directory(config, 4) as directory:
+        people, groups = list(directory.people()), Groups(directory.groups(), is_nested=True)
+    people_here = {entry.dn for entry in people}
+    assert {people_dn(uid) for uid in ("ada", "bob", "eve")} <= people_here and len(people) == len(people_here)
+    ada = next(entry for entry in people if entry.dn == people_dn("ada"))
+    assert groups.of(ada, "ada") == answer(config).person.groups
+
+
+def test_active_directory_names_people_otherwise_and_keeps_who_was_switched_off(slapd):
+    config = Config(**slapd.ad_options())
+    anna = answer(config, "anna", password_of("anna")).person
+    assert anna.email == "anna@ad.example" and anna.subject == "00000000-0000-0000-0000-000000000001"
+    assert anna.groups == {dn_key(f"cn={name},ou=Groups,{AD}") for name in ("Vision", "ML", "Research")}
+    assert not is_known(config, "otto", password_of("otto")) and is_known(config, "anna@ad.example", password_of("anna"))
+
+
+def test_groups_are_asked_in_one_step_only_of_a_server_that_says_it_can(config, monkeypatch):
+    monkeypatch.setattr(Directory, "_knows_chains", lambda self: True)
+    assert answer(config).person.groups == frozenset()      # slapd does not know the rule: nothing is assumed of it
+
+
+def test_pieces_of_a_large_group_are_put_together(config):
+    from workspaces.sso.ldap.entries import entry_of
+
+    class Pieces(Directory):
+        def _next_piece(self, dn, name, start):
+            assert (dn, name) == ("cn=big", "member")
+            return {f"member;range={start}-*": [b"c"]} if start == 2 else {f"{name};range=1-1": [b"b"]}
+
+    whole = Pieces(config, 1)._whole(entry_of("cn=big", {"member;range=0-0": [b"a"]}))
+    assert whole.attributes == {"member": [b"a", b"b", b"c"]}
+
+
+def test_names_of_groups_are_found_by_what_is_typed(config):
+    with Directory(config, 4) as directory:
+        assert directory.names_of_groups("res") == [group_dn("research")] and directory.names_of_groups("*") == []
+        assert len(directory.names_of_groups("", most=3)) == 3
+
+
+def test_the_test_button_says_what_it_found(slapd, config):
+    found = look_around(config)
+    assert found.is_ok and "by StartTLS" in found.message and "3 people and 6 groups" in found.message
+    assert f"is {people_dn('ada')}, in 4 groups" in found.message
+    assert "by LDAPS" in look_around(replace(config, url=slapd.ldaps)).message
+    assert "not encrypted" in look_around(replace(config, plain=True)).message
+
+
+def test_the_test_button_says_what_is_wrong(slapd, config):
+    other = slapd.ca.replace(slapd.ca.splitlines()[2], slapd.ca.splitlines()[3])
+    wrong = {
+        "inside the house": replace(config, is_private=False),
+        "not trusted": replace(config, ca=""),
+        "refused the reader": replace(config, bind_password="wrong"),
+        "There is nothing there while listing": replace(config, people_base=f"ou=nobody,{BASE}"),
+        "found nobody below": replace(config, people_base=f"ou=empty,{BASE}"),
+        "does not let the reader|nothing there": replace(config, bind_dn="", bind_password=""),
+        "Nothing listens": replace(config, url=f"ldap://127.0.0.1:{free_port()}"),
+        "no machine called": replace(config, url="ldap://nowhere.invalid"),
+        "no machine called nowhere": replace(config, url="ldap://nowhere.invalid", is_private=False),
+        "have no nothingHere": replace(config, subject_attribute="nothingHere"),
+        "filter is not well-formed": replace(config, people_filter="(=x)"),
+        "cannot be read": replace(config, ca=other),
+        "right port": replace(config, url=f"ldaps://127.0.0.1:{slapd.port}"),
+    }
+    for words, broken in wrong.items():
+        found = look_around(broken)
+        assert not found.is_ok and any(word in found.message for word in words.split("|")), (words, found.message)
+
+
+def test_a_certificate_of_another_name_is_refused_and_named(slapd, config, monkeypatch):
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", slapd.port))])
+    with pytest.raises(Trouble, match="not for elsewhere"), Directory(replace(config, url=f"ldap://elsewhere.example:{slapd.port}"), 4):
+        pass
+
+
+def silent_server() -> int:
+    """Takes connections and says nothing."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    kept: list[socket.socket] = []
+    threading.Thread(target=lambda: [kept.append(listener.accept()[0]) for _ in range(20)], daemon=True).start()
+    return listener.getsockname()[1]
+
+
+@pytest.mark.parametrize("scheme", ["ldap", "ldaps"])
+def test_directories_that_say_nothing_do_not_add_up(config, scheme):
+    silent = replace(config, url=f"{scheme}://127.0.0.1:{silent_server()}")
+    start = time.monotonic()
+    answers = ask([("a", silent), ("b", silent), ("c", silent)], "ada", ADA, 1.0)
+    assert time.monotonic() - start < 1.6 and all(found.trouble and found.trouble.is_away for found in answers)
+
+
+def test_one_directory_that_is_down_does_not_keep_people_of_another_out(config):
+    silent = replace(config, url=f"ldap://127.0.0.1:{silent_server()}")
+    start = time.monotonic()
+    answers = ask([("silent", silent), ("corp", config)], "ada", ADA, 4.0)
+    assert answers[1].person and time.monotonic() - start < 2
+
+
+def test_the_next_address_is_tried_when_one_is_down(slapd, config):
+    assert is_known(replace(config, url=f"ldap://127.0.0.1:{free_port()} {slapd.url}"))
+    assert is_known(replace(config, url=f"ldap://127.0.0.1:{free_port()} {slapd.url}", plain=True))
+
+
+def test_person_of_an_entry_without_what_tells_people_apart_is_nobody(config):
+    with Directory(config, 4) as directory:
+        entry = directory.find("ada")
+    assert person_of(entry, replace(config, subject_attribute="employeeNumber").meaning) is None

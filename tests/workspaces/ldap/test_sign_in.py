@@ -1,0 +1,168 @@
+"""Signing in by a directory's password, on the page that people see and with a real slapd behind it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from django.test import Client
+
+from tests.rig.processes import free_port
+from tests.rig.slapd import password_of
+from tests.story import PASSWORD
+from workspaces.actors import ONLY_ORG, actor_of
+from workspaces.models import Identity, Membership, Provider, User
+from workspaces.services.providers import change_provider
+from workspaces.sso.backend import directories_for
+from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
+
+
+def sign_in(login, password, **more):
+    client = Client()
+    return client, client.post("/accounts/login/", {"login": login, "password": password, **more})
+
+
+def is_in(client) -> bool:
+    return "_auth_user_id" in client.session
+
+
+@pytest.mark.parametrize("login", ["ada", "ada@corp.example"])
+def test_a_person_of_the_directory_signs_in_on_the_same_page_and_has_their_roles(story, wide, login):
+    client, _ = sign_in(login, password_of("ada"))
+    assert is_in(client) and client.get("/atlas/teams").status_code == 200
+    ada = User.objects.get(email="ada@corp.example")
+    actor = actor_of(ada).enter(story.atlas)
+    assert actor.org_role == "member" and actor.team_roles == {story.vision.id: "lead"}
+    assert ONLY_ORG not in client.session and not ada.has_usable_password()
+
+
+@pytest.mark.parametrize(("login", "password"), [
+    ("ada", "wrong"), ("ada", ""), ("ada", " "), ("", "x"), ("nobody", "x"), ("ada)(uid=*", password_of("ada")), ("*", password_of("ada"))])
+def test_nobody_else_does(wide, login, password):
+    client, answer = sign_in(login, password)
+    assert not is_in(client) and answer.status_code == 200
+
+
+def test_the_password_is_neither_stored_nor_logged(wide, caplog):
+    sign_in("ada", password_of("ada"))
+    sign_in("ada", "another secret text")
+    stored = str(list(User.objects.values())) + str(list(Identity.objects.values())) + str(list(Provider.objects.values("trouble", "config")))
+    assert password_of("ada") not in stored + caplog.text and "another secret text" not in stored + caplog.text
+
+
+def test_a_session_by_an_organizations_own_directory_opens_that_organization_only(story, own):
+    client, _ = sign_in("ada", password_of("ada"), directory="atlas-own")
+    assert is_in(client) and client.session[ONLY_ORG] == str(story.atlas.id)
+    ada = User.objects.get(email="ada@corp.example")
+    with platform_scope("test"):
+        Membership.objects.create(org=story.borealis, user=ada, role="owner")
+    assert client.get("/atlas/teams").status_code == 200 and client.get("/borealis/teams").status_code == 404
+
+
+def test_an_organizations_own_directory_sees_no_password_of_who_did_not_choose_it(story, own, slapd):
+    assert directories_for("ada@corp.example") == [] and directories_for("ada") == []
+    assert not is_in(sign_in("ada@corp.example", password_of("ada"))[0])
+    with org_scope(story.atlas.id), pytest.raises(Exception, match="operator"):
+        change_provider(actor=story.actor(story.ada), provider=own, domains=["corp.example"])
+    with org_scope(story.atlas.id):
+        change_provider(actor=story.actor(story.dot), provider=own, domains=["corp.example"])
+    assert is_in(sign_in("ada@corp.example", password_of("ada"))[0])
+    assert directories_for("ada@elsewhere.example") == []
+
+
+def test_who_is_in_no_group_of_a_rule_is_told_so_and_gets_no_account(wide):
+    client, answer = sign_in("eve", password_of("eve"))
+    assert not is_in(client) and "none of your groups" in answer.content.decode()
+    assert not User.objects.filter(email="eve@corp.example").exists()
+
+
+def test_an_account_with_the_same_address_is_not_taken_over(story, wide, slapd):
+    User.objects.create_user("bob@corp.example", PASSWORD)
+    client, answer = sign_in("bob", password_of("bob"))
+    assert not is_in(client) and "link" in answer.content.decode()
+    assert is_in(sign_in("bob@corp.example", PASSWORD)[0])
+
+
+@pytest.fixture
+def down(wide):
+    """The directory does not answer: nobody listens there."""
+    with no_scope():
+        Provider.objects.filter(id=wide.id).update(config=wide.config | {"url": f"ldap://127.0.0.1:{free_port()}"})
+    return wide
+
+
+def test_while_the_directory_is_down_a_sign_in_says_so_in_time_and_nobody_is_let_in(down):
+    start = time.monotonic()
+    client, answer = sign_in("ada", password_of("ada"))
+    assert not is_in(client) and "Corp does not answer" in answer.content.decode() and time.monotonic() - start < 5
+    down.refresh_from_db()
+    assert down.trouble and down.trouble_since
+
+
+def test_while_the_directory_is_down_an_administrators_own_password_works_at_once(story, down):
+    start = time.monotonic()
+    client, _ = sign_in(story.dot.email, PASSWORD)
+    assert is_in(client) and time.monotonic() - start < 2
+
+
+def test_while_the_directory_is_down_sessions_live_on(story, wide):
+    client, _ = sign_in("ada", password_of("ada"))
+    with no_scope():
+        Provider.objects.filter(id=wide.id).update(config=wide.config | {"url": "ldap://127.0.0.1:1"})
+    assert client.get("/atlas/teams").status_code == 200
+
+
+def test_a_switched_off_account_does_not_come_in_by_the_directory(wide):
+    sign_in("ada", password_of("ada"))
+    User.objects.filter(email="ada@corp.example").update(is_active=False)
+    assert not is_in(sign_in("ada", password_of("ada"))[0])
+
+
+def test_a_directory_that_is_switched_off_is_not_asked(wide):
+    Provider.objects.filter(id=wide.id).update(is_enabled=False)
+    assert not is_in(sign_in("ada", password_of("ada"))[0])
+
+
+def test_guessing_is_limited_as_it_is_for_passwords(wide):
+    client = Client()
+    for number in range(6):
+        answer = client.post("/accounts/login/", {"login": "ada", "password": f"guess {number}"})
+    assert answer.status_code == 429 or "Too many" in answer.content.decode()
+
+
+def test_an_organizations_sign_in_page_lets_one_choose_its_directory(own):
+    page = Client().get("/accounts/login/?next=/atlas/teams").content.decode()
+    assert '<option value="atlas-own" selected>' in page
+    assert "atlas-own" not in Client().get("/accounts/login/").content.decode()
+    assert "atlas-own" not in Client().get("/accounts/login/?next=/borealis/").content.decode()
+
+
+def test_a_person_with_an_account_links_the_directory_by_its_password_and_signs_in_by_either(story, own, slapd):
+    with org_scope(story.atlas.id):
+        bob = User.objects.create_user("bob@corp.example", PASSWORD)
+        Membership.objects.create(org=story.atlas, user=bob, role="admin")
+    client = story.client(bob)
+    assert "Link Atlas" in client.get("/accounts/linked/").content.decode()
+    client.post("/accounts/linked/atlas-own/", {"login": "bob", "password": "wrong"})
+    client.post("/accounts/linked/atlas-own/", {"login": "bob", "password": ""})
+    assert not Identity.objects.exists()
+    client.post("/accounts/linked/atlas-own/", {"login": "bob", "password": password_of("bob")})
+    assert Identity.objects.get().user == bob
+    there, _ = sign_in("bob", password_of("bob"), directory="atlas-own")
+    assert is_in(there) and there.session[ONLY_ORG] == str(story.atlas.id)
+    with platform_scope("test"):
+        assert Membership.objects.get(user=bob).role == "admin"
+
+
+def test_an_operators_account_is_not_linked_to_an_organizations_directory(story, own):
+    client = story.client(story.dot)
+    client.post("/accounts/linked/atlas-own/", {"login": "bob", "password": password_of("bob")})
+    assert not Identity.objects.exists()
+    Identity.objects.create(provider=own, subject=_subject_of(own, "bob"), user=story.dot)
+    assert not is_in(sign_in("bob", password_of("bob"), directory="atlas-own")[0])
+
+
+def _subject_of(provider, login):
+    from workspaces.sso.backend import prove
+
+    return prove(provider, login, password_of(login)).subject

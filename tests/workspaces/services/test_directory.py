@@ -1,0 +1,143 @@
+"""What a provider says becomes rows: at a sign-in, and for everybody at once."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from portal.core.errors import Conflict, NotFound, NotPermitted
+from portal.core.models import Event
+from workspaces.actors import actor_of
+from workspaces.models import AccessToken, GroupRule, Identity, Membership, Provider, TeamMembership, User
+from workspaces.permissions import TeamRole
+from workspaces.services.directory import Person, admit, sync_people
+from workspaces.tenancy.scope import no_scope, platform_scope
+
+STAFF, LEADS = "cn=staff", "cn=leads"
+
+
+@pytest.fixture
+def provider(story):
+    made = Provider.objects.create(kind="ldap", slug="corp", name="Corp", org=story.atlas)
+    GroupRule.objects.create(provider=made, position=1, group=STAFF, org=story.atlas, role="member")
+    GroupRule.objects.create(provider=made, position=2, group=LEADS, org=story.atlas, team=story.vision, role=TeamRole.LEAD)
+    with no_scope():
+        yield made
+
+
+def person(number: int, *groups: str) -> Person:
+    return Person(f"uuid-{number:05}", f"p{number}@corp.example", f"Person {number}", f"p{number}", frozenset(groups or {STAFF}))
+
+
+def seats(user):
+    with platform_scope("test"):
+        org = list(Membership.objects.filter(user=user).values_list("role", "via", "suspended_at"))
+        teams = dict(TeamMembership.objects.filter(user=user).values_list("team__slug", "role"))
+    return org, teams
+
+
+def test_a_first_sign_in_makes_the_account_with_what_its_groups_give(story, provider):
+    user = admit(provider, person(1, STAFF, LEADS))
+    assert (user.email, user.name, user.has_usable_password()) == ("p1@corp.example", "Person 1", False)
+    assert seats(user) == ([("member", STAFF, None)], {"vision": "lead"})
+    kinds = list(Event.objects.filter(actor="directory corp").values_list("kind", flat=True))
+    assert kinds == ["person.created", "member.added", "team_member.added"]
+
+
+def test_a_second_sign_in_writes_nothing(story, provider):
+    admit(provider, person(1))
+    with CaptureQueriesContext(connection) as queries:
+        admit(provider, person(1))
+    assert not [q["sql"] for q in queries if not q["sql"].lstrip("( ").upper().startswith("SELECT")]
+
+
+def test_a_group_that_was_left_takes_the_team_and_its_tokens_at_the_next_sign_in(story, provider):
+    user = admit(provider, person(1, STAFF, LEADS))
+    with platform_scope("test"):
+        token = AccessToken.objects.create(org=story.atlas, team=story.vision, user=user, name="t", digest="d", hint="h")
+    admit(provider, person(1, STAFF))
+    with platform_scope("test"):
+        token.refresh_from_db()
+    assert seats(user)[1] == {} and token.revoked_at
+    last = Event.objects.filter(kind="team_member.removed").get()
+    assert (last.data["before"], last.data["after"], last.data["via"]) == ("lead", None, LEADS)
+
+
+def test_an_account_with_the_same_address_is_not_taken_over(story, provider):
+    with pytest.raises(Conflict, match="link"):
+        admit(provider, Person("evil", story.dot.email, groups=frozenset({STAFF})))
+    assert not Identity.objects.exists()
+
+
+def test_whom_no_rule_gives_anything_gets_no_account(story, provider):
+    with pytest.raises(NotPermitted, match="none of your groups"):
+        admit(provider, person(1, "cn=visitors"))
+    assert not User.objects.filter(email="p1@corp.example").exists()
+
+
+def test_a_sync_makes_everybody_and_the_next_one_writes_nothing(story, provider):
+    people = [person(n) for n in range(1200)]
+    assert sync_people(provider, people).is_done
+    assert members_of(provider) == 1200
+    with CaptureQueriesContext(connection) as queries:
+        again = sync_people(provider, people)
+    assert again.is_done and again.plan.is_empty and len(queries) < 20
+    assert all(q["sql"].lstrip("( ").upper().startswith("SELECT") for q in queries)
+
+
+def test_who_vanishes_is_suspended_with_everything_left_and_comes_back(story, provider):
+    people = [person(n, STAFF, LEADS) for n in range(10)]
+    sync_people(provider, people)
+    gone = User.objects.get(email="p9@corp.example")
+    assert sync_people(provider, people[:9]).is_done
+    org, teams = seats(gone)
+    assert org[0][2] is not None and teams == {"vision": "lead"}
+    with pytest.raises(NotFound):
+        actor_of(gone).enter(story.atlas)
+    sync_people(provider, people)
+    assert actor_of(gone).enter(story.atlas).team_roles
+    kinds = list(Event.objects.filter(subject_id=gone.id, kind__startswith="member.").values_list("kind", flat=True))
+    assert kinds == ["member.added", "member.suspended", "member.restored"]
+
+
+def test_an_empty_answer_changes_nothing_and_says_so_until_it_is_accepted(story, provider):
+    sync_people(provider, [person(n) for n in range(10)])
+    stopped = sync_people(provider, [])
+    assert not stopped.is_done and "10 of the 10" in stopped.objection
+    assert not any(seats(user)[0][0][2] for user in User.objects.filter(email__endswith="@corp.example"))
+    assert sync_people(provider, [], accepted=stopped.plan.losses).is_done
+    assert all(seats(user)[0][0][2] for user in User.objects.filter(email__endswith="@corp.example"))
+
+
+def test_a_dry_run_plans_the_same_and_writes_nothing(story, provider):
+    before = Event.objects.count()
+    planned = sync_people(provider, [person(1)], is_dry=True)
+    assert len(planned.plan.newcomers) == 1 and not planned.is_done and Event.objects.count() == before
+    assert not User.objects.filter(email="p1@corp.example").exists()
+
+
+def test_members_by_hand_keep_their_roles_when_the_directory_forgets_them(story, provider):
+    user = admit(provider, person(1))
+    with platform_scope("test"):
+        Membership.objects.filter(user=user).update(provider=None, via="", role="admin")
+    sync_people(provider, [person(2), person(3), person(1, "cn=visitors")])
+    sync_people(provider, [person(2), person(3)])
+    assert seats(user)[0] == [("admin", "", None)]
+
+
+def test_an_installations_directory_switches_off_who_vanishes_and_spares_the_last_owner(story):
+    with no_scope():
+        wide = Provider.objects.create(kind="ldap", slug="wide", name="Wide")
+        GroupRule.objects.create(provider=wide, position=1, group="*", org=story.borealis, role="member")
+        Identity.objects.create(provider=wide, subject="cyd", user=story.cyd)
+        people = [person(n) for n in range(9)]
+        sync_people(wide, [*people, Person("cyd", story.cyd.email, groups=frozenset())])
+        made = sync_people(wide, people[:8]).plan
+    assert [k.email for k in made.off] == ["p8@corp.example"] and made.spared[0][0] == story.cyd.id
+    assert not User.objects.get(email="p8@corp.example").is_active and User.objects.get(id=story.cyd.id).is_active
+
+
+def members_of(provider) -> int:
+    with platform_scope("test"):
+        return Membership.objects.filter(provider=provider).count()

@@ -1,0 +1,139 @@
+"""Directories as rows: who may set one up, what is checked, and what of it may be seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from portal.core.models import Event
+from workspaces.actors import actor_of
+from workspaces.models import Membership, Provider
+from workspaces.services.providers import (
+    change_provider,
+    config_of,
+    create_provider,
+    find_provider,
+    providers_for,
+    remove_provider,
+    rules_told,
+    secrets_set,
+    set_rules,
+    try_options,
+)
+from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
+
+SECRET = "a canary of a password"
+OPTIONS = {"url": "ldaps://directory.example.com", "people_base": "ou=people,dc=x", "bind_dn": "cn=r,dc=x", "bind_password": SECRET}
+
+
+@pytest.fixture
+def made(story):
+    with org_scope(story.atlas.id):
+        yield create_provider(actor=story.actor(story.ada), org=story.atlas, kind="ldap", slug="corp", name="Corp", options=OPTIONS)
+
+
+def test_the_secret_is_stored_encrypted_and_told_to_nobody(story, made):
+    row = Provider.objects.get(id=made.id)
+    assert SECRET not in str(row.config) and SECRET.encode() not in bytes(row.secrets)
+    assert str(config_of(row).bind_password) == SECRET and secrets_set(row) == ["bind_password"]
+    assert SECRET not in str(list(Event.objects.values()))
+    client = story.client(story.ada)
+    for path in ("/atlas/directories", "/atlas/directories/corp", "/atlas/directories/corp/edit", "/api/v1/orgs/atlas/providers/corp"):
+        answer = client.get(path)
+        assert answer.status_code == 200 and SECRET not in answer.content.decode()
+
+
+def test_a_secret_left_empty_stays_and_what_changed_is_named_without_its_value(story, made):
+    change_provider(actor=story.actor(story.ada), provider=made, options={"bind_password": "", "people_base": "ou=staff,dc=x"}, name="New")
+    made.refresh_from_db()
+    assert (str(config_of(made).bind_password), made.name) == (SECRET, "New")
+    event = Event.objects.filter(kind="provider.changed").get()
+    assert event.data["options"] == ["people_base"] and event.data["before"]["name"] == "Corp"
+
+
+WRONG = [
+    ("url", "http://x"), ("url", "ldap://"), ("url", "ldap://x/dc=y"), ("url", "ldap://u@x"), ("url", ""), ("url", "ldaps://x?y"),
+    ("people_filter", "(uid=*))(|(x=*)"), ("people_filter", "uid=*"), ("people_filter", "((uid=*)"), ("login_attributes", "uid)(x"),
+    ("email_attribute", "mail=*"), ("ca", "no certificate"), ("sync_minutes", -1), ("preset", "Other"), ("nonsense", "x")]
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG)
+def test_what_cannot_be_is_refused_at_its_field(story, name, value):
+    with org_scope(story.atlas.id), pytest.raises(InvalidInput) as error:
+        create_provider(actor=story.actor(story.ada), org=story.atlas, kind="ldap", slug="corp", name="", options=OPTIONS | {name: value})
+    assert error.value.data["errors"][0]["field"] == f"options.{name}"
+
+
+def test_only_owners_set_up_their_own_and_only_operators_the_installations(story, made):
+    with org_scope(story.atlas.id), platform_scope("test"):
+        Membership.objects.filter(user=story.ben).update(role="admin")
+    ben, ada = story.actor(story.ben), story.actor(story.ada)
+    for act in (lambda: create_provider(actor=ben, org=story.atlas, kind="ldap", slug="x1", name="", options=OPTIONS),
+                lambda: create_provider(actor=ada, org=None, kind="ldap", slug="x2", name="", options=OPTIONS),
+                lambda: change_provider(actor=ben, provider=made, is_enabled=False), lambda: remove_provider(actor=ben, provider=made),
+                lambda: set_rules(actor=ben, provider=made, rules=[]),
+                lambda: try_options(actor=ben, org=story.atlas, kind="ldap", options=OPTIONS),
+                lambda: create_provider(actor=ada, org=story.atlas, kind="ldap", slug="x3", name="", options=OPTIONS | {"is_private": True}),
+                lambda: create_provider(actor=ada, org=story.atlas, kind="ldap", slug="x4", name="", options=OPTIONS, domains=["x.example"])):
+        with pytest.raises(NotPermitted):
+            act()
+    assert [row.slug for row in Provider.objects.all()] == ["corp"]
+
+
+def test_another_organizations_is_not_there(story, made):
+    with pytest.raises(NotFound):
+        find_provider(story.actor(story.cyd), "corp")
+    assert providers_for(story.actor(story.cyd)) == [] and [p.slug for p in providers_for(story.actor(story.ada))] == ["corp"]
+    with no_scope():
+        wide = create_provider(actor=actor_of(story.dot), org=None, kind="ldap", slug="wide", name="", options=OPTIONS)
+    with pytest.raises(NotFound):
+        find_provider(story.actor(story.ada), wide.slug)
+
+
+def test_a_name_is_taken_once_for_the_whole_installation(story, made):
+    with pytest.raises(Conflict):
+        create_provider(actor=story.actor(story.ada), org=story.atlas, kind="ldap", slug="corp", name="", options=OPTIONS)
+
+
+def test_rules_keep_their_order_and_name_only_what_the_provider_may_give(story, made):
+    ada = story.actor(story.ada)
+    rules = [{"group": "CN=Staff, DC=x", "role": "member"}, {"group": "*", "team": "vision", "role": "viewer"}]
+    set_rules(actor=ada, provider=made, rules=rules)
+    assert rules_told(made) == [{"group": "cn=staff,dc=x", "org": "atlas", "team": "", "role": "member"},
+                                {"group": "*", "org": "atlas", "team": "vision", "role": "viewer"}]
+    for wrong in ({"group": "", "role": "member"}, {"group": "*", "role": "lead"}, {"group": "*", "role": "root"},
+                  {"group": "*", "team": "north", "role": "member"}, {"group": "*", "org": "borealis", "role": "member"},
+                  {"group": "x\x00y", "role": "member"}, {"group": "x" * 401, "role": "member"}):
+        with pytest.raises(InvalidInput):
+            set_rules(actor=ada, provider=made, rules=[wrong])
+    assert len(rules_told(made)) == 2
+    event = Event.objects.filter(kind="provider.rules_changed").get()
+    assert event.data["before"] == [] and len(event.data["after"]) == 2
+
+
+def test_removing_one_leaves_the_roles_that_it_gave_as_if_by_hand(story, made):
+    with platform_scope("test"):
+        Membership.objects.filter(user=story.ben).update(provider=made, via="*")
+    remove_provider(actor=story.actor(story.ada), provider=made)
+    with platform_scope("test"):
+        assert Membership.objects.get(user=story.ben).provider_id is None
+    assert Event.objects.filter(kind="provider.removed").exists()
+
+
+def test_what_a_server_says_does_not_repeat_a_secret(story, made, monkeypatch):
+    from workspaces.sso.kinds import Found, kind_of
+
+    kind = kind_of("ldap")
+    monkeypatch.setattr("workspaces.services.providers.kind_of", lambda name: kind.__class__(**{
+        **{f: getattr(kind, f) for f in kind.__dataclass_fields__}, "test": lambda config: Found(False, f"no: {SECRET}")}))
+    found = try_options(actor=story.actor(story.ada), org=story.atlas, kind="ldap", options={}, provider=made)
+    assert SECRET not in found.message and "••••" in found.message
+
+
+def test_without_its_library_ldap_says_what_to_install(story, monkeypatch):
+    monkeypatch.setattr("workspaces.sso.ldap.kind.find_spec", lambda name: None)
+    with org_scope(story.atlas.id):
+        page = story.client(story.ada).get("/atlas/directories?kind=ldap").content.decode()
+        with pytest.raises(InvalidInput, match="make directories"):
+            create_provider(actor=story.actor(story.ada), org=story.atlas, kind="ldap", slug="corp", name="", options=OPTIONS)
+    assert "make directories" in page

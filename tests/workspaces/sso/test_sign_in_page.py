@@ -1,0 +1,92 @@
+"""The sign-in page: one address, two steps, no scripts."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from tests.story import PASSWORD
+from workspaces.models import Membership
+from workspaces.tenancy.scope import org_scope
+
+
+def _page(client, **form):
+    return client.post("/accounts/login/", form).content.decode() if form else client.get("/accounts/login/").content.decode()
+
+
+def test_without_any_provider_it_asks_for_address_and_password_at_once(story):
+    page = _page(Client())
+    assert 'name="password"' in page and 'name="login"' in page
+
+
+def test_with_one_it_asks_for_the_address_first_and_offers_what_fits_its_domain(story, atlas_idp):
+    first = _page(Client())
+    assert 'name="password"' not in first and "Continue with" not in first
+    assert "Continue with Atlas ID" in (second := _page(Client(), login="Ben@Atlas.Example")) and 'name="password"' in second
+    assert "Continue with" not in (other := _page(Client(), login="cyd@borealis.example")) and 'name="password"' in other
+
+
+def test_it_says_the_same_of_addresses_that_have_an_account_and_that_have_none(story, atlas_idp):
+    import re
+
+    def of(email):
+        return re.sub(r'value="[^"]*"', "", _page(Client(), login=email)).replace(email, "")
+
+    assert of("ben@atlas.example") == of("nobody@atlas.example")
+
+
+def test_who_comes_from_an_organizations_page_is_offered_its_provider(story, atlas_idp):
+    assert "Continue with Atlas ID" in Client().get("/accounts/login/?next=/atlas/jobs").content.decode()
+    assert "Continue with Atlas ID" not in Client().get("/accounts/login/?next=/borealis/jobs").content.decode()
+
+
+def test_one_of_the_installation_that_speaks_for_every_domain_is_offered_at_once(story, house_idp):
+    assert "Continue with House ID" in _page(Client())
+
+
+def test_address_and_password_in_one_go_still_sign_in(story, atlas_idp):
+    client = Client()
+    client.post("/accounts/login/", {"login": story.ben.email, "password": PASSWORD})
+    assert client.session["_auth_user_id"] == str(story.ben.id)
+
+
+@pytest.fixture
+def required(atlas_idp):
+    atlas_idp.config |= {"is_required": True}
+    atlas_idp.save()
+    return atlas_idp
+
+
+def test_where_it_is_required_a_right_password_is_refused_with_the_providers_name(story, required):
+    client = Client()
+    page = _page(client, login=story.ben.email, password=PASSWORD)
+    assert "sign in with Atlas ID" in page and "_auth_user_id" not in client.session
+
+
+def test_a_wrong_password_is_told_as_wrong_and_nothing_else(story, required):
+    assert "sign in with Atlas ID" not in _page(Client(), login=story.ben.email, password="wrong")
+
+
+@pytest.mark.parametrize("who", ["ada", "dot"])
+def test_owners_and_operators_keep_their_passwords_for_the_day_when_it_is_down(story, required, who):
+    client, person = Client(), getattr(story, who)
+    client.post("/accounts/login/", {"login": person.email, "password": PASSWORD})
+    assert client.get("/atlas/teams").status_code == 200
+
+
+def test_who_also_belongs_elsewhere_signs_in_there_and_the_asking_organization_stays_closed(story, required):
+    with org_scope(story.borealis.id):
+        Membership.objects.create(org=story.borealis, user=story.ben, role="member")
+    client = Client()
+    client.post("/accounts/login/", {"login": story.ben.email, "password": PASSWORD})
+    assert client.get("/borealis/teams").status_code == 200
+    closed = client.get("/atlas/teams")
+    assert closed.status_code == 403 and "sign in with Atlas ID" in closed.content.decode()
+
+
+def test_it_is_required_of_its_own_people_only(story, required):
+    required.domains = ["borealis.example", "atlas.example"]
+    required.save()
+    client = Client()
+    client.post("/accounts/login/", {"login": story.cyd.email, "password": PASSWORD})
+    assert client.get("/borealis/teams").status_code == 200

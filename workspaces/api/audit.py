@@ -1,0 +1,207 @@
+"""REST: the audit trail of an organization, and of the installation for operators. Filters, pages, files, and its chain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from portal.core.audit import export
+from portal.core.audit.canonical import NO_ORG
+from portal.core.audit.forwarding import state_of
+from portal.core.audit.reading import FILTERS, all_of, events_of, facts, page_of
+from portal.core.audit.state import chain_state
+from portal.core.errors import InvalidInput
+from workspaces.actors import Actor
+from workspaces.api.base import OrgView, PortalView
+from workspaces.api.views import read
+from workspaces.permissions import Permission as P
+from workspaces.services import audit
+
+WORDS = {
+    "actor": "An e-mail: who acted, or for whom.", "kind": "`member.added`, or `member` for all about members; several with commas.",
+    "subject": "An id, a type (`team`), a name, or both (`team:vision`, `job:12`).", "address": "One, or all that begin so: `10.2.`.",
+    "since": "`2026-01-31`, `2026-01-31T12:00` (UTC), or so long ago: `24h`, `7d`.", "until": "The same; before that.", "request": "A request id."}
+_FILTERS = [OpenApiParameter(name, str, description=WORDS[name]) for name in FILTERS]
+
+
+class RetentionSerializer(serializers.Serializer[Any]):
+    keep_days = serializers.IntegerField(allow_null=True, help_text="30 to 36500; null keeps everything.")
+
+
+class ForwardSerializer(serializers.Serializer[Any]):
+    target = serializers.CharField(max_length=500, help_text="https://…, syslog+tls://host:port, syslog+tcp://… or syslog+udp://….")
+    from_start = serializers.BooleanField(default=False, help_text="From the beginning of the chain, not from now on.")
+
+
+class _Trail(PortalView):
+    """`chain`: whose trail."""
+
+    of_installation = False
+
+    @property
+    def chain(self) -> UUID:
+        if self.of_installation:
+            return NO_ORG
+        assert self.actor.org_id is not None
+        return self.actor.org_id
+
+    def asked(self, request: Request, *others: str) -> dict[str, str]:
+        for name in request.query_params:
+            if name not in {*FILTERS, *others}:
+                raise InvalidInput.at(name, f"is no filter here; there is {', '.join((*FILTERS, *others))}")
+        return {name: request.query_params.get(name, "") for name in (*FILTERS, *others)}
+
+
+class _Events(_Trail):
+    @extend_schema(parameters=[*_FILTERS, OpenApiParameter("cursor", str, description="From `next` or `previous`."),
+                               OpenApiParameter("limit", int, description="1 to 200; 50 if left out.")], responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """Events, newest first, with what was before and after. Keyset pages; nothing is counted."""
+        asked = self.asked(request, "cursor", "limit")
+        page = page_of(events_of(self.chain, asked), limit=_limit(asked["limit"]), cursor=asked["cursor"])
+        return Response({"items": facts(page.items), "next": page.next, "previous": page.previous})
+
+
+class _Export(_Trail):
+    @extend_schema(parameters=[*_FILTERS, OpenApiParameter("format", str, enum=list(export.FORMATS), description="jsonl if left out.")],
+                   responses={200: OpenApiTypes.BINARY})
+    def get(self, request: Request) -> StreamingHttpResponse:
+        """Every event that passes the filters, oldest first, as JSON lines or CSV. That it was taken is an event itself."""
+        asked = self.asked(request, "format")
+        return exported(self.actor, self.chain, asked, asked.pop("format") or "jsonl")
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """`format` is ours here, not the framework's."""
+        renderer = self.get_renderers()[0]
+        return renderer, renderer.media_type
+
+
+class _Chain(_Trail):
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """How far it is sealed, the last anchor, and what the last verification found."""
+        return Response(chain_state(self.chain))
+
+
+class _Verify(_Trail):
+    @extend_schema(request=None, responses={202: OpenApiTypes.OBJECT})
+    def post(self, request: Request) -> Response:
+        """Have the whole chain verified. It begins within seconds; `…/audit/chain` tells when it has ended."""
+        return Response(audit.ask_for_verification(actor=self.actor, chain=self.chain), status=status.HTTP_202_ACCEPTED)
+
+
+class _Settings(_Trail):
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """How long events are kept, and where they are sent on to."""
+        return Response(audit.settings_of(self.chain))
+
+    @extend_schema(request=RetentionSerializer, responses=OpenApiTypes.OBJECT)
+    def put(self, request: Request) -> Response:
+        """Keep events for so many days; null: for ever."""
+        audit.set_retention(actor=self.actor, chain=self.chain, days=read(RetentionSerializer, request)["keep_days"])
+        return Response(audit.settings_of(self.chain))
+
+
+class _Forwards(_Trail):
+    @extend_schema(request=ForwardSerializer, responses={201: OpenApiTypes.OBJECT})
+    def post(self, request: Request) -> Response:
+        """Send events on. The secret that signs a webhook is in this answer only."""
+        made = audit.add_forward(actor=self.actor, chain=self.chain, **read(ForwardSerializer, request))
+        return Response(state_of(made.row) | ({"secret": made.secret} if made.secret else {}), status=status.HTTP_201_CREATED)
+
+
+class _Forward(_Trail):
+    @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, forward: UUID) -> Response:
+        """Try again at once, also what was given up."""
+        return Response(state_of(audit.retry_forward(actor=self.actor, chain=self.chain, forward_id=forward)))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, forward: UUID) -> Response:
+        """Send nothing there any longer."""
+        audit.remove_forward(actor=self.actor, chain=self.chain, forward_id=forward)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class EventsView(_Events, OrgView):
+    permissions = {"GET": P.AUDIT_READ}
+
+
+class ExportView(_Export, OrgView):
+    permissions = {"GET": P.AUDIT_READ}
+
+
+class ChainView(_Chain, OrgView):
+    permissions = {"GET": P.AUDIT_READ}
+
+
+class VerifyView(_Verify, OrgView):
+    permissions = {"POST": P.AUDIT_READ}
+
+
+class SettingsView(_Settings, OrgView):
+    permissions = {"GET": P.AUDIT_READ, "PUT": P.ORG_ADMIN}
+
+
+class ForwardsView(_Forwards, OrgView):
+    permissions = {"POST": P.ORG_ADMIN}
+
+
+class ForwardView(_Forward, OrgView):
+    permissions = {"POST": P.ORG_ADMIN, "DELETE": P.ORG_ADMIN}
+
+
+class PlatformSettingsView(_Settings):
+    permissions, of_installation = {"GET": P.AUDIT_PLATFORM, "PUT": P.AUDIT_PLATFORM}, True
+
+
+class PlatformForwardsView(_Forwards):
+    permissions, of_installation = {"POST": P.AUDIT_PLATFORM}, True
+
+
+class PlatformForwardView(_Forward):
+    permissions, of_installation = {"POST": P.AUDIT_PLATFORM, "DELETE": P.AUDIT_PLATFORM}, True
+
+
+class PlatformEventsView(_Events):
+    permissions, of_installation = {"GET": P.AUDIT_PLATFORM}, True
+
+
+class PlatformExportView(_Export):
+    permissions, of_installation = {"GET": P.AUDIT_PLATFORM}, True
+
+
+class PlatformChainView(_Chain):
+    permissions, of_installation = {"GET": P.AUDIT_PLATFORM}, True
+
+
+class PlatformVerifyView(_Verify):
+    permissions, of_installation = {"POST": P.AUDIT_PLATFORM}, True
+
+
+def exported(actor: Actor, chain: UUID, asked: Mapping[str, str], kind: str) -> StreamingHttpResponse:
+    """A file in pieces; a thousand events are in memory at a time. Raises InvalidInput before it begins."""
+    if kind not in export.FORMATS:
+        raise InvalidInput.at("format", f"must be one of {', '.join(export.FORMATS)}")
+    rows = events_of(chain, asked)
+    audit.tell_export(actor=actor, chain=chain, kind=kind, asked=asked)
+    name = f"audit-{actor.org_slug or 'installation'}.{kind}"
+    return StreamingHttpResponse(export.lines(all_of(rows), kind), content_type=export.FORMATS[kind],
+                                 headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"})
+
+
+def _limit(text: str) -> int:
+    if not text:
+        return 50
+    if not (text.isascii() and text.isdigit() and len(text) < 6):
+        raise InvalidInput.at("limit", "must be a whole number")
+    return int(text)

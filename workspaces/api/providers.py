@@ -1,0 +1,177 @@
+"""REST: directories and sign-in services. A rule lives in the services."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from workspaces.api.base import OrgView, idempotent
+from workspaces.api.views import items, read
+from workspaces.models import DirectoryRun, Provider
+from workspaces.permissions import Permission as P
+from workspaces.services import providers as service
+from workspaces.services.syncing import last_runs, sync_provider
+from workspaces.sso.kinds import kinds
+
+
+class TryProviderSerializer(serializers.Serializer[Any]):
+    kind = serializers.CharField(max_length=8)
+    options = serializers.DictField(default=dict, help_text="By name; see `kinds`. A secret that is left out or empty stays; null removes it.")
+
+
+class NewProviderSerializer(TryProviderSerializer):
+    slug = serializers.CharField(max_length=40)
+    name = serializers.CharField(max_length=100, default="", allow_blank=True)
+    domains = serializers.ListField(child=serializers.CharField(max_length=190), default=list, help_text="For operators to say.")
+    is_wide = serializers.BooleanField(default=False, help_text="For the whole installation; operators only.")
+
+
+class ChangeProviderSerializer(serializers.Serializer[Any]):
+    options = serializers.DictField(required=False)
+    name = serializers.CharField(max_length=100, required=False)
+    domains = serializers.ListField(child=serializers.CharField(max_length=190), required=False)
+    is_enabled = serializers.BooleanField(required=False)
+
+
+class ProviderOptionsSerializer(serializers.Serializer[Any]):
+    options = serializers.DictField(default=dict)
+
+
+class GroupRuleSerializer(serializers.Serializer[Any]):
+    group = serializers.CharField(max_length=400, help_text="As the provider writes it; * is everybody.")
+    org = serializers.CharField(max_length=40, default="", allow_blank=True, help_text="Left out: the provider's own.")
+    team = serializers.CharField(max_length=40, default="", allow_blank=True)
+    role = serializers.CharField(max_length=40)
+
+
+class GroupRulesSerializer(serializers.Serializer[Any]):
+    rules = GroupRuleSerializer(many=True)
+
+
+class NewRunSerializer(serializers.Serializer[Any]):
+    is_dry = serializers.BooleanField(default=False, help_text="Only say what would change.")
+    accept = serializers.UUIDField(required=False, help_text="A run that was stopped: what it would have taken may be taken.")
+
+
+def told(row: Provider) -> dict[str, Any]:
+    """As the API shows it: no secret, but which are set."""
+    return {"slug": row.slug, "name": row.name, "kind": row.kind, "org": row.org.slug if row.org else None, "options": row.config,
+            "secrets": service.secrets_set(row), "domains": row.domains, "is_enabled": row.is_enabled, "created_at": row.created_at,
+            "seen_at": row.seen_at, "trouble": row.trouble, "trouble_since": row.trouble_since}
+
+
+def run_told(run: DirectoryRun) -> dict[str, Any]:
+    """One run with its diff in words."""
+    return {"id": run.id, "outcome": run.outcome, "message": run.message, "actor": run.actor, "started_at": run.started_at,
+            "ended_at": run.ended_at, "counts": run.counts, "lines": run.lines}
+
+
+class ProvidersView(OrgView):
+    permissions = {"GET": P.PROVIDERS_READ, "POST": P.PROVIDERS_WRITE}
+
+    @extend_schema(operation_id="providers_list", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """Those of the organization, for operators also those of the installation, and the kinds with their options."""
+        known = [{"name": k.name, "title": k.title, "missing": k.missing(), "options": [o.as_dict() for o in k.options]} for k in kinds().values()]
+        return Response({"items": [told(row) for row in service.providers_for(self.actor)], "next": None, "previous": None, "kinds": known})
+
+    @extend_schema(request=NewProviderSerializer, responses={201: OpenApiTypes.OBJECT})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Connect one. Nobody comes in by it before it has rules."""
+        body = read(NewProviderSerializer, request)
+        is_wide = body.pop("is_wide")
+        made = service.create_provider(actor=self.actor, org=None if is_wide else self.org, **body)
+        return Response(told(made), status=status.HTTP_201_CREATED)
+
+
+class ProviderTryView(OrgView):
+    permissions = {"POST": P.PROVIDERS_WRITE}
+
+    @extend_schema(request=TryProviderSerializer, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request) -> Response:
+        """Try options that are not stored yet, and say what was found."""
+        return Response(service.try_options(actor=self.actor, org=self.org, **read(TryProviderSerializer, request)).as_dict())
+
+
+class ProviderView(OrgView):
+    permissions = {"GET": P.PROVIDERS_READ, "PATCH": P.PROVIDERS_WRITE, "DELETE": P.PROVIDERS_WRITE}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str) -> Response:
+        """One with its options and rules; secrets are never told."""
+        row = service.find_provider(self.actor, slug)
+        return Response(told(row) | {"rules": service.rules_told(row)})
+
+    @extend_schema(request=ChangeProviderSerializer, responses=OpenApiTypes.OBJECT)
+    def patch(self, request: Request, slug: str) -> Response:
+        """Other options, another name, other domains, or switching it off and on."""
+        row = service.find_provider(self.actor, slug)
+        return Response(told(service.change_provider(actor=self.actor, provider=row, **read(ChangeProviderSerializer, request))))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, slug: str) -> Response:
+        """Remove it; the roles that it gave stay, as if given by hand."""
+        service.remove_provider(actor=self.actor, provider=service.find_provider(self.actor, slug))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ProviderTestView(OrgView):
+    permissions = {"POST": P.PROVIDERS_WRITE}
+
+    @extend_schema(request=ProviderOptionsSerializer, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, slug: str) -> Response:
+        """Test it as it is stored, with other options on top if some are given."""
+        row, body = service.find_provider(self.actor, slug), read(ProviderOptionsSerializer, request)
+        found = service.try_options(actor=self.actor, org=row.org, kind=row.kind, options=body["options"], provider=row)
+        return Response(found.as_dict())
+
+
+class ProviderRulesView(OrgView):
+    permissions = {"GET": P.PROVIDERS_READ, "PUT": P.PROVIDERS_WRITE}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str) -> Response:
+        """What its groups give, in order."""
+        return items(service.rules_told(service.find_provider(self.actor, slug)))
+
+    @extend_schema(request=GroupRulesSerializer, responses=OpenApiTypes.OBJECT)
+    def put(self, request: Request, slug: str) -> Response:
+        """All rules at once. They count at the next sign-in and run."""
+        row = service.find_provider(self.actor, slug)
+        service.set_rules(actor=self.actor, provider=row, rules=read(GroupRulesSerializer, request)["rules"])
+        return items(service.rules_told(row))
+
+
+class ProviderGroupsView(OrgView):
+    permissions = {"GET": P.PROVIDERS_WRITE}
+
+    @extend_schema(parameters=[OpenApiParameter("q", str, description="A part of the name")], responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str) -> Response:
+        """Groups of the provider by a part of their name, at most twenty."""
+        row = service.find_provider(self.actor, slug)
+        names = service.groups_named(actor=self.actor, provider=row, typed=request.query_params.get("q", ""))
+        return Response({"items": names, "next": None, "previous": None})
+
+
+class ProviderRunsView(OrgView):
+    permissions = {"GET": P.PROVIDERS_READ, "POST": P.PROVIDERS_WRITE}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str) -> Response:
+        """The latest runs with what they changed."""
+        return items([run_told(run) for run in last_runs(service.find_provider(self.actor, slug))])
+
+    @extend_schema(request=NewRunSerializer, responses={201: OpenApiTypes.OBJECT})
+    def post(self, request: Request, slug: str) -> Response:
+        """Ask the directory for everybody, and make people and roles follow; or only say what would change."""
+        row, body = service.find_provider(self.actor, slug), read(NewRunSerializer, request)
+        stopped = DirectoryRun.objects.filter(provider=row, id=body.get("accept") or UUID(int=0), outcome=DirectoryRun.Outcome.STOPPED).first()
+        run = sync_provider(actor=self.actor, provider=row, is_dry=body["is_dry"], accepted=stopped)
+        return Response(run_told(run), status=status.HTTP_201_CREATED)

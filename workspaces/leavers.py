@@ -1,0 +1,35 @@
+"""Who is no longer in a directory, and what they still run: for an administrator to decide. Jobs are another part's; it says here how
+they are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+from uuid import UUID
+
+from workspaces.models import Provider
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+MOST = 200
+Running = Callable[[Iterable[UUID]], Mapping[UUID, list[dict[str, Any]]]]
+_running: list[Running] = []
+
+
+def count_running_by(running: Running) -> None:
+    """`running` takes people and gives their living jobs: [{"org", "number", "name", "url"}]."""
+    _running[:] = [running]
+
+
+def leavers_of(provider: Provider) -> list[dict[str, Any]]:
+    """The latest first, those with running jobs before the others."""
+    rows = list(provider.identities.exclude(gone_since=None).select_related("user").order_by("-gone_since")[:MOST])
+    jobs = _jobs_of(provider, [row.user_id for row in rows]) if rows else {}
+    found = [{"email": row.user.email, "name": row.user.display_name, "since": row.gone_since, "jobs": jobs.get(row.user_id, [])} for row in rows]
+    return sorted(found, key=lambda row: not row["jobs"])
+
+
+def _jobs_of(provider: Provider, users: list[UUID]) -> Mapping[UUID, list[dict[str, Any]]]:
+    """In its organization; of the installation's directory, everywhere."""
+    scope = org_scope(provider.org_id) if provider.org_id else platform_scope("who left the whole installation runs jobs anywhere in it")
+    with scope:
+        return _running[0](users) if _running else {}

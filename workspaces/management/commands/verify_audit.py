@@ -1,0 +1,55 @@
+"""manage.py verify_audit: is the audit trail what was written?"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from portal.core.audit.canonical import NO_ORG
+from portal.core.audit.verify import Report, remember, verify
+from workspaces.models import Organization
+
+PLATFORM = "platform"
+
+
+class Command(BaseCommand):
+    help = ("Go through the audit chain of each organization and say in words what is wrong and where: changed, missing, reordered, "
+            "inserted, cut off at the end, not sealed. Exit status: 0 whole, 2 faults, 1 the question was wrong.")
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--org", help=f"its slug; `{PLATFORM}` for what belongs to no organization; all of them if left out")
+
+    def handle(self, *args: Any, org: str | None = None, **options: Any) -> None:
+        faults = 0
+        for name, chain in _chains(org).items():
+            report = verify(chain, self._progress(name))
+            remember(report)
+            self._say(name, report)
+            faults += report.fault_count
+        if faults:
+            sys.exit(2)
+
+    def _say(self, name: str, report: Report) -> None:
+        style = self.style.ERROR if report.fault_count else self.style.SUCCESS
+        self.stdout.write(style(f"{name}: {report.words} ({report.seconds:.1f} s)"))
+        for fault in report.faults:
+            self.stdout.write(f"  {fault.kind}: {fault.text}")
+        if report.fault_count > len(report.faults):
+            self.stdout.write(f"  … and {report.fault_count - len(report.faults):,} more")
+
+    def _progress(self, name: str) -> Any:
+        if not self.stderr.isatty():
+            return lambda count: None
+        return lambda count: self.stderr.write(f"\r{name}: {count:,} …", ending="")
+
+
+def _chains(slug: str | None) -> dict[str, Any]:
+    if slug == PLATFORM:
+        return {PLATFORM: NO_ORG}
+    rows = Organization.objects.order_by("slug")
+    found = {row.slug: row.id for row in (rows.filter(slug=slug) if slug else rows)}
+    if slug and not found:
+        raise CommandError(f"There is no organization {slug!r}.")
+    return found if slug else {PLATFORM: NO_ORG, **found}

@@ -1,0 +1,241 @@
+"""Directories and sign-in services: made, changed, tested and removed. Of an organization by its owners, of the whole installation
+by operators. Each change is an event that names no secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from django.db import IntegrityError, transaction
+
+from portal.core import vault
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, Unavailable
+from portal.core.events import Fact, record
+from portal.core.options import Options, Secret, check
+from workspaces.actors import Actor, authorize
+from workspaces.models import GroupRule, Organization, Provider, Team
+from workspaces.own_roles import read_own_roles
+from workspaces.permissions import Permission
+from workspaces.roles import roles_of
+from workspaces.services.naming import check_slug, clean_name
+from workspaces.sso.kinds import Away, Found, Kind, kind_of
+from workspaces.tenancy.scope import platform_scope
+
+PURPOSE = "provider"
+MOST_RULES = 500
+_DOMAIN = re.compile(r"(?=.{1,190}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
+
+
+def create_provider(*, actor: Actor, org: Organization | None, kind: str, slug: str, name: str, options: Mapping[str, Any],
+                    domains: Sequence[str] = ()) -> Provider:
+    """A directory or sign-in service of an organization (`org` None: of the installation). Raises NotPermitted, InvalidInput,
+    Conflict."""
+    _may_write(actor, org)
+    what = _usable(kind)
+    check_slug(slug)
+    given = check(what.options, options, what="kind")
+    _check_operators(actor, what, given, None)
+    _made(what, given)
+    found = _domains(actor, domains, ())
+    try:
+        with transaction.atomic():
+            row = Provider.objects.create(org=org, kind=kind, slug=slug, name=clean_name(name or slug), config=dict(given.plain),
+                                          secrets=_sealed(given.secret), domains=found)
+            _tell("created", row, actor, kind=kind, options=sorted(given.plain), domains=found)
+    except IntegrityError:
+        raise Conflict(f"There is a provider called {slug!r} already. Choose another name.", code="name_taken") from None
+    return row
+
+
+def change_provider(*, actor: Actor, provider: Provider, options: Mapping[str, Any] | None = None, name: str | None = None,
+                    domains: Sequence[str] | None = None, is_enabled: bool | None = None) -> Provider:
+    """What is not given stays, and so does a secret that is left empty; None removes one. Raises NotPermitted, InvalidInput."""
+    _may_write(actor, provider.org)
+    with transaction.atomic():
+        row = Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
+        what, former = kind_of(row.kind), _former(row)
+        given = check(what.options, options or {}, former, what="kind")
+        _check_operators(actor, what, given, former)
+        _made(what, given)
+        before = {"name": row.name, "domains": row.domains, "is_enabled": row.is_enabled}
+        row.config, row.secrets = dict(given.plain), _sealed(given.secret) if given.secret != former.secret else bytes(row.secrets)
+        row.name = row.name if name is None else clean_name(name)
+        row.domains = row.domains if domains is None else _domains(actor, domains, row.domains)
+        row.is_enabled = row.is_enabled if is_enabled is None else is_enabled
+        row.save(update_fields=["config", "secrets", "name", "domains", "is_enabled"])
+        after = {"name": row.name, "domains": row.domains, "is_enabled": row.is_enabled}
+        moved = {n for n in {*former.plain, *given.plain} if former.plain.get(n) != given.plain.get(n)}
+        moved |= {n for n in {*former.secret, *given.secret} if former.secret.get(n) != given.secret.get(n)}
+        if moved or before != after:
+            _tell("changed", row, actor, options=sorted(moved), before=before, after=after)
+    return row
+
+
+@transaction.atomic
+def remove_provider(*, actor: Actor, provider: Provider) -> None:
+    """For good. People keep the roles that it gave, from now on as if by hand; nobody signs in by it any longer."""
+    _may_write(actor, provider.org)
+    _tell("removed", provider, actor, kind=provider.kind)
+    with platform_scope("roles given by a provider stay when it goes"):
+        Provider.objects.filter(id=provider.id).delete()
+
+
+@transaction.atomic
+def set_rules(*, actor: Actor, provider: Provider, rules: Sequence[Mapping[str, str]]) -> list[GroupRule]:
+    """All rules of a provider, in their order: [{"group", "org"?, "team"?, "role"}] with slugs. Raises NotPermitted, InvalidInput."""
+    _may_write(actor, provider.org)
+    Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
+    if len(rules) > MOST_RULES:
+        raise InvalidInput.at("rules", f"must be at most {MOST_RULES}")
+    made = [_rule(provider, position, given) for position, given in enumerate(rules, 1)]
+    before = rules_told(provider)
+    GroupRule.objects.filter(provider=provider).delete()
+    GroupRule.objects.bulk_create(made)
+    after = rules_told(provider)
+    if before != after:
+        _tell("rules_changed", provider, actor, before=before, after=after)
+    return made
+
+
+def rules_told(provider: Provider) -> list[dict[str, str]]:
+    """As the page and the API show them, in order."""
+    with platform_scope("rules name teams of several organizations"):
+        rows = GroupRule.objects.filter(provider=provider).select_related("org", "team").order_by("position")
+        return [{"group": row.group, "org": row.org.slug, "team": row.team.slug if row.team else "", "role": row.role} for row in rows]
+
+
+def try_options(*, actor: Actor, org: Organization | None, kind: str, options: Mapping[str, Any], provider: Provider | None = None) -> Found:
+    """Try options that are not stored; with a provider, what is left out is as stored. Raises NotPermitted, InvalidInput."""
+    _may_write(actor, provider.org if provider else org)
+    what = _usable(kind)
+    former = _former(provider) if provider else None
+    given = check(what.options, options, former, what="kind")
+    _check_operators(actor, what, given, former)
+    try:
+        found = what.test(_made(what, given))
+    except InvalidInput:
+        raise
+    except Exception as error:      # whatever a configuration may break is the answer, not an accident
+        found = Found(False, f"{type(error).__name__}: {error}")
+    return Found(found.is_ok, _starred(found.message, given)[:1000], found.facts)
+
+
+def groups_named(*, actor: Actor, provider: Provider, typed: str) -> list[str]:
+    """Groups of it whose name holds what was typed, as rules write them. Raises NotPermitted, Unavailable."""
+    _may_write(actor, provider.org)
+    find = kind_of(provider.kind).find_groups
+    try:
+        return find(config_of(provider), typed[:100]) if find and typed.strip() else []
+    except Away as error:
+        raise Unavailable(error.message) from None
+
+
+def config_of(provider: Provider) -> Any:
+    """Its Config with the secrets in it. Raises vault.Unreadable."""
+    secrets = orjson.loads(vault.decrypt(bytes(provider.secrets), PURPOSE)) if provider.secrets else {}
+    return _made(kind_of(provider.kind), Options(provider.config, secrets))
+
+
+def secrets_set(provider: Provider) -> list[str]:
+    """The names of the secrets that are stored and can be read."""
+    return sorted(_former(provider).secret)
+
+
+def find_provider(actor: Actor, slug: str) -> Provider:
+    """Of the organization entered, or for operators of the installation. Raises NotFound."""
+    row = Provider.objects.select_related("org").filter(slug=slug).first() if slug.isprintable() else None
+    if row is None or (row.org_id != actor.org_id if row.org_id else not actor.is_operator):
+        raise NotFound(f"There is no provider {slug[:40]!r} here.")
+    return row
+
+
+def providers_for(actor: Actor) -> list[Provider]:
+    """Those of the organization entered, and for operators those of the installation."""
+    rows = Provider.objects.select_related("org").order_by("slug")
+    return [row for row in rows if (row.org_id == actor.org_id if row.org_id else actor.is_operator)]
+
+
+def _may_write(actor: Actor, org: Organization | None) -> None:
+    if org is None and not actor.is_operator:
+        raise NotPermitted("Only a platform operator sets up sign-in for the whole installation.")
+    if org is not None:
+        authorize(actor, Permission.PROVIDERS_WRITE)
+        if org.id != actor.org_id:
+            raise NotFound("There is no such organization here.")
+
+
+def _check_operators(actor: Actor, what: Kind, given: Options, former: Options | None) -> None:
+    """An operator who allowed something, as an address inside the house, allowed it to the options as they were."""
+    before: Mapping[str, Any] = former.plain if former else {}
+    allowed = [o for o in what.options if o.is_operators and (given.plain.get(o.name) or before.get(o.name))]
+    if allowed and not actor.is_operator and (given != former):
+        raise NotPermitted(f"{allowed[0].label}: only a platform operator sets it, and changes the options of a provider that has it.")
+
+
+def _usable(kind: str) -> Kind:
+    what = kind_of(kind)
+    if missing := what.missing():
+        raise InvalidInput.at("kind", missing)
+    return what
+
+
+def _made(what: Kind, given: Options) -> Any:
+    """The Config; its own checks raise InvalidInput in `__post_init__`."""
+    known = {option.name for option in what.options}
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in given.plain.items() if name in known}
+    return what.config(**values, **{name: Secret(value) for name, value in given.secret.items() if name in known})
+
+
+def _domains(actor: Actor, given: Sequence[str], before: Sequence[str]) -> list[str]:
+    """Who vouches for a domain is sent the sign-ins, and passwords, of everybody with an address there: an operator's to say."""
+    found = sorted({domain.strip().lower().removeprefix("@") for domain in given if domain.strip()})
+    wrong = [domain for domain in found if not _DOMAIN.fullmatch(domain)]
+    if wrong:
+        raise InvalidInput.at("domains", f"{wrong[0][:80]!r} is no e-mail domain")
+    if set(found) - set(before) and not actor.is_operator:
+        raise NotPermitted("Only a platform operator says which e-mail domains belong to an organization: whoever has an address "
+                           "there is sent to sign in by it.")
+    return found
+
+
+def _rule(provider: Provider, position: int, given: Mapping[str, str]) -> GroupRule:
+    at = f"rules.{position}"
+    group, role = kind_of(provider.kind).group_key(str(given.get("group", ""))), str(given.get("role", ""))
+    if not group or len(group) > 400 or not group.isprintable():
+        raise InvalidInput.at(at, "needs a group of 1 to 400 characters, or * for everybody")
+    slug = str(given.get("org", "")) or (provider.org.slug if provider.org else "")
+    org = Organization.objects.filter(slug=slug).first()
+    if org is None or provider.org_id not in (None, org.id):
+        raise InvalidInput.at(at, f"there is no organization {slug[:40]!r} for this provider")
+    with platform_scope("a rule names a team of its organization"):
+        team = Team.objects.filter(org=org, slug=given["team"]).first() if given.get("team") else None
+    if given.get("team") and team is None:
+        raise InvalidInput.at(at, f"there is no team {given['team'][:40]!r} in {org.slug}")
+    known = [facts.slug for facts in roles_of("team" if team else "org", read_own_roles(org.id))]
+    if role not in known:
+        raise InvalidInput.at(at, f"the role must be one of {', '.join(known)}")
+    return GroupRule(provider=provider, position=position, group=group, org=org, team=team, role=role)
+
+
+def _sealed(secrets: Mapping[str, str]) -> bytes:
+    return vault.encrypt(orjson.dumps(dict(secrets)), PURPOSE) if secrets else b""
+
+
+def _former(provider: Provider) -> Options:
+    """As stored. Secrets that can no longer be read are as if they had never been given: they must be entered again."""
+    try:
+        return Options(provider.config, orjson.loads(vault.decrypt(bytes(provider.secrets), PURPOSE)) if provider.secrets else {})
+    except vault.Unreadable:
+        return Options(provider.config, {})
+
+
+def _starred(text: str, given: Options) -> str:
+    for secret in given.secret.values():
+        text = text.replace(secret, "••••") if len(secret) >= 4 else text
+    return text
+
+
+def _tell(what: str, provider: Provider, actor: Actor, **data: Any) -> None:
+    record(Fact(f"provider.{what}", provider.org_id, "provider", provider.id, actor.email, {"slug": provider.slug, **data}))

@@ -1,0 +1,216 @@
+"""Looking at a directory as a whole: by the clock, by a person, or to see what would change. One run at a time for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from itertools import islice
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F
+from django.db.models.functions import Coalesce
+
+from portal.core import clock, leases
+from portal.core.errors import Conflict, InvalidInput, NotPermitted, Unavailable
+from portal.core.events import Fact, record
+from portal.core.holders import new_holder
+from workspaces.actors import Actor, authorize
+from workspaces.models import DirectoryRun, Organization, Provider, Team, User
+from workspaces.permissions import Permission
+from workspaces.planning import Change, Plan
+from workspaces.services.directory import Synced, sync_people
+from workspaces.services.providers import config_of
+from workspaces.sso.kinds import Away, Listing, kind_of
+from workspaces.tenancy.scope import platform_scope
+
+LEASE, KEPT, MOST_LINES = 900.0, 50, 500
+Outcome = DirectoryRun.Outcome
+
+
+def sync_provider(*, actor: Actor | None, provider: Provider, is_dry: bool = False, accepted: DirectoryRun | None = None) -> DirectoryRun:
+    """Ask everybody and make the rows say so. `actor` None: by the clock. `accepted`: a run that was stopped; what it would have
+    taken may be taken now. Raises NotPermitted, InvalidInput; Conflict while another run is under way."""
+    if actor is not None:
+        _may_sync(actor, provider)
+    listing = kind_of(provider.kind).listing
+    if listing is None:
+        raise InvalidInput.at("kind", f"{provider.name} cannot list its people")
+    holder, lease = new_holder(), f"directory:{provider.id}"
+    if not is_dry and not leases.take(lease, holder, LEASE):
+        raise Conflict(f"{provider.name} is being looked at right now. Wait for that run.", code="running")
+    run = DirectoryRun.objects.create(provider=provider, actor=actor.email if actor else "")
+    try:
+        return _ended(run, *_asked(run, provider, listing, actor, is_dry, accepted))
+    finally:
+        if not is_dry:
+            leases.release(lease, holder)
+
+
+def due_providers() -> list[Provider]:
+    """Whose time has come. The first run of each is a person's, who has seen what it would change."""
+    return [row for row in Provider.objects.filter(is_enabled=True) if kind_of(row.kind).listing and _is_due(row)]
+
+
+def last_runs(provider: Provider, count: int = 10) -> list[DirectoryRun]:
+    """The latest first; one whose process died says so."""
+    rows = list(DirectoryRun.objects.filter(provider=provider).order_by("-started_at")[:count])
+    for row in rows:
+        if row.outcome == Outcome.RUNNING and row.started_at < clock.now() - timedelta(seconds=LEASE):
+            row.outcome, row.message = Outcome.FAILED, "It was ended in the middle. The next run goes on where it stopped."
+    return rows
+
+
+def link_people(*, actor: Actor, provider: Provider, subjects: list[str]) -> Synced:
+    """An operator's word that these people of an installation's directory are whom the accounts with their addresses belong to, as
+    the last run showed them. Raises NotPermitted, InvalidInput, Unavailable."""
+    if provider.org_id is not None or not actor.is_operator:
+        raise NotPermitted("Only an operator links accounts to a directory, and only to one of the whole installation.")
+    last = DirectoryRun.objects.filter(provider=provider).exclude(clashes={}).order_by("-started_at").first()
+    links = {s: UUID(last.clashes[s]) for s in subjects if last and s in last.clashes}
+    if not links:
+        raise InvalidInput.at("subjects", "none of these was shown by the last run")
+    listing = kind_of(provider.kind).listing
+    try:
+        assert listing is not None
+        people = listing(config_of(provider)).people
+    except Away as error:
+        raise Unavailable(error.message) from None
+    record(Fact("provider.links_accepted", None, "provider", provider.id, actor.email, {"slug": provider.slug, "links": len(links)}))
+    return sync_people(provider, people, actor=actor.email, links=links)
+
+
+def _may_sync(actor: Actor, provider: Provider) -> None:
+    if provider.org_id is None and not actor.is_operator:
+        raise NotPermitted("Only a platform operator looks at a directory of the whole installation.")
+    authorize(actor, Permission.PROVIDERS_WRITE)
+
+
+def _asked(run: DirectoryRun, provider: Provider, listing: Any, actor: Actor | None, is_dry: bool,
+           accepted: DirectoryRun | None) -> tuple[Listing | None, Synced | str]:
+    try:
+        found: Listing = listing(config_of(provider))
+        losses = frozenset(UUID(value) for value in accepted.losses) if accepted else frozenset[UUID]()
+        synced = sync_people(provider, found.people, actor=actor.email if actor else "", accepted=losses, is_dry=is_dry)
+    except Away as error:
+        now = clock.now()
+        Provider.objects.filter(id=provider.id).update(trouble=error.message[:500], trouble_since=Coalesce(F("trouble_since"), now))
+        return None, error.message
+    except Exception as error:
+        DirectoryRun.objects.filter(id=run.id).update(outcome=Outcome.FAILED, ended_at=clock.now(), message=type(error).__name__)
+        raise
+    Provider.objects.filter(id=provider.id).update(trouble="", trouble_since=None, seen_at=clock.now())
+    return found, synced
+
+
+def _ended(run: DirectoryRun, found: Listing | None, result: Synced | str) -> DirectoryRun:
+    run.ended_at = clock.now()
+    if isinstance(result, str):
+        run.outcome, run.message = Outcome.FAILED, result[:500]
+    else:
+        run.outcome, run.message = _outcome(run, result), result.objection
+        run.counts = {"people": len(found.people) if found else 0, "groups": found.groups if found else 0, **counts_of(result.plan)}
+        run.lines = list(islice(lines_of(result.plan), MOST_LINES))
+        run.losses = sorted(map(str, result.plan.losses))
+        run.clashes = _linkable(result.plan)
+    run.save()
+    if run.outcome == Outcome.STOPPED:
+        record(Fact("provider.sync_stopped", run.provider.org_id, "provider", run.provider_id, run.actor or "muster",
+                    {"slug": run.provider.slug, "message": run.message}))
+    _forget(run)
+    return run
+
+
+def _outcome(run: DirectoryRun, result: Synced) -> str:
+    if result.objection:
+        return Outcome.STOPPED
+    if not result.is_done:
+        return Outcome.DRY
+    return Outcome.UNCHANGED if result.plan.is_empty else Outcome.DONE
+
+
+def counts_of(made: Plan) -> dict[str, int]:
+    """How many of each, without zeros."""
+    found = {
+        "new": sum(not n.is_linked for n in made.newcomers), "linked": sum(n.is_linked for n in made.newcomers),
+        "given": sum(c.before is None for c in made.changes), "taken": sum(c.is_loss for c in made.changes),
+        "changed": sum(c.before is not None and not c.is_loss for c in made.changes), "vanished": sum(a.is_gone for _, a in made.identities),
+        "switched off": len(made.off), "switched on": len(made.on), "left out": len(made.clashes), "spared": len(made.spared)}
+    return {name: count for name, count in found.items() if count}
+
+
+def lines_of(made: Plan) -> Iterator[dict[str, str]]:
+    """The diff in words, what is taken first."""
+    names = _Names(made)
+    for known in made.off:
+        yield {"kind": "taken", "who": known.email, "what": "vanished: is switched off"}
+    for user_id, why in made.spared:
+        yield {"kind": "spared", "who": names.who(user_id), "what": f"keeps what they have: {why}"}
+    for clash in made.clashes:
+        yield {"kind": "clash", "who": clash.person.email or clash.person.login, "what": clash.why, "subject": clash.person.subject}
+    for change in sorted(made.changes, key=lambda c: not c.is_loss):
+        yield {"kind": "taken" if change.is_loss else "changed" if change.before else "given", "who": names.who(change.seat.user_id),
+               "what": names.what(change)}
+    for known in made.on:
+        yield {"kind": "given", "who": known.email, "what": "is back: is switched on"}
+
+
+class _Names:
+    """Of people, organizations and teams in a plan."""
+
+    def __init__(self, made: Plan):
+        users = {c.seat.user_id for c in made.changes} | {user_id for user_id, _ in made.spared}
+        self._people = {n.user_id: n.person.email for n in made.newcomers} | {k.user_id: k.email for k, _ in made.identities}
+        missing = sorted(users - self._people.keys())
+        for start in range(0, len(missing), 500):
+            self._people |= dict(User.objects.filter(id__in=missing[start:start + 500]).values_list("id", "email"))
+        self._orgs: Mapping[UUID, str] = dict(Organization.objects.values_list("id", "slug")) if made.changes else {}
+        with platform_scope("a plan names teams of several organizations"):
+            self._teams: Mapping[UUID, str] = dict(Team.objects.values_list("id", "slug")) if made.changes else {}
+
+    def who(self, user_id: UUID) -> str:
+        return self._people.get(user_id, str(user_id))
+
+    def what(self, change: Change) -> str:
+        seat = change.seat
+        place = self._orgs.get(seat.org_id, "?") + (f"/{self._teams.get(seat.team_id, '?')}" if seat.team_id else "")
+        if change.before is None:
+            return f"{seat.role} of {place}, by {seat.via}"
+        if change.after is None:
+            return f"no longer {seat.role} of {place}"
+        if change.is_loss:
+            return f"suspended in {place}"
+        was = f"{change.before.role} → " if change.before.role != seat.role else ""
+        return f"{was}{seat.role} of {place}, by {seat.via}"
+
+
+def _linkable(made: Plan) -> dict[str, str]:
+    """Of those left out: the account with their address."""
+    wanted = {clash.person.email: clash.person.subject for clash in made.clashes if clash.person.email}
+    emails = sorted(wanted)[:MOST_LINES]
+    return {wanted[email]: str(user_id) for email, user_id in User.objects.filter(email__in=emails).values_list("email", "id")} if emails else {}
+
+
+def _is_due(provider: Provider) -> bool:
+    minutes = int(getattr(config_of(provider), "sync_minutes", 0))
+    last = DirectoryRun.objects.filter(provider=provider).exclude(outcome=Outcome.DRY).order_by("-started_at").first()
+    if not minutes or last is None or not _has_been_done(provider):
+        return False
+    return last.started_at <= clock.now() - timedelta(minutes=minutes)
+
+
+def _has_been_done(provider: Provider) -> bool:
+    return DirectoryRun.objects.filter(provider=provider, outcome__in=[Outcome.DONE, Outcome.UNCHANGED]).exclude(actor="").exists()
+
+
+def _forget(run: DirectoryRun) -> None:
+    """One row for a row of runs that changed nothing, and fifty in all; the one in which a person began it stays."""
+    rows = DirectoryRun.objects.filter(provider=run.provider_id).order_by("-started_at")
+    if run.outcome == Outcome.UNCHANGED and not run.actor:
+        before = rows.exclude(id=run.id).first()
+        if before and before.outcome == Outcome.UNCHANGED and not before.actor:
+            before.delete()
+    old = list(rows.values_list("id", flat=True)[KEPT:])
+    begun = rows.filter(outcome__in=[Outcome.DONE, Outcome.UNCHANGED]).exclude(actor="").values_list("id", flat=True).first()
+    if old:
+        DirectoryRun.objects.filter(id__in=[run_id for run_id in old if run_id != begun]).delete()

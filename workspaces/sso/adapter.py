@@ -1,0 +1,49 @@
+"""What allauth may do with providers: none but our rows, and nobody is let in, made or linked by its own rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialApp, SocialLogin
+from django.http import HttpRequest
+
+from portal.core.outbound import Session
+from workspaces.models import Provider
+from workspaces.sso.reach import session
+from workspaces.sso.rows import oidc_app, provider_named
+from workspaces.sso.why import why_of
+
+
+class SsoAdapter(DefaultSocialAccountAdapter):
+    """`get_provider` is by a row's slug. Whoever comes back is handed to `workspaces.sso.views.arrive`."""
+
+    def get_requests_session(self) -> Session:
+        return session()
+
+    def list_apps(self, request: HttpRequest, provider: Any = None, client_id: Any = None) -> list[SocialApp]:
+        """Rows of allauth's own are not read, whoever typed them."""
+        return []
+
+    def list_providers(self, request: HttpRequest) -> list[Any]:
+        return []
+
+    def get_provider(self, request: HttpRequest, provider: Any, client_id: Any = None) -> Any:
+        row = provider_named(provider)
+        if row.kind == Provider.Kind.OIDC:
+            from workspaces.sso.oidc.protocol import OidcProvider
+
+            return OidcProvider(request, app=oidc_app(row))
+        raise SocialApp.DoesNotExist
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        from workspaces.sso.views import arrive
+
+        raise ImmediateHttpResponse(arrive(request, sociallogin))
+
+    def on_authentication_error(self, request: HttpRequest, provider: Any, error: Any = None, exception: Exception | None = None,
+                                extra_context: Any = None) -> None:
+        from workspaces.sso.views import refused
+
+        raise ImmediateHttpResponse(refused(request, provider.app.provider_id, why_of(exception, error), is_theirs=exception is not None))

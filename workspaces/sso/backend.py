@@ -1,0 +1,128 @@
+"""Signing in by a name and a password: one's own here, else that of a directory. What is here comes first, so that an
+administrator's own password works whatever a directory does."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from allauth.account.auth_backends import AuthenticationBackend
+from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY, record_authentication
+from django.core.exceptions import PermissionDenied
+from django.db.models import F
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+
+from portal.core import clock
+from portal.core.errors import NotPermitted, Unavailable
+from workspaces.models import Provider, User
+from workspaces.planning import Person
+from workspaces.services.directory import admit
+from workspaces.services.providers import config_of
+from workspaces.sso.ldap.asking import Answer, ask
+from workspaces.tenancy.scope import no_scope
+
+METHOD = "directory"            # in allauth's records of how one signed in, with the provider's slug
+
+
+class PasswordBackend(AuthenticationBackend):
+    """Raises PermissionDenied for nobody (no further backend is asked) and Unavailable where a directory that might know them is
+    down."""
+
+    def authenticate(self, request: HttpRequest | None, **credentials: Any) -> Any:
+        password = str(credentials.get("password") or "")
+        login = str(credentials.get("email") or credentials.get("username") or "").strip()
+        if not password or not login or len(login) > 254 or len(password) > 1024:
+            raise PermissionDenied
+        has_own = _has_own_password(login)
+        if has_own and (found := super().authenticate(request, **credentials)):
+            _forget(request)
+            return found
+        if stashed := self.unstash_authenticated_user():
+            _refuse(stashed)                                # their own password, but switched off
+        user = _by_directory(request, login, password)
+        if user is None:
+            if not has_own:
+                self._mitigate_timing_attack(password)      # as long as where there is a password to compare
+            raise PermissionDenied
+        if not self.user_can_authenticate(user):
+            _refuse(user)
+        return user
+
+
+def directories_for(login: str, slug: str = "") -> list[Provider]:
+    """Who may be asked, and so be sent the password, in order. An organization's own directory is asked only where an operator
+    has given it the domain, or where the person chose it by name; those of the installation are operators' own."""
+    domain = login.lower().rpartition("@")[2] if "@" in login else ""
+    rows = list(Provider.objects.filter(kind=Provider.Kind.LDAP, is_enabled=True).order_by("created_at"))
+    if slug:
+        return [row for row in rows if row.slug == slug]
+    named = [row for row in rows if domain and domain in row.domains]
+    return named or [row for row in rows if row.org_id is None and not (domain and row.domains)]
+
+
+def prove(provider: Provider, login: str, password: str) -> Person:
+    """Who in this directory has this name and this password. Raises NotPermitted, Unavailable."""
+    answers = ask([(provider.slug, config_of(provider))], login, password)
+    _note({provider.slug: provider}, answers)
+    if answers and answers[0].trouble:
+        raise Unavailable(f"{provider.name} does not answer. Try again in a minute.")
+    if not answers or answers[0].person is None:
+        raise NotPermitted(f"{provider.name} does not know this name with this password.")
+    return answers[0].person
+
+
+def _by_directory(request: HttpRequest | None, login: str, password: str) -> User | None:
+    slug = str(request.POST.get("directory", ""))[:40] if request is not None else ""
+    rows = {row.slug: row for row in directories_for(login, slug)}
+    if not rows:
+        return None
+    answers = ask([(slug, config_of(row)) for slug, row in rows.items()], login, password)
+    _note(rows, answers)
+    for answer in answers:
+        if answer.person:
+            with no_scope():
+                user = admit(rows[answer.slug], answer.person)
+            if request is not None and hasattr(request, "session"):
+                _remember(request, user, rows[answer.slug])
+            return user
+    if away := [rows[answer.slug].name for answer in answers if answer.trouble]:
+        are = "does" if len(away) == 1 else "do"
+        raise Unavailable(f"{' and '.join(away)} {are} not answer, so nobody can sign in by {'it' if len(away) == 1 else 'them'} at this "
+                          "moment. Who is signed in stays so, and passwords set here work. Try again in a minute, or ask an operator.")
+    return None
+
+
+def _remember(request: HttpRequest, user: User, provider: Provider) -> None:
+    """In the session, bound to this user, so that it outlives a second factor."""
+    _forget(request)
+    record_authentication(request, user, method=METHOD, provider=provider.slug, org=str(provider.org_id or ""))
+
+
+def _forget(request: HttpRequest | None) -> None:
+    """A directory that vouched for an earlier attempt vouches for this one no longer."""
+    if request is not None and hasattr(request, "session"):
+        records = request.session.get(AUTHENTICATION_METHODS_SESSION_KEY)
+        if isinstance(records, list) and any(record.get("method") == METHOD for record in records):
+            request.session[AUTHENTICATION_METHODS_SESSION_KEY] = [r for r in records if r.get("method") != METHOD]
+
+
+def _note(rows: dict[str, Provider], answers: list[Answer]) -> None:
+    """What a directory's page says of it: written when that changes, or a minute is over."""
+    now = clock.now()
+    for answer in answers:
+        row = rows[answer.slug]
+        if answer.trouble and row.trouble != answer.trouble.message[:500]:
+            Provider.objects.filter(id=row.id).update(trouble=answer.trouble.message[:500], trouble_since=Coalesce(F("trouble_since"), now))
+        elif not answer.trouble and (row.trouble or row.seen_at is None or (now - row.seen_at).total_seconds() > 60):
+            Provider.objects.filter(id=row.id).update(trouble="", trouble_since=None, seen_at=now)
+
+
+def _refuse(user: Any) -> NoReturn:
+    """Nobody to Django; allauth shows its page for accounts that are switched off."""
+    AuthenticationBackend._stash_user(user)                 # noqa: SLF001  the only way that allauth has
+    raise PermissionDenied
+
+
+def _has_own_password(login: str) -> bool:
+    user = User.objects.filter(email__iexact=login).first()
+    return user is not None and user.has_usable_password()

@@ -1,0 +1,96 @@
+"""What a provider said of a person → whom we take it for. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+MOST_GROUPS, LONGEST = 2000, 400
+_ADDRESS = re.compile(r"[^@\s\x00-\x1f<>\"']{1,64}@[a-z0-9.-]{1,185}")
+
+
+class Unusable(Exception):
+    """What was said names nobody. The message says why, for a person."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """One person, as their provider says at this sign-in. `email` "": none that can be used, and `why` says why. `groups` None: it
+    said nothing of groups, which is not the same as none."""
+
+    subject: str
+    email: str = ""
+    name: str = ""
+    login: str = ""
+    groups: frozenset[str] | None = None
+    why: str = ""
+
+
+def said_by_claims(claims: Mapping[str, Any], *, subject_claim: str = "sub", groups_claim: str = "groups") -> Said:
+    """From OpenID Connect. Raises Unusable."""
+    email, why = _email(claims)
+    return Said(_subject(claims.get(subject_claim), subject_claim), email, _text(claims.get("name")),
+                _text(claims.get("preferred_username")) or email, groups_in(_at(claims, groups_claim)), why)
+
+
+def groups_in(value: Any) -> frozenset[str] | None:
+    """A list of names, or one name. None: nothing was said. Raises Unusable."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        value = [value]
+    if not isinstance(value, Sequence):
+        raise Unusable("its groups are neither a list of names nor a name")
+    found = frozenset(one for one in value if isinstance(one, str) and 0 < len(one) <= LONGEST and one.isprintable())
+    if len(found) > MOST_GROUPS:
+        raise Unusable(f"it names more than {MOST_GROUPS} groups")
+    return found
+
+
+def checked_subject(value: Any, name: str) -> str:
+    """Raises Unusable."""
+    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST or not value.isprintable():
+        raise Unusable(f"it gives no usable {name!r}, by which you would be known again")
+    return value
+
+
+def checked_email(value: Any) -> str:
+    """In small letters; "" for what is no address."""
+    email = value.strip().lower() if isinstance(value, str) else ""
+    return email if _ADDRESS.fullmatch(email) else ""
+
+
+def is_within(email: str, domains: Iterable[str]) -> bool:
+    """No domains: every address is."""
+    known = list(domains)
+    return not known or email.rpartition("@")[2] in known
+
+
+_subject = checked_subject
+
+
+def _email(claims: Mapping[str, Any]) -> tuple[str, str]:
+    given = claims.get("email") or claims.get("preferred_username") or claims.get("upn")
+    email = checked_email(given)
+    if not email:
+        return "", "it gives no e-mail address of you"
+    if claims.get("email_verified") in (False, "false"):
+        return "", f"it has not verified your address {email}"
+    return email, ""
+
+
+def _text(value: Any) -> str:
+    text = " ".join(value.split())[:100] if isinstance(value, str) else ""
+    return text if text.isprintable() else ""
+
+
+def _at(claims: Mapping[str, Any], name: str) -> Any:
+    """A claim by its name, else by a path of names with dots between: `realm_access.roles`."""
+    if not name or name in claims:
+        return claims.get(name) if name else None
+    value: Any = claims
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value

@@ -1,0 +1,35 @@
+"""What is closed in a session that an organization's own provider vouches for: the pages of the account itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+
+from portal.core.errors import NotPermitted
+from portal.web.errors import answer
+from workspaces.actors import ONLY_ORG
+
+_OPEN = ("/accounts/login/", "/accounts/logout/", "/accounts/sso/")
+
+
+def only_org_in(request: HttpRequest) -> UUID | None:
+    """The only organization that this session opens."""
+    session = getattr(request, "session", None)
+    only = session.get(ONLY_ORG) if session is not None else None
+    return UUID(only) if only else None
+
+
+class AccountPages:
+    """Refuses them there: whoever chooses whom the provider names must not change a password, an address or a link."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        path = request.path_info
+        if path.startswith(("/accounts/", "/identity/")) and not path.startswith(_OPEN) and only_org_in(request):
+            return answer(request, NotPermitted("Your organization's sign-in opens the organization, not the settings of your account. "
+                                                "Sign out, and sign in with your account's own password to change them."))
+        return self.get_response(request)

@@ -1,0 +1,38 @@
+"""LDAP as a kind of provider. Its library is optional: it has to be built with the headers of LDAP, which not every machine has."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from workspaces.sso.kinds import Found, Kind, Listing
+from workspaces.sso.ldap.settings import Config, dn_key
+
+_MISSING = ("LDAP needs python-ldap, which is built on the machine: apt install build-essential python3-dev libldap-dev libsasl2-dev, then "
+            "make directories, and start Muster again.")
+
+
+def _test(config: Config) -> Found:
+    from workspaces.sso.ldap.testing import look_around
+
+    return look_around(config)
+
+
+def _listing(config: Config) -> Listing:
+    from workspaces.sso.ldap.listing import everybody
+
+    return everybody(config)
+
+
+def _find_groups(config: Config, typed: str) -> list[str]:
+    from workspaces.sso.ldap.client import Directory
+
+    with Directory(config, 4.0) as directory:
+        return directory.names_of_groups(typed)
+
+
+def _missing() -> str:
+    return "" if find_spec("ldap") else _MISSING
+
+
+LDAP = Kind("ldap", "LDAP directory", "People sign in here with the password of your directory, and its groups give them their roles.",
+            Config, _test, _missing, _listing, _find_groups, dn_key)

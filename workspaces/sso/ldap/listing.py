@@ -1,0 +1,29 @@
+"""Everybody and every group of a directory, for a sync. Half an answer raises Trouble: it must not look like people who left."""
+
+from __future__ import annotations
+
+from workspaces.planning import Person
+from workspaces.sso.kinds import Listing
+from workspaces.sso.ldap.client import Directory
+from workspaces.sso.ldap.entries import Groups, is_disabled, person_of
+from workspaces.sso.ldap.settings import Config
+from workspaces.sso.ldap.trouble import Trouble
+
+SECONDS = 300.0
+
+
+def everybody(config: Config) -> Listing:
+    """Raises Trouble."""
+    meaning, people, seen, nobody = config.meaning, list[Person](), set[str](), 0
+    with Directory(config, SECONDS) as directory:
+        groups = Groups(directory.groups(), is_nested=config.nested)
+        for entry in directory.people():
+            person = person_of(entry, meaning)
+            if person is None:
+                nobody += 1
+            elif not is_disabled(entry) and person.subject not in seen:
+                seen.add(person.subject)
+                people.append(person_of(entry, meaning, groups.of(entry, person.login)) or person)
+    if nobody:
+        raise Trouble(f"{nobody:,} people have no {meaning.subject} that the reader may see. Without it nobody can be told from another.")
+    return Listing(people, len(groups.names))

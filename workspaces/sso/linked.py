@@ -1,0 +1,67 @@
+"""The page of one's account that says by which providers one may sign in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from allauth.core import ratelimit
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_POST
+
+from portal.core.errors import NotFound, RateLimited
+from workspaces.models import Identity, Membership, Provider, User
+from workspaces.sso import arrivals
+from workspaces.sso.backend import prove
+from workspaces.sso.claims import Said
+from workspaces.sso.rows import KINDS
+from workspaces.tenancy.scope import platform_scope
+from workspaces.web.doors import action
+
+
+@login_required
+def linked(request: Any) -> HttpResponse:
+    """What is linked, and what may be."""
+    rows = list(Identity.objects.filter(user=request.user).select_related("provider", "provider__org").order_by("provider__name"))
+    return render(request, "workspaces/sso/linked.html", {
+        "page_title": "Ways to sign in", "identities": rows, "providers": _linkable(request.user, {row.provider_id for row in rows}),
+        "directories": _linkable(request.user, {row.provider_id for row in rows}, [Provider.Kind.LDAP]),
+        "has_password": request.user.has_usable_password()})
+
+
+@login_required
+@require_POST
+def unlink(request: HttpRequest, identity: UUID) -> HttpResponse:
+    """One way less."""
+    return action(request, "/accounts/linked/", "It no longer opens your account.",
+                  lambda: arrivals.unlink(user=request.user, identity_id=identity))  # type: ignore[arg-type]
+
+
+@login_required
+@require_POST
+def link_directory(request: Any, slug: str) -> HttpResponse:
+    """By the name and the password that a directory knows one by: the password goes to that directory only."""
+    return action(request, "/accounts/linked/", "It opens your account from now on.", lambda: _link_directory(request, slug))
+
+
+def _link_directory(request: Any, slug: str) -> None:
+    provider = next((row for row in _linkable(request.user, set(), [Provider.Kind.LDAP]) if row.slug == slug), None)
+    if provider is None:
+        raise NotFound("There is no such directory for you to link.")
+    login, password = request.POST.get("login", "").strip(), request.POST.get("password", "")
+    if not ratelimit.consume(request, action="login_failed", key=f"{slug} {login}".lower()):
+        raise RateLimited("Too many tries. Wait five minutes.")
+    person = prove(provider, login, password)
+    arrivals.link(user=request.user, provider=provider, said=Said(
+        subject=person.subject, email=person.email, name=person.name, login=person.login, groups=person.groups))
+
+
+def _linkable(user: User, linked: set[UUID], kinds: Sequence[str] = KINDS) -> list[Provider]:
+    """Of the installation, and of one's organizations; for an operator only the former."""
+    with platform_scope("a person's own organizations"):
+        mine = set(Membership.objects.filter(user=user).values_list("org_id", flat=True))
+    rows = Provider.objects.filter(kind__in=kinds, is_enabled=True).exclude(id__in=linked).select_related("org").order_by("name")
+    return [row for row in rows if row.org_id is None or (row.org_id in mine and not user.is_operator)]

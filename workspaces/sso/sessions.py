@@ -1,0 +1,55 @@
+"""What a new session is worth: decided by how one signed in, when one has."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from allauth.account.internal.flows.login import get_authentication_records
+from django.http import HttpRequest
+
+from workspaces.actors import CLOSED, ONLY_ORG
+from workspaces.models import Membership, Provider, User
+from workspaces.permissions import OrgRole
+from workspaces.sso.rows import KINDS
+from workspaces.tenancy.scope import platform_scope
+
+
+def worth_of(request: HttpRequest, user: User) -> dict[str, object]:
+    """The keys that the session gets: the one organization that is open in it, or those that are closed."""
+    provider = _vouching(request, user)
+    if provider is None:
+        closed = closed_to_passwords(user)
+        return {CLOSED: {str(org_id): name for org_id, name in closed.items()}} if closed else {}
+    return {ONLY_ORG: str(provider.org_id)} if provider.org_id else {}
+
+
+def closed_to_passwords(user: User) -> dict[UUID, str]:
+    """Organizations that ask people of this address to sign in by their provider, with its name. Owners keep their passwords."""
+    domain = user.email.rpartition("@")[2]
+    rows = [row for row in Provider.objects.filter(kind__in=KINDS, is_enabled=True, org__isnull=False)
+            if row.config.get("is_required") and domain in row.domains]
+    if not rows or user.is_operator:
+        return {}
+    with platform_scope("sign-in: which organizations want another way"):
+        mine = set(Membership.objects.filter(user=user, suspended_at=None).exclude(role=OrgRole.OWNER).values_list("org_id", flat=True))
+    return {row.org_id: row.name for row in rows if row.org_id and row.org_id in mine}
+
+
+def has_no_other_way(request: HttpRequest, user: User) -> str:
+    """The provider to use, when this password, which is of no directory, would open nothing at all; else empty."""
+    closed = {} if _vouching(request, user) else closed_to_passwords(user)
+    if not closed:
+        return ""
+    with platform_scope("sign-in: which organizations want another way"):
+        elsewhere = Membership.objects.filter(user=user, suspended_at=None).exclude(org_id__in=closed).exists()
+    return "" if elsewhere else ", ".join(sorted(set(closed.values())))
+
+
+def _vouching(request: HttpRequest, user: User) -> Provider | None:
+    """By allauth's own record of how this person proved who they are, in this sign-in. A directory's is followed by one of the
+    password that was typed for it; who types a password of their own has no directory's (`workspaces.sso.backend`)."""
+    records = get_authentication_records(request, user)
+    has_directory = any(r.get("method") == "directory" for r in records)
+    ways = [r for r in records if r.get("method") in ("socialaccount", "directory") or (r.get("method") == "password" and not has_directory)]
+    named = ways[-1].get("provider") if ways else None
+    return Provider.objects.filter(slug=named).first() if named else None

@@ -1,0 +1,151 @@
+"""Pages of the audit trail: an organization's, and the installation's for operators. What is asked for stands in the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from portal.core.audit.canonical import NO_ORG
+from portal.core.audit.diff import details_of, diff_of
+from portal.core.audit.models import AuditCheck
+from portal.core.audit.reading import FILTERS, events_of, facts, page_of
+from portal.core.audit.state import chain_state
+from portal.core.errors import InvalidInput, NotFound, PortalError
+from portal.web.denials import note_denial
+from workspaces.api.audit import exported
+from workspaces.models import Organization
+from workspaces.permissions import Permission as P
+from workspaces.services import audit
+from workspaces.templatetags.muster import told
+from workspaces.web.doors import action, page
+
+READ_WRITE = ("GET", "HEAD", "POST")
+QUICK = (("", "All"), ("24h", "24 hours"), ("7d", "7 days"), ("30d", "30 days"))
+KINDS = ("access.denied", "audit", "cluster", "job", "member", "org", "password", "pool", "quota", "sign_in", "sign_in.failed", "team",
+         "team_member", "token")
+
+
+@page(P.AUDIT_READ, READ_WRITE)
+def trail(request: Any) -> HttpResponse:
+    """The organization's."""
+    return _page(request, request.org.id, f"/{request.org.slug}/audit")
+
+
+@page(P.AUDIT_PLATFORM, READ_WRITE)
+def installation(request: Any) -> HttpResponse:
+    """What belongs to no organization, and how every chain does."""
+    return _page(request, NO_ORG, f"/{request.org.slug}/audit/installation", chains=_chains)
+
+
+@page(P.AUDIT_READ)
+def export(request: Any) -> HttpResponse:
+    """The organization's as a file, by the filters of the page."""
+    return _file(request, request.org.id)
+
+
+@page(P.AUDIT_PLATFORM)
+def export_installation(request: Any) -> HttpResponse:
+    """The installation's as a file."""
+    return _file(request, NO_ORG)
+
+
+def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpResponse:
+    if request.method == "POST" and (answer := _acted(request, chain, here)):
+        return answer
+    asked = {name: request.GET.get(name, "").strip() for name in FILTERS}
+    kept, error, rows = {n: v for n, v in asked.items() if v}, "", []
+    links: tuple[str | None, str | None] = (None, None)
+    try:
+        found = page_of(events_of(chain, asked), cursor=request.GET.get("cursor", ""))
+        rows, links = [_row(fact) for fact in facts(found.items)], (found.next, found.previous)
+    except PortalError as caught:
+        error = caught.message
+    return render(request, "workspaces/audit.html", {
+        "page_title": "Audit", "rows": rows, "asked": asked, "filter_error": error, "is_filtered": bool(kept), "state": chain_state(chain),
+        "here": here, "kinds": KINDS, "query": urlencode(kept), "quick": _quick(kept), "chains": chains() if chains else None,
+        "is_installation": chain == NO_ORG, "may_see_installation": request.actor.may(P.AUDIT_PLATFORM),
+        "settings": audit.settings_of(chain), "made": getattr(request, "made_forward", None), "may_change": _may_change(request, chain),
+        "next_url": _url(kept, links[0]), "previous_url": _url(kept, links[1])})
+
+
+def _acted(request: Any, chain: UUID, here: str) -> HttpResponse | None:
+    """None: the page is to be shown in this answer, with a secret that is told only here."""
+    who: dict[str, Any] = {"actor": request.actor, "chain": chain}
+    match request.POST.get("do", "verify"):
+        case "keep":
+            days = request.POST.get("keep_days", "").strip()
+            done = f"Events are kept for {days} days." if days else "Events are kept for ever."
+            return action(request, here, done, lambda: audit.set_retention(**who, days=_whole(days) if days else None))
+        case "forward":
+            return _forward(request, who, here)
+        case "retry":
+            return action(request, here, "It is tried again now.", lambda: audit.retry_forward(**who, forward_id=_id(request)))
+        case "stop":
+            return action(request, here, "Nothing is sent there any longer.", lambda: audit.remove_forward(**who, forward_id=_id(request)))
+    return action(request, here, "The chain is being verified. Reload in a moment to see what was found.",
+                  lambda: audit.ask_for_verification(**who))
+
+
+def _forward(request: Any, who: dict[str, Any], here: str) -> HttpResponse | None:
+    try:
+        made = audit.add_forward(**who, target=request.POST.get("target", ""), from_start=bool(request.POST.get("from_start")))
+    except PortalError as error:
+        note_denial(request, error)
+        messages.error(request, error.message)
+        return redirect(here)
+    messages.success(request, f"Events go to {audit.shown(made.row.target)} from now on.")
+    request.made_forward = made if made.secret else None
+    return None if made.secret else redirect(here)
+
+
+def _may_change(request: Any, chain: UUID) -> bool:
+    return bool(request.actor.may(P.AUDIT_PLATFORM if chain == NO_ORG else P.ORG_ADMIN))
+
+
+def _whole(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 7):
+        raise InvalidInput.at("keep_days", "must be a whole number of days; empty keeps everything")
+    return int(text)
+
+
+def _id(request: Any) -> UUID:
+    try:
+        return UUID(request.POST.get("forward", ""))
+    except ValueError:
+        raise NotFound("Events are not sent there.") from None
+
+
+def _row(fact: dict[str, Any]) -> dict[str, Any]:
+    changed = diff_of(fact["data"])
+    rest = {name: value for name, value in fact["data"].items() if name != "name"} if not changed else {
+        name: fact["data"][name] for name in ("before", "after") if name in fact["data"]}
+    return fact | {"diff": changed, "details": details_of(fact["data"]), "said": told(rest)[:160]}
+
+
+def _quick(kept: Mapping[str, str]) -> list[dict[str, Any]]:
+    rest = {name: text for name, text in kept.items() if name != "since"}
+    return [{"label": label, "url": "?" + urlencode(rest | ({"since": since} if since else {})), "is_now": kept.get("since", "") == since}
+            for since, label in QUICK]
+
+
+def _chains() -> list[dict[str, Any]]:
+    """The last look through each, those with faults first."""
+    names = dict(Organization.objects.values_list("id", "slug"))
+    rows = AuditCheck.objects.exclude(at=None).order_by("-fault_count", "-at")[:200]
+    return [{"name": names.get(row.chain, "installation" if row.chain == NO_ORG else "(removed)"), "at": row.at, "events": row.events,
+             "seconds": row.seconds, "fault_count": row.fault_count} for row in rows]
+
+
+def _file(request: Any, chain: UUID) -> HttpResponse:
+    asked = {name: request.GET.get(name, "") for name in FILTERS}
+    return exported(request.actor, chain, asked, request.GET.get("format", "") or "jsonl")  # type: ignore[return-value]
+
+
+def _url(kept: Mapping[str, str], cursor: str | None) -> str:
+    return "?" + urlencode(dict(kept) | {"cursor": cursor}) if cursor else ""

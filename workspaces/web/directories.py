@@ -1,0 +1,151 @@
+"""Pages: directories and sign-in services of an organization, and for operators those of the installation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from portal.core.errors import PortalError
+from portal.web.options import faults_of, fields, given
+from workspaces.leavers import leavers_of
+from workspaces.models import DirectoryRun, GroupRule, Organization, Provider, Team
+from workspaces.permissions import OrgRole, TeamRole
+from workspaces.permissions import Permission as P
+from workspaces.services import providers as service
+from workspaces.services.syncing import last_runs, link_people, sync_provider
+from workspaces.sso.kinds import Found, kind_of, kinds
+from workspaces.tenancy.scope import platform_scope
+from workspaces.web.doors import action, page
+
+READ_WRITE, POST = ("GET", "HEAD", "POST"), ("POST",)
+
+
+@page(P.PROVIDERS_READ, READ_WRITE)
+def directories(request: Any) -> HttpResponse:
+    """All of them, and the form to connect one: drawn from the options of the kind chosen."""
+    kind = kinds().get(request.POST.get("kind") or request.GET.get("kind", ""))
+    is_wide = bool(request.POST.get("wide")) and request.actor.is_operator
+    shown: dict[str, Any] = {"page_title": "Directories", "kinds": kinds().values(), "kind": kind, "is_wide": is_wide,
+                             "named": {name: request.POST.get(name, "") for name in ("slug", "title", "domains")},
+                             "may_write": request.actor.may(P.PROVIDERS_WRITE)}
+    if kind:
+        org, options = None if is_wide else request.org, given(request, kind.options)
+        made, told = _tried(request, lambda: service.try_options(actor=request.actor, org=org, kind=kind.name, options=options),
+                            lambda: service.create_provider(
+                                actor=request.actor, org=org, kind=kind.name, slug=request.POST.get("slug", "").strip(),
+                                name=request.POST.get("title", "").strip(), options=options, domains=request.POST.get("domains", "").split()))
+        if made:
+            messages.success(request, f"{made.name} is connected. Say next what its groups give, then look at what would change.")
+            return redirect(f"/{request.org.slug}/directories/{made.slug}")
+        shown |= told | fields(request, kind.options, told["faults"]) | {"missing": kind.missing()}
+    return render(request, "workspaces/directories/list.html", shown | {"rows": [_row(row) for row in service.providers_for(request.actor)]})
+
+
+@page(P.PROVIDERS_READ)
+def directory(request: Any, slug: str) -> HttpResponse:
+    """One: its state, its rules, what the last run found, and who vanished with what still runs."""
+    row = service.find_provider(request.actor, slug)
+    what = kind_of(row.kind)
+    runs = last_runs(row) if what.listing else []
+    whole = next((run for run in runs if run.outcome not in ("running", "failed")), None)
+    return render(request, "workspaces/directories/detail.html", {
+        "page_title": row.name, "crumbs": [("Directories", f"/{request.org.slug}/directories")], "row": _row(row), "kind": what,
+        "rules": service.rules_told(row), "places": _places(row), "roles": [*OrgRole, *(r for r in TeamRole if r not in set(OrgRole))],
+        "runs": runs, "run": whole, "may_write": request.actor.may(P.PROVIDERS_WRITE), "leavers": leavers_of(row),
+        "more": max(0, sum(whole.counts.get(name, 0) for name in ("given", "taken", "changed", "left out")) - len(whole.lines)) if whole else 0,
+        "has_begun": any(run.outcome in ("done", "unchanged") for run in runs)})
+
+
+@page(P.PROVIDERS_WRITE, READ_WRITE)
+def edit_directory(request: Any, slug: str) -> HttpResponse:
+    """Other options; an empty secret stays, one ticked for removal goes."""
+    row = service.find_provider(request.actor, slug)
+    what, here = kind_of(row.kind), f"/{request.org.slug}/directories/{row.slug}"
+    options = given(request, what.options, row.config)
+    made, told = _tried(request, lambda: service.try_options(actor=request.actor, org=row.org, kind=row.kind, options=options, provider=row),
+                        lambda: service.change_provider(actor=request.actor, provider=row, options=options, name=request.POST.get("title"),
+                                                        domains=request.POST.get("domains", "").split()))
+    if made:
+        messages.success(request, f"{made.name} is changed.")
+        return redirect(here)
+    named = {"title": request.POST.get("title", row.name), "domains": request.POST.get("domains", " ".join(row.domains))}
+    return render(request, "workspaces/directories/edit.html", told | fields(
+        request, what.options, told["faults"], row.config, service.secrets_set(row)) | {
+        "page_title": "Edit", "crumbs": [("Directories", f"/{request.org.slug}/directories"), (row.name, here)], "row": _row(row),
+        "kind": what, "named": named, "missing": what.missing()})
+
+
+@page(P.PROVIDERS_WRITE, POST)
+def change_rules(request: Any, slug: str) -> HttpResponse:
+    """All rules, in the order of the page; a line without a group is gone."""
+    row = service.find_provider(request.actor, slug)
+    lines = zip(request.POST.getlist("group"), request.POST.getlist("place"), request.POST.getlist("role"), strict=False)
+    rules = []
+    for group, place, role in lines:
+        org, _, team = place.partition("/")
+        if group.strip():
+            rules.append({"group": group, "org": org, "team": team, "role": role})
+    return action(request, f"/{request.org.slug}/directories/{row.slug}", "The rules are stored. They count at the next sign-in and run.",
+                  lambda: service.set_rules(actor=request.actor, provider=row, rules=rules))
+
+
+@page(P.PROVIDERS_WRITE, POST)
+def act_on_directory(request: Any, slug: str) -> HttpResponse:
+    """Look, run, accept, link, switch off and on, remove."""
+    row, do = service.find_provider(request.actor, slug), request.POST.get("do", "")
+    back = f"/{request.org.slug}/directories/{row.slug}"
+    if do in {"look", "run", "accept"}:
+        return action(request, back, "Looked: what was found is below.", lambda: _run(request, row, do))
+    if do == "link":
+        return action(request, back, "Linked.", lambda: link_people(actor=request.actor, provider=row, subjects=request.POST.getlist("subject")))
+    if do in {"enable", "disable"}:
+        return action(request, back, f"{row.name} is switched {'on' if do == 'enable' else 'off'}.",
+                      lambda: service.change_provider(actor=request.actor, provider=row, is_enabled=do == "enable"))
+    if do == "remove":
+        return action(request, f"/{request.org.slug}/directories", f"{row.name} is removed. Its people keep their roles, as if given by hand.",
+                      lambda: service.remove_provider(actor=request.actor, provider=row))
+    return redirect(back)
+
+
+def _run(request: Any, row: Provider, do: str) -> None:
+    accepted = None
+    if do == "accept":
+        accepted = DirectoryRun.objects.filter(provider=row, id=request.POST.get("run"), outcome=DirectoryRun.Outcome.STOPPED).first()
+    sync_provider(actor=request.actor, provider=row, is_dry=do == "look", accepted=accepted)
+
+
+def _tried(request: Any, probe: Callable[[], Found], store: Callable[[], Provider]) -> tuple[Provider | None, dict[str, Any]]:
+    """Test, then store if that was asked: what was stored, or what the page has to say."""
+    told: dict[str, Any] = {"error": "", "faults": {}, "probe": None}
+    if request.method != "POST":
+        return None, told
+    try:
+        is_forced = bool(request.POST.get("anyway"))
+        told["probe"] = None if is_forced else probe()
+        if is_forced or (request.POST.get("do") in {"connect", "save"} and told["probe"].is_ok):
+            return store(), told
+    except PortalError as error:
+        told["error"], told["faults"] = faults_of(error)
+    return None, told
+
+
+def _row(row: Provider) -> dict[str, Any]:
+    """As lists show it."""
+    return {"slug": row.slug, "name": row.name, "title": kind_of(row.kind).title, "org": row.org.slug if row.org else "", "domains": row.domains,
+            "is_enabled": row.is_enabled, "seen_at": row.seen_at, "trouble": row.trouble, "trouble_since": row.trouble_since,
+            "people": row.identities.filter(gone_since=None).count(), "rules": GroupRule.objects.filter(provider=row).count(),
+            "signs_in": row.kind == Provider.Kind.LDAP, "has_sync": kind_of(row.kind).listing is not None,
+            "shape": "unknown" if not row.is_enabled else "failed" if row.trouble else "succeeded" if row.seen_at else "queued",
+            "word": "off" if not row.is_enabled else "does not answer" if row.trouble else "answers" if row.seen_at else "not asked yet"}
+
+
+def _places(row: Provider) -> list[str]:
+    """What a rule of it may name: organizations, and teams as org/team."""
+    with platform_scope("rules of an installation's directory name teams of every organization"):
+        orgs = Organization.objects.filter(id=row.org_id) if row.org_id else Organization.objects.all()
+        teams = Team.objects.filter(org__in=orgs).values_list("org__slug", "slug")
+        return sorted([*orgs.values_list("slug", flat=True), *(f"{org}/{team}" for org, team in teams)])
