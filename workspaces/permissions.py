@@ -119,6 +119,8 @@ WORDS: dict[Permission, str] = {
     P.QUOTAS_READ: _("see quotas"),
     P.QUOTAS_WRITE: _("set quotas"),
     P.ROLES_WRITE: _("make and change the organization's own roles"),
+    P.SECRETS_READ: _("see the names of secrets"),
+    P.SECRETS_WRITE: _("set and delete secrets"),
     P.TEAMS_READ: _("see teams"),
     P.TEAMS_WRITE: _("make and rename teams"),
     P.TOKENS_READ: _("see their own access tokens"),

@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
 
-from portal.core.errors import NotPermitted, PortalError
+from portal.core.errors import InvalidInput, PortalError
 from portal.web.denials import note_denial
 from workspaces import selectors, services
 from workspaces.models import ServiceAccount
@@ -58,7 +58,7 @@ def _changed(request: Any, row: ServiceAccount, do: str) -> HttpResponse:
         return action(request, f"/{request.org.slug}/service-accounts", f"{row.name} is removed; its tokens no longer work. Its jobs stay.",
                       lambda: services.remove_service_account(actor=request.actor, account=row))
     if do != "change":
-        raise NotPermitted("The form names nothing that can be done here.")
+        raise InvalidInput("The form names nothing that can be done here.")
     return action(request, request.path, f"{row.name} is changed.", lambda: services.change_service_account(
         actor=request.actor, account=row, role=request.POST.get("role"), note=request.POST.get("note")))
 

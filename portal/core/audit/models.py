@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.db import models
 
 from portal.core import clock
@@ -86,6 +88,8 @@ class AuditPolicy(models.Model):
 class AuditForward(models.Model):
     """A place outside to which a chain's events go, in the chain's order: `sent_seq` is the last one that arrived. Written by those
     who may, and by the forwarder."""
+
+    SEALED: ClassVar[dict[str, str]] = {"secret": "audit forwards"}     # for `manage.py rotate_secrets`
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     chain = models.UUIDField()
