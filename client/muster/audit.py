@@ -32,9 +32,9 @@ class Audit:
                 break
         return found
 
-    def export(self, kind: str = "jsonl", *, of_installation: bool = False, **filters: str) -> Iterator[bytes]:
+    def export(self, form: str = "jsonl", *, of_installation: bool = False, **filters: str) -> Iterator[bytes]:
         """The file in pieces, oldest first: "jsonl" or "csv"."""
-        return self._client.stream(self._at("/export", of_installation), query={**filters, "format": kind})
+        return self._client.stream(self._at("/export", of_installation), query={**filters, "format": form})
 
     def chain(self, *, of_installation: bool = False) -> Json:
         """How far it is sealed, and what the last verification found."""

@@ -56,6 +56,17 @@ def test_an_image_that_never_comes_ends_the_job_after_its_time_and_not_before(si
     assert attempt.started_at is None and site.runs() == [0]
 
 
+def test_a_job_canceled_while_its_image_does_not_come_never_ran_and_has_no_exit_code(site):
+    site.double.node.troubles[IMAGE] = ("ImagePullBackOff", "Back-off pulling image")
+    job = site.submit(image=IMAGE)
+    site.until(lambda: answer(site, job))
+    site.cancel(job)
+    site.until(site.is_over)
+    attempt = only_attempt(job)
+    assert (site.states(), attempt.evidence) == ([State.CANCELED], "Canceled before it started.")
+    assert (attempt.exit_code, attempt.signal, attempt.started_at) == (None, None, None)
+
+
 def test_a_trouble_that_is_over_is_no_longer_told_while_the_image_is_fetched(site):
     site.double.node.troubles[IMAGE] = ("ErrImagePull", "no route to host")
     job = site.submit(image=IMAGE)

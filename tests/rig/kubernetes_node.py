@@ -116,10 +116,21 @@ class Node:
             if trouble != told:
                 self.told(pod, {"waiting": {"reason": trouble[0], "message": trouble[1]}}, "Pending")
                 told = trouble
-            if self.current(pod) is None or not self.root.exists():
+            if (now := self.current(pod)) is None or not self.root.exists():
+                return False
+            if now["spec"].get("activeDeadlineSeconds") == 1:
+                self._never(pod)
                 return False
             time.sleep(LOOK)
         return True
+
+    def _never(self, pod: Object) -> None:
+        """A pod ends that had no container yet: the words are the kubelet's of 1.36, and the exit code is its stopgap."""
+        message = "The container could not be located when the pod was terminated"
+        state = {"exitCode": 137, "reason": "ContainerStatusUnknown", "message": message, "startedAt": None, "finishedAt": None}
+        self.told(pod, {"terminated": state}, "Failed", reason="DeadlineExceeded",
+                  message="Pod was active on the node longer than the specified deadline")
+        self._finish(pod)
 
     def delete(self, pod: Object) -> None:
         """As `kubectl delete pod`: what runs gets SIGTERM and its grace, and goes when it has ended."""

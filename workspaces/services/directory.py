@@ -194,8 +194,8 @@ def _operators(known: Iterable[Known], named: set[str]) -> frozenset[UUID]:
 
 def _make_people(provider: Provider, newcomers: Sequence[Newcomer]) -> None:
     at = clock.now()
-    insert_rows(User, ("id", "email", "name", "password", "is_active", "is_operator", "date_joined"), [
-        (n.user_id, n.person.email, n.person.name[:150], make_password(None), True, False, at) for n in newcomers if not n.is_linked])
+    insert_rows(User, ("id", "email", "name", "password", "is_active", "is_operator", "is_service", "has_second_factor", "date_joined"), [
+        (n.user_id, n.person.email, n.person.name[:150], make_password(None), True, False, False, False, at) for n in newcomers if not n.is_linked])
     insert_rows(Identity, ("id", "provider", "subject", "user", "login", "groups", "seen_at"), [
         (n.id, provider.id, n.person.subject, n.user_id, n.person.login, sorted(n.person.groups), at) for n in newcomers])
 

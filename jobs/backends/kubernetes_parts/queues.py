@@ -55,7 +55,8 @@ class Queues:
         if not queue or not job["spec"].get("suspend") or not self.version():
             return None
         space = job["metadata"]["namespace"]
-        return kueue.waiting(self._of(job) or {}, self._queues().get((space, queue)), self._workloads[space][1].values())
+        workload, (_, beside) = self._of(job) or {}, self._workloads.get(space, (0.0, {}))
+        return kueue.waiting(workload, self._queues().get((space, queue)), beside.values())
 
     def workloads(self) -> list[Object]:
         """Everybody's, for who holds a queue's quota; none where Kueue is not installed, or may not be seen."""

@@ -86,6 +86,7 @@ OVER = frozenset({"Succeeded", "Failed"})
 PHASES = OVER | {"Pending", "Running"}      # "Unknown" is no state: its node does not answer, and what it does there goes on or not
 _TAKEN = "The queue {} took its place back while it ran."
 _NEVER_STARTED = frozenset({"StartError", "ContainerCannotRun"})
+_UNSEEN = "ContainerStatusUnknown"          # no container was found when its pod ended: the 137 beside it is the kubelet's stopgap, and no exit code
 End = tuple[Reason, str, Object | None]
 
 
@@ -149,7 +150,11 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
         return reason, " ".join(f"{said}: {message or _disruption_message(pod)}".split())[:500]
     if job["spec"].get("suspend") and queues.queue_of(job) and not is_asked and ended.get("exitCode"):
         return Reason.PREEMPTED, _TAKEN.format(queues.queue_of(job))
-    code = ended.get("exitCode")
+    if is_asked and ended.get("reason") == _UNSEEN:
+        return Reason.CANCELED, "Canceled before it started." if not ended.get("startedAt") else ""
+    if ended.get("reason") == _UNSEEN and said != "DeadlineExceeded":
+        return Reason.NODE_FAILED, f"Its node lost sight of the container: {ended.get('message') or said}"[:500]
+    code = ended.get("exitCode") if ended.get("reason") != _UNSEEN else None
     if code is None and said != "DeadlineExceeded" and not is_asked:
         log.warning("A pod ended in a way that is not known: %r %r", said, message[:200])
         return Reason.PLATFORM_ERROR, f"The pod failed without an exit code: {said} {message}".strip()[:500]
@@ -186,7 +191,7 @@ def _of_job(job: Object, condition: Object) -> tuple[Reason, str]:
 def _ended(key: str, native: str, job: Object, pods: Sequence[Object], pod: Object | None, reason: Reason, evidence: str) -> Observation:
     ends = [_state(p).get("terminated", {}) for p in pods]
     told = _state(pod).get("terminated", {}) if pod else {}
-    code = None if told.get("reason") in _NEVER_STARTED else told.get("exitCode")
+    code = _code(told)
     finished = [e["finishedAt"] for e in ends if e.get("finishedAt")]
     started = [e["startedAt"] for e in ends if e.get("startedAt")]
     at = max(finished, default=None) or next((c.get("lastTransitionTime") for c in job.get("status", {}).get("conditions", ())), None)
@@ -196,6 +201,11 @@ def _ended(key: str, native: str, job: Object, pods: Sequence[Object], pod: Obje
     peak = _memory_limit(pod) if pod and reason == Reason.OUT_OF_MEMORY and told.get("reason") == "OOMKilled" else None
     return Observation(key, reason.final_state, _native_state(job, pods), native, reason, code, signal, evidence, time_of(min(started, default=None)),
                        time_of(at), peak_memory=peak or None, image_digest=_image_digest(pod) if pod else "", **_where(pods))
+
+
+def _code(ended: Object) -> int | None:
+    """What its process told; None where none did."""
+    return None if ended.get("reason") in _NEVER_STARTED or ended.get("reason") == _UNSEEN else ended.get("exitCode")
 
 
 def _lost(pod: Object, now: datetime) -> bool:

@@ -136,6 +136,8 @@ def ended(code: int, why: str = "Error", **more) -> dict:
     (pod("Failed", None, conditions=disruption("DeletionByPodGC")), Reason.NODE_FAILED),
     (pod("Failed", None, reason="NodeLost"), Reason.NODE_FAILED),
     (pod("Failed", ended(128, "StartError", message='x: exec: "bash": executable file not found in $PATH')), Reason.COMMAND_NOT_FOUND),
+    (pod("Failed", ended(137, "ContainerStatusUnknown", message="The container could not be located")), Reason.NODE_FAILED),
+    (limited(pod("Failed", ended(137, "ContainerStatusUnknown", startedAt=None, finishedAt=None), reason="DeadlineExceeded")), Reason.TIME_LIMIT),
     (pod("Failed", None, reason="SomethingNew", message="in a later version"), Reason.PLATFORM_ERROR),
     (pod("Pending", {"waiting": {"reason": "InvalidImageName", "message": "no"}}), Reason.IMAGE_UNAVAILABLE),
 ])

@@ -70,7 +70,7 @@ def test_adding_a_group_to_a_team_tells_who_would_gain_what_and_stores_nothing(s
 
 def test_what_was_told_is_what_happens(story, atlas):
     [told] = what_would_change(atlas, {story.ben.email: Standing("viewer", {})})
-    assert told.lost == {"vision": {P.JOBS_CANCEL, P.JOBS_EXEC, P.JOBS_SUBMIT, P.JOBS_WRITE_METRICS}}
+    assert told.lost == {"vision": {P.JOBS_CANCEL, P.JOBS_EXEC, P.JOBS_SUBMIT, P.JOBS_WRITE_METRICS, P.SECRETS_READ, P.SECRETS_WRITE}}
     before = story.actor(story.ben)
     services.change_member(actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="viewer")
     services.remove_team_member(actor=story.actor(story.ada), team=story.vision, email=story.ben.email)
