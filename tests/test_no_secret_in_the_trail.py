@@ -33,7 +33,7 @@ def secrets(stage, monkeypatch) -> list[str]:
         (ada, "POST", "orgs/atlas/tokens", {"name": "ci", "scopes": ["all"]}),
         (ada, "POST", "orgs/atlas/members", {"email": "new@atlas.example"}),
         (ada, "POST", "orgs/atlas/audit/forwards", {"target": f"https://siem.example/hook?key={CANARY}"}),
-        (ada, "POST", "orgs/atlas/jobs", {"team": "vision", "spec": {"run": f"echo {CANARY}", "env": {"KEY": CANARY}}}),
+        (ada, "POST", "orgs/atlas/jobs", {"team": "vision", "spec": {"run": f"echo {CANARY}", "envs": {"KEY": CANARY}}}),
         (dot, "POST", "clusters", {"name": "fresh", "backend": "able", "options": {"url": "x", "token": f"{CANARY}-one", "key": CANARY}}),
         (dot, "PATCH", "clusters/fresh", {"options": {"token": f"{CANARY}-two"}}),
         (dot, "POST", "clusters/fresh/test", {"options": {"token": f"{CANARY}-three"}}),
