@@ -33,7 +33,7 @@ SILENT = {                                                       # what changes 
     ("api-sessions", "DELETE"): "the same",
 }
 WITHOUT_STATE = {"job.submitted", "cluster.tested", "job.command_run", "job.cancel_asked", "sign_in.succeeded", "token.first_used",
-                 "audit.verification_asked"}
+                 "audit.verification_asked", "provider.tested", "provider.sync_asked"}
 ID = "the-walk-over-all"
 
 

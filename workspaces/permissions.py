@@ -100,6 +100,7 @@ TEAM_TITLES: dict[str, str] = {
 # What each permission lets one do, said so that it follows "may".
 WORDS: dict[Permission, str] = {
     P.AGENT_WRITE: _("send samples of nodes"),
+    P.AUDIT_PLATFORM: _("read the audit log of the installation"),
     P.AUDIT_READ: _("read the audit log"),
     P.BILLING_READ: _("see usage and cost"),
     P.CLUSTERS_READ: _("see how clusters are connected"),

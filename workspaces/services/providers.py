@@ -43,7 +43,7 @@ def create_provider(*, actor: Actor, org: Organization | None, kind: str, slug: 
         with transaction.atomic():
             row = Provider.objects.create(org=org, kind=kind, slug=slug, name=clean_name(name or slug), config=dict(given.plain),
                                           secrets=_sealed(given.secret), domains=found)
-            _tell("created", row, actor, kind=kind, options=sorted(given.plain), domains=found)
+            _tell("created", row, actor, kind=kind, options=sorted(given.plain), domains=found, after=_stands(row))
     except IntegrityError:
         raise Conflict(f"There is a provider called {slug!r} already. Choose another name.", code="name_taken") from None
     return row
@@ -59,13 +59,13 @@ def change_provider(*, actor: Actor, provider: Provider, options: Mapping[str, A
         given = check(what.options, options or {}, former, what="kind")
         _check_operators(actor, what, given, former)
         _made(what, given)
-        before = {"name": row.name, "domains": row.domains, "is_enabled": row.is_enabled}
+        before = _stands(row)
         row.config, row.secrets = dict(given.plain), _sealed(given.secret) if given.secret != former.secret else bytes(row.secrets)
         row.name = row.name if name is None else clean_name(name)
         row.domains = row.domains if domains is None else _domains(actor, domains, row.domains)
         row.is_enabled = row.is_enabled if is_enabled is None else is_enabled
         row.save(update_fields=["config", "secrets", "name", "domains", "is_enabled"])
-        after = {"name": row.name, "domains": row.domains, "is_enabled": row.is_enabled}
+        after = _stands(row)
         moved = {n for n in {*former.plain, *given.plain} if former.plain.get(n) != given.plain.get(n)}
         moved |= {n for n in {*former.secret, *given.secret} if former.secret.get(n) != given.secret.get(n)}
         if moved or before != after:
@@ -77,7 +77,7 @@ def change_provider(*, actor: Actor, provider: Provider, options: Mapping[str, A
 def remove_provider(*, actor: Actor, provider: Provider) -> None:
     """For good. People keep the roles that it gave, from now on as if by hand; nobody signs in by it any longer."""
     _may_write(actor, provider.org)
-    _tell("removed", provider, actor, kind=provider.kind)
+    _tell("removed", provider, actor, kind=provider.kind, before=_stands(provider))
     with platform_scope("roles given by a provider stay when it goes"):
         Provider.objects.filter(id=provider.id).delete()
 
@@ -119,7 +119,11 @@ def try_options(*, actor: Actor, org: Organization | None, kind: str, options: M
         raise
     except Exception as error:      # whatever a configuration may break is the answer, not an accident
         found = Found(False, f"{type(error).__name__}: {error}")
-    return Found(found.is_ok, _starred(found.message, given)[:1000], found.facts)
+    told = Found(found.is_ok, _starred(found.message, given)[:1000], found.facts)
+    where = provider.org_id if provider else org.id if org else None
+    record(Fact("provider.tested", where, "provider", provider.id if provider else None, actor.email,
+                {"kind": kind, "is_ok": told.is_ok, "message": told.message[:200]}))
+    return told
 
 
 def groups_named(*, actor: Actor, provider: Provider, typed: str) -> list[str]:
@@ -235,6 +239,11 @@ def _starred(text: str, given: Options) -> str:
     for secret in given.secret.values():
         text = text.replace(secret, "••••") if len(secret) >= 4 else text
     return text
+
+
+def _stands(row: Provider) -> dict[str, Any]:
+    """What of it is told in facts; options by their names only."""
+    return {"name": row.name, "domains": row.domains, "is_enabled": row.is_enabled}
 
 
 def _tell(what: str, provider: Provider, actor: Actor, **data: Any) -> None:

@@ -40,6 +40,8 @@ def sync_provider(*, actor: Actor | None, provider: Provider, is_dry: bool = Fal
     if not is_dry and not leases.take(lease, holder, LEASE):
         raise Conflict(f"{provider.name} is being looked at right now. Wait for that run.", code="running")
     run = DirectoryRun.objects.create(provider=provider, actor=actor.email if actor else "")
+    if actor is not None:
+        record(Fact("provider.sync_asked", provider.org_id, "provider", provider.id, actor.email, {"slug": provider.slug, "is_dry": is_dry}))
     try:
         return _ended(run, *_asked(run, provider, listing, actor, is_dry, accepted))
     finally:

@@ -9,9 +9,10 @@ from django.http import HttpRequest, HttpResponse
 
 from portal.core.errors import NotPermitted
 from portal.web.errors import answer
+from workspaces.accounts import is_alone_in
 from workspaces.actors import ONLY_ORG
 
-_OPEN = ("/accounts/login/", "/accounts/logout/", "/accounts/sso/")
+_OPEN = ("/accounts/login/", "/accounts/logout/", "/accounts/sso/", "/identity/o/device")
 
 
 def only_org_in(request: HttpRequest) -> UUID | None:
@@ -22,14 +23,22 @@ def only_org_in(request: HttpRequest) -> UUID | None:
 
 
 class AccountPages:
-    """Refuses them there: whoever chooses whom the provider names must not change a password, an address or a link."""
+    """Refuses them there: whoever chooses whom the provider names must not change a password, an address or a link, unless the account
+    is that organization's alone; and it signs in to no other application."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         path = request.path_info
-        if path.startswith(("/accounts/", "/identity/")) and not path.startswith(_OPEN) and only_org_in(request):
+        if path.startswith(("/accounts/", "/identity/")) and not path.startswith(_OPEN) and _is_closed(request, path):
             return answer(request, NotPermitted("Your organization's sign-in opens the organization, not the settings of your account. "
                                                 "Sign out, and sign in with your account's own password to change them."))
         return self.get_response(request)
+
+
+def _is_closed(request: HttpRequest, path: str) -> bool:
+    only, user = only_org_in(request), getattr(request, "user", None)
+    if only is None or user is None or not user.is_authenticated:
+        return False
+    return path.startswith("/identity/") or not is_alone_in(user.pk, only)

@@ -8,7 +8,8 @@ import sys
 
 from tests.rig.environment import ROOT
 
-TRIED = {"greenlet", "jinja2", "markupsafe", "msgpack", "_distutils_hack"}  # imported by libraries that do without them, and by setuptools at every start
+# Imported by libraries that do without them, and by setuptools at every start.
+TRIED = {"greenlet", "jinja2", "markupsafe", "msgpack", "_distutils_hack"}
 LISTED = """
 import sys
 from importlib.metadata import packages_distributions

@@ -55,7 +55,7 @@ def test_a_directory_that_is_down_fails_the_run_and_changes_nothing(wide, sync):
     Provider.objects.filter(id=wide.id).update(config=wide.config | {"url": "ldap://127.0.0.1:1"})
     wide.refresh_from_db()
     failed = sync()
-    assert failed.outcome == "failed" and "does not answer" in failed.message and len(members(user__is_active=True)) == 2
+    assert failed.outcome == "failed" and "Nothing listens on" in failed.message and len(members(user__is_active=True)) == 2
 
 
 def test_two_runs_of_one_directory_are_never_at_once(wide, sync):
