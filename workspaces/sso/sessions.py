@@ -7,6 +7,7 @@ from uuid import UUID
 from allauth.account.internal.flows.login import get_authentication_records
 from django.http import HttpRequest
 
+from portal.core.errors import NotPermitted
 from workspaces.actors import CLOSED, ONLY_ORG
 from workspaces.models import Membership, Provider, User
 from workspaces.permissions import OrgRole
@@ -47,9 +48,15 @@ def has_no_other_way(request: HttpRequest, user: User) -> str:
 
 def _vouching(request: HttpRequest, user: User) -> Provider | None:
     """By allauth's own record of how this person proved who they are, in this sign-in. A directory's is followed by one of the
-    password that was typed for it; who types a password of their own has no directory's (`workspaces.sso.backend`)."""
+    password that was typed for it; who types a password of their own has no directory's (`workspaces.sso.backend`). Raises NotPermitted
+    when it is gone meanwhile: what it vouched for would otherwise open everything."""
     records = get_authentication_records(request, user)
     has_directory = any(r.get("method") == "directory" for r in records)
     ways = [r for r in records if r.get("method") in ("socialaccount", "directory") or (r.get("method") == "password" and not has_directory)]
     named = ways[-1].get("provider") if ways else None
-    return Provider.objects.filter(slug=named).first() if named else None
+    if not named:
+        return None
+    provider = Provider.objects.filter(slug=named, is_enabled=True).first()
+    if provider is None:                # removed or switched off between the password and the second factor
+        raise NotPermitted("The sign-in service or directory that you came by is no longer there. Sign in again.")
+    return provider

@@ -1,0 +1,36 @@
+"""What a session is worth when its provider went between the first step of a sign-in and the last."""
+
+from __future__ import annotations
+
+import pytest
+from allauth.account.internal.flows.login import record_authentication
+from django.contrib.sessions.backends.db import SessionStore
+from django.test import RequestFactory
+
+from portal.core.errors import NotPermitted
+from workspaces.actors import ONLY_ORG
+from workspaces.models import Provider
+from workspaces.sso.sessions import worth_of
+from workspaces.tenancy.scope import platform_scope
+
+
+@pytest.fixture
+def half_way(story):
+    """Ben has given the password that Atlas' own directory knows, and nothing else yet."""
+    Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp")
+    request = RequestFactory().get("/")
+    request.session = SessionStore()
+    record_authentication(request, story.ben, method="directory", provider="corp")
+    return request
+
+
+def test_a_session_by_an_organizations_own_directory_is_worth_that_organization(story, half_way):
+    assert worth_of(half_way, story.ben) == {ONLY_ORG: str(story.atlas.id)}
+
+
+@pytest.mark.parametrize("meanwhile", [lambda rows: rows.delete(), lambda rows: rows.update(is_enabled=False)])
+def test_a_session_whose_directory_is_gone_meanwhile_is_worth_nothing(story, half_way, meanwhile):
+    with platform_scope("roles stay when a provider goes"):
+        meanwhile(Provider.objects.filter(slug="corp"))
+    with pytest.raises(NotPermitted, match="no longer there"):
+        worth_of(half_way, story.ben)
