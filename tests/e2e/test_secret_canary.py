@@ -69,7 +69,7 @@ def found(portal: Portal, shell: Shell) -> Found:
         for process in Path("/proc").glob("[0-9]*/cmdline"):
             got.look(f"argv of {process.parent.name}", _bytes(process))
         wait_until(lambda: api.get("jobs/1").json()["state"] == "succeeded", "the job ends", 30)
-        for path in PATHS:
+        for path in (f"{portal.url}/api/v1/orgs/home", *PATHS):
             answer = api.get(path)
             assert answer.status_code == 200, (path, answer.text)
             got.look(f"GET {path}", answer.content)
@@ -77,7 +77,7 @@ def found(portal: Portal, shell: Shell) -> Found:
     return got
 
 
-PATHS = ["", "teams", "members", "tokens", "secrets", "service-accounts", "quotas", "nodes", "jobs", "jobs/1", "jobs/1/attempts", "jobs/1/events",
+PATHS = ["teams", "members", "tokens", "secrets", "service-accounts", "quotas", "nodes", "jobs", "jobs/1", "jobs/1/attempts", "jobs/1/events",
          "jobs/1/pending", "jobs/1/logs", "jobs/1/logs/download", "jobs/1/logs/search?q=a", "jobs/1/metrics"]
 PAGES = ["", "jobs", "jobs/1", "jobs/new?from=1", "secrets", "tokens", "service-accounts", "members", "teams/default", "nodes", "queue", "clusters"]
 

@@ -227,8 +227,8 @@ def test_a_cloud_has_2000_nodes_and_wakes_what_a_job_needs(wait_for):
         cloud = start_cloud(folder)
         assert cloud.run("sinfo", "-h", "-p", "batch", "-o", "%D %t %G").strip() == "2000 idle~ gpu:h100:8"
         key = sbatch(cloud, "true", "-N2", "--gres=gpu:8")
-        assert wait_for(lambda: job(cloud, key)["NodeList"] == "e[0001-0002]")
-        assert wait_for(lambda: cloud.run("sinfo", "-h", "-n", "e0001", "-p", "batch", "-o", "%t").strip() in {"mix", "alloc"})
+        assert wait_for(lambda: job(cloud, key)["NodeList"] == "e[0001-0002]", seconds=60)
+        assert wait_for(lambda: cloud.run("sinfo", "-h", "-n", "e0001", "-p", "batch", "-o", "%t").strip() in {"mix", "alloc"}, seconds=60)
     finally:
         folder.close()
     assert not keeper.marked(str(cloud.home))
