@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -156,6 +156,7 @@ class ForwardsView(_Forwards, OrgView):
     permissions = {"POST": P.ORG_ADMIN}
 
 
+@extend_schema_view(post=extend_schema(operation_id="orgs_audit_forwards_retry", request=None, responses=OpenApiTypes.OBJECT))
 class ForwardView(_Forward, OrgView):
     permissions = {"POST": P.ORG_ADMIN, "DELETE": P.ORG_ADMIN}
 
@@ -168,6 +169,7 @@ class PlatformForwardsView(_Forwards):
     permissions, of_installation = {"POST": P.AUDIT_PLATFORM}, True
 
 
+@extend_schema_view(post=extend_schema(operation_id="audit_forwards_retry", request=None, responses=OpenApiTypes.OBJECT))
 class PlatformForwardView(_Forward):
     permissions, of_installation = {"POST": P.AUDIT_PLATFORM, "DELETE": P.AUDIT_PLATFORM}, True
 

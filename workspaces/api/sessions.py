@@ -34,7 +34,7 @@ class SessionsView(PortalView):
         actor = _owner(self.actor)
         return items(sessions_of(actor.user_id, _current(request)))  # type: ignore[arg-type]
 
-    @extend_schema(responses={204: None})
+    @extend_schema(operation_id="me_sessions_destroy_others", responses={204: None})
     def delete(self, request: Request) -> Response:
         """Sign out everywhere but here."""
         actor = _owner(self.actor)
