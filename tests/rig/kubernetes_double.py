@@ -30,7 +30,7 @@ _KINDS = {"namespaces": "Namespace", "pods": "Pod", "secrets": "Secret", "servic
 
 
 class Double:
-    """`answers`: what the next requests get instead of an answer, as (part of the path, Answer or seconds to hang)."""
+    """`answers`: what the next requests get instead of an answer, as (words of their line, Answer or seconds to hang)."""
 
     def __init__(self) -> None:
         self.store, self.token = Store(), "double"
@@ -46,7 +46,7 @@ class Double:
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
     def fail(self, part: str, answer: Answer | float, times: int = 1) -> None:
-        """The next requests whose line holds `part` get this."""
+        """The next requests whose line holds each word of `part` get this."""
         self.answers += [(part, answer)] * times
 
     def cut(self) -> None:
@@ -224,7 +224,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _fault(self, line: str) -> None:
         double = self.server.double
         for fault in double.answers:
-            if fault[0] in line:
+            if all(word in line for word in fault[0].split()):
                 double.answers.remove(fault)
                 if isinstance(fault[1], Answer):
                     raise fault[1]

@@ -75,7 +75,7 @@ def rest_row(job: Mapping[str, Any]) -> Row:
     """One of `jobs` in an answer, of any version: numbers may be objects, states lists, the exit code a status word."""
     return Row(
         int(job["job_id"]), _state(job["job_state"]), str(job.get("name") or ""),
-        str(job.get("state_description") or job.get("state_reason") or ""),        # as squeue: the longer word where there is one
+        str(job.get("state_description") or job.get("state_reason") or "").replace(" ", "_"),       # as squeue writes the longer word of the two
         number_of(job.get("start_time")), number_of(job.get("end_time")), str(job.get("nodes") or ""), str(job.get("partition") or ""),
         str(job.get("account") or ""), str(job.get("qos") or ""), str(job.get("user_name") or ""), str(job.get("comment") or ""),
         _exit(job.get("exit_code")))

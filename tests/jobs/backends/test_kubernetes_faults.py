@@ -59,7 +59,7 @@ def test_a_version_forgotten_before_connecting_is_listed_anew(double, backend, w
     key = backend.submit(launch()).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
     lists = lists_of(double)
-    double.fail("watch=1", Answer(410, "Expired", "too old resource version"), 2)
+    double.fail("/batch/v1/jobs watch=1", Answer(410, "Expired", "too old resource version"))
     double.cut()
     wait_for(lambda: lists_of(double) > lists)
     wait_for(lambda: state_of(backend, key) == State.RUNNING)

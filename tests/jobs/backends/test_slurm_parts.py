@@ -129,6 +129,12 @@ def test_a_job_of_any_version_is_read_alike(job):
     assert (row.state, row.exit, row.started) == ("FAILED", "1:0", 1000)
 
 
+def test_a_reason_that_slurmrestd_tells_with_spaces_is_told_as_squeue_writes_it():
+    said = "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"
+    row = rest_row({"job_id": 7, "job_state": "PENDING", "name": "k1", "state_reason": "Resources", "state_description": said})
+    assert waiting(row).wait == Wait.NODES_DOWN
+
+
 def test_of_two_jobs_with_one_key_the_first_counts():
     assert oldest([Row(9, "PENDING", "t-1"), Row(7, "RUNNING", "t-1"), Row(8, "PENDING", "t-2")])["t-1"].id == 7
 
