@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from tests.look.conftest import FLAGS, watch
 from tests.rig.portal import EMAIL, PASSWORD, Portal
-from tests.rig.processes import Folder, program
+from tests.rig.processes import Folder
 
 pytestmark = [pytest.mark.browser, pytest.mark.serial]
 KEY = {"protocol": "ctap2", "ctap2Version": "ctap2_1", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
@@ -29,23 +28,6 @@ def portal() -> Iterator[Portal]:
     yield made
     made.stop()
     folder.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as play:
-        chromium = play.chromium.launch(executable_path=program("chromium"), args=list(FLAGS))
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    made, complaints = browser.new_page(viewport={"width": 1440, "height": 900}), []
-    watch(made, complaints)
-    yield made
-    made.context.close()
-    assert complaints == []
 
 
 def with_key(page: Page) -> tuple[Any, str]:

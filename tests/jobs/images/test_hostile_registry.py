@@ -1,9 +1,6 @@
 """Servers that mean harm or are broken: the portal is not slowed, not filled, and not led into the house."""
 
-import contextlib
 import json
-import socket
-import threading
 import time
 
 import pytest
@@ -12,44 +9,19 @@ from jobs.images.reference import parse
 from jobs.images.registry import MANIFEST_LIMIT, read_image
 from jobs.images.wire import Policy, Unreadable, Wire
 from portal.core.addresses import is_open_internet
+from tests.rig.hostile import servers
 from tests.rig.registry import INDEX, MANIFEST, digest_of
-
-
-class Server:
-    """Answers every connection by `talk(connection, request)`; `requests` are the bytes it was asked."""
-
-    def __init__(self, talk):
-        self.socket, self.requests, self._talk = socket.create_server(("127.0.0.1", 0)), [], talk
-        self.host = f"127.0.0.1:{self.socket.getsockname()[1]}"
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def _serve(self):
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = self.socket.accept()
-                threading.Thread(target=self._one, args=(connection,), daemon=True).start()
-
-    def _one(self, connection):
-        with contextlib.suppress(OSError), connection:
-            self.requests.append(connection.recv(65536))
-            self._talk(connection, self.requests[-1])
-
-    def read(self, seconds=1.0):
-        host = frozenset({self.host})
-        return read_image(parse(f"{self.host}/team/torch:v1"), Policy(host, host, seconds=seconds))
 
 
 @pytest.fixture
 def serve():
-    servers = []
+    with servers() as start:
+        yield start
 
-    def start(talk):
-        servers.append(Server(talk if callable(talk) else lambda c, _: c.sendall(talk)))
-        return servers[-1]
 
-    yield start
-    for server in servers:
-        server.socket.close()
+def read(server, seconds=1.0):
+    host = frozenset({server.host})
+    return read_image(parse(f"{server.host}/team/torch:v1"), Policy(host, host, seconds=seconds))
 
 
 def http(status, body=b"", **headers):
@@ -61,7 +33,7 @@ def http(status, body=b"", **headers):
 def test_a_manifest_of_ten_gigabytes_is_refused_before_it_is_read(serve):
     server = serve(f"HTTP/1.1 200 OK\r\nContent-Length: {10 << 30}\r\n\r\n".encode())
     with pytest.raises(Unreadable, match="larger than any"):
-        server.read()
+        read(server)
 
 
 def test_a_manifest_without_end_is_given_up_at_the_limit(serve):
@@ -74,14 +46,14 @@ def test_a_manifest_without_end_is_given_up_at_the_limit(serve):
 
     server = serve(talk)
     with pytest.raises(Unreadable, match="larger than any"):
-        server.read(seconds=10)
+        read(server, seconds=10)
     assert sum(sent) < 4 * MANIFEST_LIMIT
 
 
 def test_redirects_without_end_are_followed_three_times(serve):
     server = serve(lambda c, _: c.sendall(http(302, Location="/v2/again")))
     with pytest.raises(Unreadable, match="redirects without end"):
-        server.read()
+        read(server)
     assert len(server.requests) == 4
 
 
@@ -89,10 +61,10 @@ def test_a_redirect_into_the_house_is_not_followed_and_takes_no_token_along(serv
     inside = serve(http(200, b"{}"))
     server = serve(http(307, Location=f"http://{inside.host}/latest/meta-data"))
     with pytest.raises(Unreadable, match="without encryption"):
-        server.read()
+        read(server)
     server = serve(http(307, Location=f"https://{inside.host}/latest/meta-data"))
     with pytest.raises(Unreadable, match="not on the open internet"):
-        server.read()
+        read(server)
     assert inside.requests == []
 
 
@@ -115,7 +87,7 @@ def test_a_redirect_to_another_allowed_host_loses_the_token(serve):
 def test_a_registry_that_hangs_costs_the_time_allowed_and_no_more(serve, talk):
     server, begin = serve(talk), time.monotonic()
     with pytest.raises(Unreadable, match=r"within 0\.5 s"):
-        server.read(seconds=0.5)
+        read(server, seconds=0.5)
     assert time.monotonic() - begin < 1.5
 
 
@@ -135,27 +107,27 @@ def test_a_registry_that_hangs_costs_the_time_allowed_and_no_more(serve, talk):
 ], ids=range(10))
 def test_an_answer_that_is_no_image_is_said_so_in_words(serve, body, says):
     with pytest.raises(Unreadable, match=says):
-        serve(http(200, body)).read()
+        read(serve(http(200, body)))
 
 
 @pytest.mark.parametrize("config", [b'{"config": {"Env": 7}}', b'{"config": []}', b'{"config": {"Env": [1, null, "NOEQUALS"]}}', b"{}"])
 def test_a_config_of_another_shape_is_an_image_that_says_nothing(serve, config):
     manifest = {"mediaType": MANIFEST, "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": digest_of(config)}}
     server = serve(lambda c, asked: c.sendall(http(200, config if b"/blobs/" in asked else json.dumps(manifest).encode())))
-    assert server.read().variants[0].env == {}
+    assert read(server).variants[0].env == {}
 
 
 def test_a_blob_that_is_not_what_its_digest_says_is_not_believed(serve):
     manifest = {"mediaType": MANIFEST, "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": digest_of(b"{}")}}
     server = serve(lambda c, asked: c.sendall(http(200, b'{"os": "x"}' if b"/blobs/" in asked else json.dumps(manifest).encode())))
     with pytest.raises(Unreadable, match="not what its digest says"):
-        server.read()
+        read(server)
 
 
 @pytest.mark.parametrize("challenge", ["", "Basic realm=x", "Bearer", 'Bearer service="x"', 'Bearer realm="ftp://x/"', 'Bearer realm="http://[::1"'])
 def test_a_demand_to_log_in_that_cannot_be_met_is_said_so(serve, challenge):
     with pytest.raises(Unreadable):
-        serve(http(401, WWW_Authenticate=challenge)).read()
+        read(serve(http(401, WWW_Authenticate=challenge)))
 
 
 def test_a_token_that_would_smuggle_a_header_is_not_sent(serve):
@@ -165,7 +137,7 @@ def test_a_token_that_would_smuggle_a_header_is_not_sent(serve):
 
     server = serve(talk)
     with pytest.raises(Unreadable, match="log in"):
-        server.read()
+        read(server)
     assert not any(b"Evil" in asked for asked in server.requests)
 
 

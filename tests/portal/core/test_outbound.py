@@ -1,8 +1,6 @@
 """Requests to an address that a person typed: judged, connected to what was judged, cut in time, and never too large."""
 
-import contextlib
 import socket
-import threading
 import time
 
 import pytest
@@ -10,42 +8,15 @@ import requests
 
 from portal.core import outbound
 from portal.core.outbound import Reach, Refused, Session
+from tests.rig.hostile import servers
 
 HERE = Reach(is_private=True, is_plain=True, seconds=2)
 
 
-class Server:
-    """Answers every connection by `talk(connection)`; `requests` are the bytes it was asked."""
-
-    def __init__(self, talk):
-        self.socket, self.requests, self._talk = socket.create_server(("127.0.0.1", 0)), [], talk
-        self.port = self.socket.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def _serve(self):
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = self.socket.accept()
-                threading.Thread(target=self._one, args=(connection,), daemon=True).start()
-
-    def _one(self, connection):
-        with contextlib.suppress(OSError), connection:
-            self.requests.append(connection.recv(65536))
-            self._talk(connection)
-
-
 @pytest.fixture
 def serve():
-    servers = []
-
-    def start(talk):
-        servers.append(Server(talk if callable(talk) else lambda c: c.sendall(talk)))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.socket.close()
+    with servers() as start:
+        yield start
 
 
 def _http(body=b"{}", status=200, head=b""):
@@ -80,7 +51,7 @@ def test_a_name_is_resolved_once_and_the_judged_address_is_the_one_used(serve, m
 
     monkeypatch.setattr(outbound.socket, "getaddrinfo", lambda host, port, *a, **k: resolve(host, port) if host == "idp.example"
                         else [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port))])
-    assert Session(HERE).get(f"http://idp.example:{server.port}/x").status_code == 200
+    assert Session(HERE).get(f"http://idp.example:{server.host.rpartition(':')[2]}/x").status_code == 200
     assert asked == ["idp.example"] and b"Host: idp.example" in server.requests[0]
 
 
@@ -92,7 +63,7 @@ def test_a_redirect_is_the_answer_and_is_not_followed(serve):
 
 
 def test_an_answer_without_end_is_cut_at_the_limit(serve):
-    def flood(connection):
+    def flood(connection, _):
         connection.sendall(b"HTTP/1.1 200 X\r\nConnection: close\r\n\r\n")
         while True:
             connection.sendall(b"x" * 65536)
@@ -103,7 +74,7 @@ def test_an_answer_without_end_is_cut_at_the_limit(serve):
 
 @pytest.mark.parametrize("said", [b"HTTP/1.1 200 X\r\nA: ", b"HTTP/1.1 200 X\r\nContent-Length: 999999\r\n\r\n"])
 def test_a_server_that_drips_is_cut_when_the_time_is_over_in_total(serve, said):
-    def drip(connection):
+    def drip(connection, _):
         connection.sendall(said)
         for _ in range(200):
             connection.sendall(b"x")
@@ -116,7 +87,7 @@ def test_a_server_that_drips_is_cut_when_the_time_is_over_in_total(serve, said):
 
 
 def test_a_server_that_drips_its_handshake_is_cut_as_well(serve):
-    def drip(connection):
+    def drip(connection, _):
         connection.sendall(b"\x16\x03\x03\x40\x00")
         for _ in range(200):
             connection.sendall(b"x")

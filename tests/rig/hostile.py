@@ -1,0 +1,46 @@
+"""A server that answers whatever a test says, byte for byte: broken, endless, lying."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+from collections.abc import Callable, Iterator
+
+
+class Server:
+    """Answers every connection by `talk(connection, request)`, or with the bytes given; `requests` are the bytes it was asked."""
+
+    def __init__(self, talk: Callable[[socket.socket, bytes], object] | bytes):
+        self.socket, self.requests, self._talk = socket.create_server(("127.0.0.1", 0)), list[bytes](), talk
+        self.host = f"127.0.0.1:{self.socket.getsockname()[1]}"
+        self.url = f"http://{self.host}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self.socket.accept()
+                threading.Thread(target=self._one, args=(connection,), daemon=True).start()
+
+    def _one(self, connection: socket.socket) -> None:
+        with contextlib.suppress(OSError), connection:
+            self.requests.append(connection.recv(65536))
+            if isinstance(self._talk, bytes):
+                connection.sendall(self._talk)
+            else:
+                self._talk(connection, self.requests[-1])
+
+
+@contextlib.contextmanager
+def servers() -> Iterator[Callable[..., Server]]:
+    """Starts servers, each until the end of the block."""
+    made: list[Server] = []
+
+    def start(talk: Callable[[socket.socket, bytes], object] | bytes) -> Server:
+        made.append(Server(talk))
+        return made[-1]
+
+    yield start
+    for server in made:
+        server.socket.close()
