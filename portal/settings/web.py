@@ -30,6 +30,8 @@ SILENCED_SYSTEM_CHECKS = [
     "security.W008",                            # the redirect to https is the front server's
 ]
 SECURE_REFERRER_POLICY = "same-origin"
+_trusted = _secure or _base.hostname in ("127.0.0.1", "localhost", "::1")
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin" if _trusted else None         # over plain http browsers heed it at home only, and complain elsewhere
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 << 20
 CSRF_FAILURE_VIEW = "portal.web.errors.csrf_failure"

@@ -62,26 +62,24 @@ class Sealer:
         if clock.monotonic() >= self._deep_at:
             self.floor, self._deep_at = 0, clock.monotonic() + DEEP
         settled = self._settled()
-        sealed = 0
+        sealed, above = 0, self.floor
         while sealed < most:
-            count = self._batch()
-            sealed += count
-            if count < BATCH:
+            rows = unsealed(above, BATCH)
+            if rows:
+                self._seal(rows)
+                sealed, above = sealed + len(rows), rows[-1][0]      # what appears below meanwhile is found by the next look
+            if len(rows) < BATCH:
                 self.floor = max(self.floor, settled)
                 break
         return sealed
 
-    def _batch(self) -> int:
-        rows = unsealed(self.floor, BATCH)
-        if not rows:
-            return 0
+    def _seal(self, rows: list[Row]) -> None:
         with transaction.atomic():                 # short: on SQLite nobody else writes meanwhile
             ends = heads_of({chain_of(row) for row in rows})
             insert_rows(AuditLink, _FIELDS, [_link(ends[chain_of(row)], row) for row in rows])
         for chain, end in ends.items():
             end.since += self.touched[chain].since if chain in self.touched else 0
         self.touched.update(ends)
-        return len(rows)
 
     def _settled(self) -> int:
         """The highest position below which nothing can still appear; a mark is made for later looks."""

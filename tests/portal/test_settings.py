@@ -1,0 +1,22 @@
+"""What the settings make of the environment, each time in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+def setting(name: str, **environment: str) -> str:
+    said = [sys.executable, "-c", f"from portal.settings import web; print(web.{name})"]
+    return subprocess.run(said, env={**os.environ, **environment}, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.parametrize("address,policy", [
+    ("https://muster.example", "same-origin"), ("http://127.0.0.1:8000", "same-origin"), ("http://[::1]:8000", "same-origin"),
+    ("http://muster.example", "None"), ("http://127.0.0.1.example", "None"),
+])  # fmt: skip
+def test_other_windows_are_kept_off_wherever_browsers_heed_it(address, policy):
+    assert setting("SECURE_CROSS_ORIGIN_OPENER_POLICY", MUSTER_BASE_URL=address) == policy
