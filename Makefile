@@ -3,11 +3,12 @@
 # make check  lint, types, import contracts, Django's checks, migrations, templates
 # make bench  the measurements behind docs/bench.md       make storm  kill -9 under load, and floods
 # make lock   remake the dependency locks                 make fmt    sort imports, mend what ruff can
+# make messages   bring the catalogues of locale/ into step with the sources
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run serve directories test check bench storm lock fmt clean
+.PHONY: help run serve directories test check bench storm lock fmt messages clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,7 +16,7 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check -q
 
 help:
-	@sed -n 's/^# //p' Makefile | head -6
+	@sed -n 's/^# //p' Makefile | head -7
 
 run: $(VENV)/.base.stamp static/vendor/.stamp
 	@exec $(PY) manage.py serve
@@ -35,6 +36,9 @@ bench: $(VENV)/.dev.stamp static/vendor/.stamp
 storm: $(VENV)/.dev.stamp
 	@$(PY) -m tests.storm --submits 2000 --seeds 1,2,3
 	@$(PY) -m tests.storm.flood --gib 10
+
+messages: $(VENV)/.base.stamp
+	@$(PY) manage.py messages
 
 fmt: $(VENV)/.dev.stamp
 	@$(PY) -m ruff check --fix-only --select I,UP,RUF100 -q .

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
+from django.views.i18n import set_language
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from monitoring import health
@@ -13,6 +14,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
+    path("accounts/language/", set_language, name="account_language"),
     path("accounts/sessions/", sessions.sessions, name="account_sessions"),
     path("accounts/invitations/<str:text>/", invitations.invitation, name="account_invitation"),
     path("accounts/2fa/", include("allauth.mfa.urls")),

@@ -32,6 +32,7 @@ SILENT = {                                                       # what changes 
     ("api-session", "DELETE"): "ends a session if there is one: tests/workspaces/test_sessions.py",
     ("api-sessions", "DELETE"): "the same",
 }
+SILENT_FORMS = {"announcement-dismiss": "puts a line away for one session, and is nobody else's business"}
 WITHOUT_STATE = {"job.submitted", "cluster.tested", "job.command_run", "job.cancel_asked", "sign_in.succeeded", "token.first_used",
                  "audit.verification_asked", "provider.tested", "provider.sync_asked"}
 ID = "the-walk-over-all"
@@ -74,7 +75,7 @@ FORMS: dict[str, dict[str, Any]] = {name: form for name, (_, form) in WRITING_PA
     "cluster-edit": {"do": "save", "anyway": "1", "url": "elsewhere", "transport": "cli", "port": "7000"},
     "cluster-node": {"do": "drain", "reason": "fan"}}
 ROWS = [(name, verb, path) for name, path, view in API for verb in sorted(view.permissions) if verb in WRITES and (name, verb) not in SILENT]
-FORM_ROWS = [(name, path) for name, path, view in PAGES if "POST" in view.methods]
+FORM_ROWS = [(name, path) for name, path, view in PAGES if "POST" in view.methods and name not in SILENT_FORMS]
 
 
 def told() -> list[Event]:

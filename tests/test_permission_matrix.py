@@ -29,9 +29,11 @@ FORWARD = "00000000-0000-7000-8000-000000000011"
 VALUES = {"org": "atlas", "team": "vision", "email": "ben@atlas.example", "token": "00000000-0000-7000-8000-000000000000", "job": "1",
           "forward": FORWARD, "node": "n1", "verb": "hold", "cluster": "local", "pool": "main", "role": "trainer", "account": "nightly",
           "where": "vision", "secret": "wandb", "number": "1",
+          "announcement": "00000000-0000-7000-8000-000000000003",
           "slug": "corp", "invitation": "00000000-0000-7000-8000-000000000001", "session": "00000000-0000-7000-8000-000000000002"}
 OPEN = {"healthz", "readyz", "schema", "docs", "start"}          # for everybody, by purpose
-OPERATORS = {Permission.AUDIT_PLATFORM, Permission.CLUSTERS_READ, Permission.CLUSTERS_WRITE}  # not even an owner of an organization has these
+OPERATORS = {Permission.AUDIT_PLATFORM, Permission.CLUSTERS_READ, Permission.CLUSTERS_WRITE,
+             Permission.PLATFORM_ADMIN}  # not even an owner of an organization has these
 OWN = {"api-me", "api-sessions", "api-session", "api-orgs", "api-agent-samples", "metrics"}     # of a person or the platform, not of an organization
 
 

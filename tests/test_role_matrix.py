@@ -182,6 +182,7 @@ WRITING_PAGES = {
     "roles": (PEOPLE, {"slug": "helpdesk", "kind": "org", "permissions": "members:write"}),
     "role": (PEOPLE, {"do": "save", "name": "Trainers", "permissions": "teams:read"}),
     "invitations": (PEOPLE, {"email": "new@atlas.example"}),
+    "announcements": (OWNERS, {"text": "Maintenance tonight", "level": "warning"}),
     "service-accounts": (PEOPLE, {"name": "fresh"}),
     "service-account": (PEOPLE, {"do": "remove"}),
     "secrets": (WORKERS, {"do": "set", "where": "vision", "name": "wandb", "value": "x"}),

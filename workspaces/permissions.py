@@ -25,6 +25,7 @@ class Permission(StrEnum):
     MEMBERS_WRITE = "members:write"
     NODES_READ = "nodes:read"
     ORG_ADMIN = "org:admin"
+    PLATFORM_ADMIN = "platform:admin"    # organizations, people and announcements of the whole installation: operators only
     PROVIDERS_READ = "providers:read"    # directories and single sign-on
     PROVIDERS_WRITE = "providers:write"  # an owner's: who points a directory elsewhere can sign in as anybody whom it names
     QUOTAS_READ = "quotas:read"
@@ -57,7 +58,7 @@ P = Permission
 _SEE = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE})
 _WORK = frozenset({P.JOBS_CANCEL, P.JOBS_EXEC, P.JOBS_READ, P.JOBS_SUBMIT, P.JOBS_WRITE_METRICS, P.SECRETS_READ, P.SECRETS_WRITE})
 # Hardware and agents are nobody's in an organization: no role of one holds these.
-OPERATORS_ONLY = frozenset({P.AGENT_WRITE, P.AUDIT_PLATFORM, P.CLUSTERS_READ, P.CLUSTERS_WRITE})
+OPERATORS_ONLY = frozenset({P.AGENT_WRITE, P.AUDIT_PLATFORM, P.CLUSTERS_READ, P.CLUSTERS_WRITE, P.PLATFORM_ADMIN})
 # Making owners, and saying who is known to be whom, is what being the owner means: no other role of an organization holds these.
 OWNERS_ONLY = frozenset({P.ORG_ADMIN, P.PROVIDERS_WRITE})
 _ALL = frozenset(Permission) - OPERATORS_ONLY
@@ -115,6 +116,7 @@ WORDS: dict[Permission, str] = {
     P.MEMBERS_WRITE: _("bring people in, change their roles and take them out"),
     P.NODES_READ: _("see nodes and pools"),
     P.ORG_ADMIN: _("make owners and change them"),
+    P.PLATFORM_ADMIN: _("make organizations, suspend people and speak to everybody"),
     P.PROVIDERS_READ: _("see directories and what their groups give"),
     P.PROVIDERS_WRITE: _("connect directories and say what their groups give"),
     P.QUOTAS_READ: _("see quotas"),

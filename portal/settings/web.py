@@ -37,7 +37,11 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 8 << 20
 CSRF_FAILURE_VIEW = "portal.web.errors.csrf_failure"
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English")]
+LANGUAGES = [("en", "English"), ("ko", "한국어"), ("ja", "日本語")]     # each in its own name: docs/design/languages.md says how to add one
+LOCALE_PATHS = [env.ROOT / "locale"]
+LANGUAGE_COOKIE_NAME = f"muster_language{_suffix}"
+LANGUAGE_COOKIE_AGE = 31_536_000
+LANGUAGE_COOKIE_SECURE, LANGUAGE_COOKIE_HTTPONLY, LANGUAGE_COOKIE_SAMESITE = _secure, True, "Lax"
 USE_I18N = USE_TZ = True
 TIME_ZONE = "UTC"
 

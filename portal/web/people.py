@@ -10,9 +10,11 @@ from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest
 from django.middleware.locale import LocaleMiddleware
+from django.utils import translation
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 _REST = "/api/v1/"
+_ENGLISH = ("/api/", "/healthz", "/readyz", "/metrics")
 
 
 def is_program(request: HttpRequest) -> bool:
@@ -38,8 +40,17 @@ class Sessions(_ForPeople, SessionMiddleware):
     """`request.session`."""
 
 
-class Languages(_ForPeople, LocaleMiddleware):
-    """The language of pages."""
+class Languages(LocaleMiddleware):
+    """The language of pages: the one chosen in the menu, else the browser's. What programs read is English, whoever asks."""
+
+    if TYPE_CHECKING:
+        get_response: Any
+
+    def __call__(self, request: HttpRequest) -> Any:
+        if request.path_info.startswith(_ENGLISH):
+            with translation.override("en"):
+                return self.get_response(request)
+        return super().__call__(request)
 
 
 class Visitors(_ForPeople, AuthenticationMiddleware):

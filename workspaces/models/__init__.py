@@ -1,4 +1,5 @@
 from workspaces.models.access import AccessToken, ServiceAccount, SignIn, SpentCode
+from workspaces.models.announcements import Announcement
 from workspaces.models.invitations import Invitation
 from workspaces.models.people import Membership, Organization, Role, Team, TeamMembership, User
 from workspaces.models.providers import GroupRule, Identity, Provider
@@ -7,6 +8,6 @@ from workspaces.models.runs import DirectoryRun
 from workspaces.models.secrets import Secret, SecretVersion
 
 __all__ = [
-    "AccessToken", "DirectoryRun", "GroupRule", "Identity", "Invitation", "Membership", "Organization", "Provider", "Quota", "Role",
-    "Secret", "SecretVersion", "ServiceAccount", "SignIn", "SpentCode", "Team", "TeamMembership", "User",
+    "AccessToken", "Announcement", "DirectoryRun", "GroupRule", "Identity", "Invitation", "Membership", "Organization", "Provider", "Quota",
+    "Role", "Secret", "SecretVersion", "ServiceAccount", "SignIn", "SpentCode", "Team", "TeamMembership", "User",
 ]

@@ -1,3 +1,4 @@
+from workspaces.services.announcements import announce, withdraw_announcement
 from workspaces.services.bootstrap import bootstrap
 from workspaces.services.invitations import accept, claim, invite, renew_invitation, revoke_invitation
 from workspaces.services.orgs import (
@@ -37,6 +38,7 @@ __all__ = [
     "accept",
     "add_member",
     "add_team_member",
+    "announce",
     "bootstrap",
     "change_member",
     "change_role",
@@ -66,4 +68,5 @@ __all__ = [
     "rotate_token",
     "set_quota",
     "set_secret",
+    "withdraw_announcement",
 ]

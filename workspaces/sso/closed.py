@@ -12,7 +12,7 @@ from portal.web.errors import answer
 from workspaces.accounts import is_alone_in
 from workspaces.actors import ONLY_ORG
 
-_OPEN = ("/accounts/login/", "/accounts/logout/", "/accounts/sso/", "/identity/o/device")
+_OPEN = ("/accounts/language/", "/accounts/login/", "/accounts/logout/", "/accounts/sso/", "/identity/o/device")
 
 
 def only_org_in(request: HttpRequest) -> UUID | None:

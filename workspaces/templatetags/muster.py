@@ -8,9 +8,9 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext
 
 from portal.core.audit.diff import details_of, diff_of
+from portal.languages import sentences
 
 register = template.Library()
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
@@ -70,8 +70,8 @@ def span(seconds: Any) -> str:
 
 @register.filter
 def words(text: str) -> str:
-    """Words that came from a table of ours, in the reader's language."""
-    return gettext(text) if text else ""
+    """Words of ours that come from Python in English, in the reader's language."""
+    return sentences.told(str(text)) if text else ""
 
 
 @register.filter

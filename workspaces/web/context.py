@@ -9,6 +9,7 @@ from django.http import HttpRequest
 
 from workspaces import selectors
 from workspaces.actors import Actor
+from workspaces.announcements import DISMISSED, announced_to
 from workspaces.permissions import Permission as P
 
 # name, address below the organization, icon, permission, key after `g`
@@ -26,6 +27,7 @@ _NAV = (
     ("Quotas", "quotas", "quotas", P.QUOTAS_READ, "q"),
     ("Tokens", "tokens", "tokens", P.TOKENS_READ, "k"),
     ("Secrets", "secrets", "secrets", None, "s"),
+    ("Announcements", "announcements", "announce", P.ORG_ADMIN, "b"),
     ("Audit", "audit", "audit", P.AUDIT_READ, "a"),
 )
 
@@ -34,7 +36,8 @@ def shell(request: HttpRequest) -> dict[str, Any]:
     """Cheap, and empty where nobody is signed in."""
     actor: Actor | None = getattr(request, "actor", None)
     org = getattr(request, "org", None)
-    shown: dict[str, Any] = {"actor": actor, "org": org, "version": settings.MUSTER_VERSION, "base_url": settings.MUSTER_BASE_URL}
+    shown: dict[str, Any] = {"actor": actor, "org": org, "version": settings.MUSTER_VERSION, "base_url": settings.MUSTER_BASE_URL,
+             "announcements": lambda: actor and announced_to(org and org.id, request.session.get(DISMISSED, ()))}
     if actor is None or org is None:
         return shown
     nav = _nav(request, actor, org.slug)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.web import audit, directories, invitations, roles, secrets, service_accounts, tokens, views
+from workspaces.web import announcements, audit, directories, invitations, roles, secrets, service_accounts, tokens, views
 
 urlpatterns = [
     path("", views.start, name="start"),
@@ -25,6 +25,8 @@ urlpatterns = [
     path("<slug:org>/audit/export", audit.export, name="audit-export"),
     path("<slug:org>/audit/installation", audit.installation, name="audit-installation"),
     path("<slug:org>/audit/installation/export", audit.export_installation, name="audit-installation-export"),
+    path("<slug:org>/announcements", announcements.announcements, name="announcements"),
+    path("<slug:org>/announcements/<uuid:announcement>/dismiss", announcements.dismiss_announcement, name="announcement-dismiss"),
     path("<slug:org>/directories", directories.directories, name="directories"),
     path("<slug:org>/directories/<slug:slug>", directories.directory, name="directory"),
     path("<slug:org>/directories/<slug:slug>/edit", directories.edit_directory, name="directory-edit"),

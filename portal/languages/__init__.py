@@ -1,0 +1,1 @@
+"""English, Korean and Japanese: catalogues and their making (docs/design/languages.md)."""

@@ -1,0 +1,161 @@
+"""The languages of the pages: chosen, remembered, complete; and a new page cannot forget them."""
+
+from __future__ import annotations
+
+import gettext
+import io
+
+import pytest
+from django.utils import translation
+
+from portal.languages import catalogue, checking, python, sources
+from portal.languages.catalogue import Message
+from portal.languages.pages import untranslated
+from portal.languages.sentences import told
+from tests.rig.environment import ROOT
+
+RESOURCES = {"cpu", "memory", "gpu", "gpu.h100", "gpu.h200", "jobs", "QOS"}      # written so in specs and by schedulers
+
+
+def test_no_template_says_anything_outside_of_its_translate_tags():
+    found = {(path.name, piece) for path in sorted((ROOT / "templates").rglob("*")) if path.suffix in {".html", ".txt"}
+             for piece in untranslated(path.read_text())}
+    assert {(name, piece) for name, piece in found if piece not in RESOURCES} == set()
+
+
+@pytest.mark.parametrize(("template", "pieces"), [
+    ("<h1>Good day</h1>", ["Good day"]),
+    ("{% if a %}<b>yes</b>{% else %}{{ a }} cores{% endif %}", ["yes", "cores"]),
+    ('<a title="Close it" href="/jobs/new">×</a>', ['"Close it"']),
+    ('<input placeholder="Your name"><input placeholder="nightly"><input placeholder="a=1, b=2">', ['"Your name"']),
+    ('<pre>muster run</pre><kbd>Esc</kbd>{% translate "Good day" %}{% blocktranslate with n=n %}{{ n }} jobs{% endblocktranslate %} 4 GPUs', []),
+    ('{% comment %}not said{% endcomment %}{# nor this #}<time datetime="2026">{{ at }}</time>', []),
+])
+def test_plain_text_in_a_template_is_found_and_code_names_and_examples_are_not(template, pieces):
+    assert list(untranslated(template)) == pieces
+
+
+def test_the_sources_say_what_people_read_and_not_what_programs_do():
+    text = '''
+"""A module that says nothing."""
+log.warning("This went to the log.")
+TITLE = _("Jobs")
+WORDS = ngettext("%(n)s job", "%(n)s jobs", 2)
+raise NotFound(f"There is no job {number} in {org.name}. " "Look again.")
+key = "no sentence"
+'''
+    found = {(m.id, m.plural) for m in python.texts_of(text, "jobs/x.py")}
+    assert found == {("Jobs", ""), ("%(n)s job", "%(n)s jobs"), ("There is no job {number} in {name}. Look again.", "")}
+    assert {m.id for m in python.texts_of(text, "jobs/api/x.py")} == {"Jobs", "%(n)s job"}
+
+
+def test_templates_and_scripts_are_read_as_django_and_the_browser_will_look_them_up():
+    page = """{% translate "100 % done" %}{% blocktranslate count n=n %}{{ n }} job{% plural %}{{ n }} jobs{% endblocktranslate %}
+              {{ x|default:_("none") }}"""
+    assert [(m.id, m.plural) for m in sources.of_template(page)] == [
+        ("100 %% done", ""), ("%(n)s job", "%(n)s jobs"), ("none", "")]
+    script = 't("Copied"); many(rows.length, "{n} row", "{n} rows"); get("Nothing");'
+    assert [(m.id, m.plural) for m in sources.of_script(script)] == [("Copied", ""), ("{n} row", "{n} rows")]
+
+
+def test_a_catalogue_comes_back_from_a_file_as_it_was_written(tmp_path):
+    made = [Message('One "line"\nand a second\\', said="한 줄"), Message("%(n)s job", "%(n)s jobs", said="작업 %(n)s개", files={"a.html", "b.html"}),
+            Message("May", context="month", said="5월"), Message("old", said="낡은", is_fuzzy=True)]
+    path = tmp_path / "django.po"
+    path.write_text(catalogue.written(made))
+    assert catalogue.read(path) == {m.key: m for m in made}
+
+
+def test_what_is_compiled_is_read_by_pythons_own_gettext_and_fuzzy_is_left_out():
+    made = [Message("Jobs", said="작업"), Message("%(n)s job", "%(n)s jobs", said="작업 %(n)s개"), Message("old", said="낡은", is_fuzzy=True)]
+    read = gettext.GNUTranslations(io.BytesIO(catalogue.compiled(made)))
+    assert read.gettext("Jobs") == "작업" and read.gettext("old") == "old"
+    assert read.ngettext("%(n)s job", "%(n)s jobs", 1) == read.ngettext("%(n)s job", "%(n)s jobs", 5) == "작업 %(n)s개"
+
+
+@pytest.mark.parametrize(("message", "fault"), [
+    (Message("Jobs"), "not translated"),
+    (Message("Jobs", said="작업", is_fuzzy=True), "fuzzy"),
+    (Message("{n} of {m}", said="{n}"), "placeholders"),
+    (Message("%(a)s jobs", said="작업 %(b)s"), "placeholders"),
+    (Message("<b>Now</b>", said="지금"), "tags"),
+    (Message("Jobs", said="ジョブ"), "another language"),
+])
+def test_a_catalogue_that_may_not_be_shown_is_found_out(message, fault):
+    found = list(checking.faults("ko", {message.key: message}, {message.key: message}))
+    assert len(found) == 1 and fault in found[0]
+
+
+def test_a_catalogue_that_is_out_of_step_is_found_out():
+    new, old = Message("New", said="새"), Message("Old", said="옛")
+    found = [line.split(":")[1].split("(")[0].strip() for line in checking.faults("ko", {new.key: new}, {old.key: old})]
+    assert found == ["not there", "no longer used"]
+
+
+KNOWN = {"{name} is changed.": "{name}을(를) 변경했습니다.", "The limit is set.": "한도를 설정했습니다.",
+         "{a} of {b}: {why}": "{b} 중 {a}: {why}", "There is no {kind} {name} here.": "여기에는 {name}이라는 {kind}이(가) 없습니다."}
+
+
+@pytest.fixture
+def korean(monkeypatch):
+    from portal.languages import sentences
+
+    monkeypatch.setattr(sentences, "_messages", lambda language: list(KNOWN.items()))
+    for cached in (sentences._told, sentences._catalogue):
+        cached.cache_clear()
+    with translation.override("ko"):
+        yield
+    for cached in (sentences._told, sentences._catalogue):
+        cached.cache_clear()
+
+
+@pytest.mark.parametrize(("english", "said"), [
+    ("The limit is set.", "한도를 설정했습니다."),
+    ("Vision & more is changed.", "Vision & more을(를) 변경했습니다."),
+    ("The limit is set. Vision is changed.", "한도를 설정했습니다. Vision을(를) 변경했습니다."),
+    ("1 of 2: The limit is set.", "2 중 1: 한도를 설정했습니다."),
+    ("Nobody has said this.", "Nobody has said this."),
+    ("The limit is set. Nobody has said this.", "한도를 설정했습니다. Nobody has said this."),
+    ("{name} is changed.", "{name}을(를) 변경했습니다."),
+])
+def test_a_sentence_is_told_in_the_readers_language_by_what_it_says(korean, english, said):
+    assert told(english) == said
+
+
+def test_english_stays_as_it_came(korean):
+    with translation.override("en"):
+        assert told("The limit is set.") == "The limit is set."
+
+
+def test_the_sign_in_page_speaks_the_browsers_language_and_names_it(client, db):
+    for asked, language in (("ko-KR,ko;q=0.9,en;q=0.5", "ko"), ("ja", "ja"), ("de", "en")):
+        answer = client.get("/accounts/login/", headers={"Accept-Language": asked})
+        assert f'<html lang="{language}">' in answer.content.decode() and answer.headers["Content-Language"] == language
+
+
+def test_a_language_is_chosen_in_the_menu_and_remembered_whatever_the_browser_says(story):
+    client = story.client(story.ada)
+    assert '<button name="language" value="ko"' in client.get("/atlas/").content.decode()
+    answer = client.post("/accounts/language/", {"language": "ko"}, headers={"Referer": "http://testserver/atlas/jobs"})
+    assert answer.status_code == 302 and answer["Location"].endswith("/atlas/jobs")
+    cookie = next(c for name, c in client.cookies.items() if name.startswith("muster_language"))
+    assert cookie["max-age"] == 31_536_000 and cookie["httponly"] and cookie["samesite"] == "Lax"
+    assert '<html lang="ko">' in client.get("/atlas/teams", headers={"Accept-Language": "ja"}).content.decode()
+
+
+def test_an_unknown_language_changes_nothing_and_nobody_is_sent_to_another_site(client, db):
+    client.post("/accounts/language/", {"language": "tlh"})
+    assert not client.cookies
+    answer = client.post("/accounts/language/", {"language": "ko", "next": "https://elsewhere.example/"})
+    assert answer["Location"] == "/"
+
+
+def test_programs_are_told_english_whatever_they_ask_and_whoever_came_before(story):
+    person, program = story.client(story.ada), story.api(story.ada)
+    person.post("/accounts/language/", {"language": "ko"})
+    for caller in (program, person):
+        person.get("/atlas/jobs")
+        answer = caller.get("/api/v1/orgs/atlas/jobs/999", headers={"Accept-Language": "ko"})
+        assert answer.status_code == 404 and answer.json()["detail"].isascii()
+        with translation.override("ko"):
+            assert caller.get("/api/v1/orgs/atlas/jobs?state=none", headers={"Accept-Language": "ko"}).json()["detail"].isascii()

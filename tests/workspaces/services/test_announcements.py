@@ -1,0 +1,130 @@
+"""Announcements: who may speak to whom, who reads it, when, and that it is text and nothing else."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from portal.core import clock
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from portal.core.models import Event
+from workspaces import services
+from workspaces.announcements import announced_to
+from workspaces.models import Announcement
+from workspaces.services.announcements import MOST
+from workspaces.tenancy.scope import org_scope
+
+HOUR = timedelta(hours=1)
+ATTACK = """<script>alert(1)</script><img src=x onerror="alert(2)">{{ org }}"""
+
+
+def announce(story, text="Maintenance tonight", *, by=None, wide=False, **more):
+    return services.announce(actor=story.actor(by or story.ada), org=None if wide else story.atlas, text=text, **more)
+
+
+def read_by(story, person, path="/atlas/teams"):
+    return story.client(person).get(path).content.decode()
+
+
+def test_an_owners_announcement_is_read_by_the_organization_and_by_nobody_else(story):
+    announce(story)
+    assert "Maintenance tonight" in read_by(story, story.ben)
+    assert "Maintenance tonight" not in read_by(story, story.cyd, "/borealis/teams")
+
+
+def test_an_operators_announcement_is_read_by_everybody_also_outside_of_organizations(story):
+    with org_scope(story.atlas.id):
+        announce(story, by=story.dot, wide=True)
+    assert "Maintenance tonight" in read_by(story, story.cyd, "/borealis/teams")
+    assert "Maintenance tonight" in read_by(story, story.ben, "/accounts/sessions/")
+    assert "Maintenance tonight" not in story.client().get("/accounts/login/").content.decode()
+
+
+def test_an_owner_does_not_speak_to_the_installation_nor_withdraw_what_operators_said(story):
+    with pytest.raises(NotPermitted):
+        announce(story, wide=True)
+    row = announce(story, by=story.dot, wide=True)
+    with pytest.raises(NotPermitted):
+        services.withdraw_announcement(actor=story.actor(story.ada), org=story.atlas, pk=row.id)
+    assert Announcement.objects.count() == 1
+
+
+def test_a_member_announces_nothing_and_another_organizations_line_is_not_there(story):
+    with pytest.raises(NotPermitted):
+        announce(story, by=story.ben)
+    row = announce(story)
+    with pytest.raises(NotFound):
+        services.withdraw_announcement(actor=story.actor(story.cyd), org=story.borealis, pk=row.id)
+
+
+def test_it_begins_and_ends_when_it_says(story):
+    now = clock.now()
+    announce(story, "tomorrow", begins_at=now + HOUR)
+    soon = announce(story, "short", ends_at=now + HOUR)
+    announce(story, "for good")
+    assert {row.text for row in announced_to(story.atlas.id, ())} == {"short", "for good"}
+    Announcement.objects.filter(id=soon.id).update(ends_at=now - HOUR)
+    assert [row.text for row in announced_to(story.atlas.id, ())] == ["for good"]
+    with pytest.raises(InvalidInput, match="future"):
+        announce(story, "past", ends_at=now - HOUR)
+
+
+def test_the_gravest_stands_first(story):
+    for level in ("note", "trouble", "warning"):
+        announce(story, level, level=level)
+    assert [row.text for row in announced_to(story.atlas.id, ())] == ["trouble", "warning", "note"]
+
+
+@pytest.mark.parametrize("text", ["", "   ", "x" * 301, "a\x00b", "turned \u202e round", "bell\x07"])
+def test_what_is_no_line_of_text_is_refused(story, text):
+    with pytest.raises(InvalidInput):
+        announce(story, text)
+
+
+def test_markup_is_shown_and_not_obeyed(story):
+    announce(story, ATTACK)
+    for person, path in ((story.ben, "/atlas/teams"), (story.ada, "/atlas/announcements")):
+        page = read_by(story, person, path)
+        assert "&lt;script&gt;alert(1)" in page and "<script>alert(1)" not in page and "<img src=x" not in page
+
+
+def test_it_is_put_away_for_this_session_only(story):
+    row, ben = announce(story), story.client(story.ben)
+    answer = ben.post(f"/atlas/announcements/{row.id}/dismiss", {"back": "/atlas/members?x=1"})
+    assert (answer.status_code, answer["Location"]) == (302, "/atlas/members?x=1")
+    assert "Maintenance tonight" not in ben.get("/atlas/teams").content.decode()
+    assert "Maintenance tonight" in read_by(story, story.ben)
+
+
+@pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", ""])
+def test_putting_it_away_leads_nowhere_else(story, back):
+    row = announce(story)
+    answer = story.client(story.ben).post(f"/atlas/announcements/{row.id}/dismiss", {"back": back})
+    assert answer["Location"] == "/atlas/"
+
+
+def test_both_ends_are_facts_where_it_was_read(story):
+    row = announce(story, level="warning")
+    services.withdraw_announcement(actor=story.actor(story.ada), org=story.atlas, pk=row.id)
+    wide = announce(story, "All of you", by=story.dot, wide=True)
+    made, gone, all_of = Event.objects.filter(subject_type="announcement").order_by("position")
+    assert (made.kind, made.actor, made.data["after"]["text"]) == ("announcement.made", "ada@atlas.example", "Maintenance tonight")
+    assert (gone.kind, gone.data["before"]["level"], gone.org_id) == ("announcement.withdrawn", "warning", story.atlas.id)
+    assert (all_of.subject_id, all_of.org_id, all_of.actor) == (wide.id, None, "dot@platform.example")
+
+
+def test_a_wall_of_announcements_is_refused(story):
+    for n in range(MOST):
+        announce(story, f"line {n}")
+    with pytest.raises(Conflict, match="already"):
+        announce(story, "one more")
+
+
+def test_the_page_takes_the_times_of_a_browser_as_utc(story):
+    ada = story.client(story.ada)
+    ada.post("/atlas/announcements", {"text": "Later", "level": "trouble", "from": "2031-01-02T03:04", "until": "2031-01-03T03:04"})
+    row = Announcement.objects.get()
+    assert (row.begins_at.isoformat(), row.ends_at.isoformat()) == ("2031-01-02T03:04:00+00:00", "2031-01-03T03:04:00+00:00")
+    page = ada.post("/atlas/announcements", {"text": "x", "from": "soon"}, follow=True).content.decode()
+    assert "is no date and time" in page and Announcement.objects.count() == 1

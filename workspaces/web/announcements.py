@@ -1,0 +1,63 @@
+"""Pages: what everybody is told at the top of each page."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+
+from portal.core.errors import InvalidInput, NotFound
+from workspaces import services
+from workspaces.announcements import announcements_of, dismiss
+from workspaces.models import Announcement
+from workspaces.permissions import Permission as P
+from workspaces.web.doors import action, page
+
+
+@page(P.ORG_ADMIN, ("GET", "HEAD", "POST"))
+def announcements(request: Any) -> HttpResponse:
+    """Those that hold or will, making one, and withdrawing one."""
+    if request.method == "POST" and request.POST.get("do") == "withdraw":
+        return action(request, request.path, _("Nobody sees that any more."), lambda: services.withdraw_announcement(
+            actor=request.actor, org=request.org, pk=_id(request)))
+    if request.method == "POST":
+        return action(request, request.path, _("That is announced."), lambda: _made(request))
+    return render(request, "workspaces/announcements.html", {
+        "page_title": _("Announcements"), "rows": announcements_of(request.org.id), "may_speak_to_all": request.actor.may(P.PLATFORM_ADMIN)})
+
+
+@page(None, ("POST",))
+def dismiss_announcement(request: Any, announcement: UUID) -> HttpResponse:
+    """Not again in this session; back to where one was."""
+    dismiss(request.session, announcement)
+    back = request.POST.get("back", "")
+    is_ours = url_has_allowed_host_and_scheme(back, allowed_hosts=None) and back.startswith("/")
+    return redirect(back if is_ours else f"/{request.org.slug}/")
+
+
+def _made(request: Any) -> None:
+    given = request.POST
+    services.announce(actor=request.actor, org=None if given.get("wide") else request.org, text=given.get("text", ""),
+                      level=given.get("level", Announcement.Level.NOTE), begins_at=_moment(given, "from"), ends_at=_moment(given, "until"))
+
+
+def _moment(given: Any, name: str) -> datetime | None:
+    """As a browser's field of date and time sends it; UTC, as the page says."""
+    text = given.get(name, "").strip()
+    try:
+        found = datetime.fromisoformat(text) if text else None
+    except ValueError:
+        raise InvalidInput.at(name, _("is no date and time: 2026-11-22T18:00")) from None
+    return found.replace(tzinfo=found.tzinfo or UTC) if found else None
+
+
+def _id(request: Any) -> UUID:
+    try:
+        return UUID(request.POST.get("id", ""))
+    except ValueError:
+        raise NotFound(_("There is no such announcement here.")) from None
