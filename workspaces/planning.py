@@ -261,13 +261,14 @@ def _miss(made: Plan, gone: Known, mine: _Provided, seats: Mapping[Place, Seat],
 
 def _spare(made: Plan, world: World) -> None:
     """An organization keeps its last owner, and the installation its last operator, whatever a directory says."""
-    off = {k.user_id for k in made.off}
-    idle = off | ({k.user_id for k in world.known if not k.is_active} - {k.user_id for k in made.on})
+    off, back = {k.user_id for k in made.off}, {k.user_id for k in made.on}
+    idle = off | ({k.user_id for k in world.known if not k.is_active} - back)
     spared: dict[UUID, str] = {}
     if world.operators and world.operators <= off:
         spared[min(world.operators)] = "the last operator of this installation"
     for org_id, owners in sorted(world.owners.items()):
-        if owners and not (owners | _made_owners(made, org_id, idle)) - (off | _lost_owners(made, org_id)):
+        returning = {s.user_id for s in world.seats if s.org_id == org_id and s.user_id in back and _is_owners(s)}
+        if owners and not (owners | returning | _made_owners(made, org_id, idle)) - (off | _lost_owners(made, org_id)):
             spared.setdefault(min(owners), "the last owner of an organization")
     made.off = [k for k in made.off if k.user_id not in spared]
     made.changes = [c for c in made.changes if not (c.seat.user_id in spared and _is_owners(c.before) and not _is_owners(c.after))]

@@ -18,12 +18,14 @@ from tests.rig.processes import program
 from tests.rig.slurm_by_hand import serve_slurm
 
 ROOT = Path(__file__).resolve().parents[2]
-PYTEST = [sys.executable, "-m", "pytest", "-q", "--durations=15"]
+# The suite asks hypothesis the same each time; a run by hand looks further.
+PYTEST = [sys.executable, "-m", "pytest", "-q", "--durations=15", "--hypothesis-profile=ci"]
 # Three at once on two cores: who waits for a scheduler or a page leaves a core to the others.
 PARALLEL = ["-n", "3", "--dist", "loadfile", "-m", "not serial and not storm"]
-# A backend knows no database, and pages are looked at on embedded portals: these run in one mode.
-ONCE = {"embedded": [], "server": ["--ignore=tests/jobs/backends", "--ignore=tests/look"]}
-ALONE = {"embedded": ["-m", "serial"], "server": ["-m", "serial or storm"]}
+# What knows no database, or starts an embedded portal of its own, runs in one mode.
+BLIND = ["agent", "client", "examples", "jobs/backends", "jobs/spec", "look", "portal/blobs", "workspaces/test_planning.py"]
+ONCE = {"embedded": [], "server": [f"--ignore=tests/{name}" for name in BLIND]}
+ALONE = {"embedded": ["-m", "serial"], "server": ["-m", "serial or storm", *ONCE["server"]]}
 NO_TESTS_RAN = 5
 _SUMMARY = re.compile(r"\d+ (?:passed|failed|error)[^\n]* in [\d.]+s[^\n]*")
 
