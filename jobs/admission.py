@@ -13,7 +13,7 @@ from uuid import UUID
 from jobs.backends.base import Placement
 from jobs.specs import gpu_type_in
 from jobs.states import Wait
-from workspaces.services.quota import Meter, meters, unit_of
+from workspaces.quotas import Meter, Standing, after, freed_by, meters, refusal, unit_of
 
 QUOTA_WAITS = {"user": Wait.QUOTA_USER, "team": Wait.QUOTA_TEAM, "org": Wait.QUOTA_ORG}
 
@@ -99,10 +99,10 @@ class Change:
 
 @dataclass
 class Room:
-    """A snapshot. `limits`: (used, limit) for the meters that have one; `running`: active tasks by job (for arrays);
+    """A snapshot. `limits`: how the meters stand that have a limit or a guarantee; `running`: active tasks by job (for arrays);
     `places` is False where a scheduler stands behind and chooses nodes itself."""
 
-    limits: dict[Meter, tuple[int, int]]
+    limits: dict[Meter, Standing]
     nodes: Sequence[NodeRoom]
     places: bool = True
     trouble: str = ""
@@ -125,14 +125,22 @@ class Room:
 
     def take(self, ask: Ask, place: Placement | None) -> None:
         """Book it in."""
-        for meter, amount in meters(ask.org_id, ask.team_id, ask.user_id, ask.resources).items():
-            if meter in self.limits:
-                used, limit = self.limits[meter]
-                self.limits[meter] = (used + amount, limit)
+        self.limits.update(after(self.limits, _meters(ask)))
         if ask.job_id:
             self.running[ask.job_id] = self.running.get(ask.job_id, 0) + 1
         if place:
             next(node for node in self.nodes if node.name == place.node).take(place)
+
+    def smallest_limit(self, ask: Ask) -> dict[str, int]:
+        """The limit that would admit it now, were it the only one in the way: `enough` in facts. Nothing where it alone would not help."""
+        amounts = _meters(ask)
+        meter = refusal(self.limits, amounts)
+        if meter is None:
+            return {}
+        now = self.limits[meter]
+        enough = now.used + amounts[meter] + max(now.promised - freed_by(meter, self.limits, amounts), 0)
+        raised = replace(self, limits={**self.limits, meter: now.limited(enough)})
+        return {"enough": enough} if raised.judge(ask).wait is None else {}
 
     def smallest_change(self, ask: Ask) -> Change | None:
         """Along each axis the largest amount below what is asked that would be admitted now; of those the one that gives up
@@ -166,13 +174,15 @@ class Room:
             "largest": _total(best, lacking, ask.gpu_type), "type": ask.gpu_type})
 
     def _over_quota(self, ask: Ask) -> Verdict | None:
-        for meter, amount in meters(ask.org_id, ask.team_id, ask.user_id, ask.resources).items():
-            used, limit = self.limits.get(meter, (0, None))
-            if limit is not None and used + amount > limit:
-                return Verdict(QUOTA_WAITS[meter.scope], facts={
-                    "scope": meter.scope, "resource": meter.resource, "ask": amount, "used": used, "limit": limit,
-                    "unit": unit_of(meter.resource)})
-        return None
+        amounts = _meters(ask)
+        meter = refusal(self.limits, amounts)
+        if meter is None:
+            return None
+        now, amount = self.limits[meter], amounts[meter]
+        kept = now.promised - freed_by(meter, self.limits, amounts)
+        return Verdict(QUOTA_WAITS[meter.scope], facts={
+            "scope": meter.scope, "resource": meter.resource, "ask": amount, "used": now.used, "limit": now.limit,
+            "unit": unit_of(meter.resource)} | ({"kept": kept} if kept else {}))
 
     def _no_room(self, ask: Ask) -> Verdict:
         """Full, or free in total but on no single node."""
@@ -185,6 +195,10 @@ class Room:
                                             "most_on_one_node": max(free, default=0), "unit": unit_of(name)})
         return Verdict(Wait.SCATTERED if self.nodes else Wait.CAPACITY, facts={"apart": [n for n in ("gpu", "cpu", "memory") if ask.get(n)]}
                        if self.nodes else {})
+
+
+def _meters(ask: Ask) -> dict[Meter, int]:
+    return meters(ask.org_id, ask.team_id, ask.user_id, ask.resources)
 
 
 def _free(node: NodeRoom, resource: str, gpu_type: str) -> int:

@@ -170,12 +170,7 @@ def _held(admitted: list[Attempt]) -> list[Attempt]:
 def _hold(attempts: Sequence[Attempt]) -> bool:
     jobs = {attempt.job_id: attempt.job for attempt in attempts}
     total = meters_of((jobs[job_id], count) for job_id, count in Counter(attempt.job_id for attempt in attempts).items())
-    savepoint = transaction.savepoint()
-    if hold(total) is not None:
-        transaction.savepoint_rollback(savepoint)
-        return False
-    transaction.savepoint_commit(savepoint)
-    return True
+    return hold(total) is None
 
 
 def _lease(claim: Claim) -> None:

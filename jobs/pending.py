@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from jobs import waiting
+from jobs import limits, waiting
 from jobs.admission import Change
 from jobs.backends import telling
 from jobs.derive import verdict_of
@@ -63,7 +63,7 @@ def answer(job: Job, viewer: Actor) -> Answer | None:
     wait, facts, change = _judge(job, attempt)
     return Answer(
         code=str(wait), text=wait_text(wait, facts), since=attempt.wait_since or attempt.queued_at, numbers=facts,
-        holders=_holders(job, wait, facts, viewer), change=_offer(change), history=_history(attempt))
+        holders=_holders(job, wait, facts, viewer), change=_offer(change), advice=limits.advice(facts), history=_history(attempt))
 
 
 def _told(attempt: Attempt, viewer: Actor) -> Answer:
@@ -98,7 +98,13 @@ def _judge(job: Job, attempt: Attempt) -> tuple[Wait, Mapping[str, Any], Change 
     verdict = room.judge(ask)
     if verdict.wait is None:
         return Wait.EVALUATING, {}, None
-    return verdict.wait, verdict.facts, room.smallest_change(ask)
+    return verdict.wait, {**verdict.facts, **_whose(job, verdict.facts), **room.smallest_limit(ask)}, room.smallest_change(ask)
+
+
+def _whose(job: Job, facts: Mapping[str, Any]) -> dict[str, str]:
+    """The name that goes with a limit."""
+    names = {"org": lambda: job.org.name, "team": lambda: job.team.name, "user": lambda: job.owner.display_name}
+    return {"whose": names[facts["scope"]]()} if "scope" in facts else {}
 
 
 def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
@@ -120,10 +126,7 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
         case Wait.ARRAY_LIMIT:
             return f"{facts['running']} of at most {facts['limit']} tasks of this array run at once."
         case Wait.QUOTA_ORG | Wait.QUOTA_TEAM | Wait.QUOTA_USER:
-            whose = {"org": "The organization", "team": "The team", "user": "You"}[facts["scope"]]
-            verb = "hold" if facts["scope"] == "user" else "holds"
-            return (f"{whose} {verb} {amount_text(facts['resource'], facts['used'])} of {amount_text(facts['resource'], facts['limit'])}; "
-                    f"this asks {amount_text(facts['resource'], facts['ask'])}.")
+            return limits.limit_text(facts)
         case Wait.SCATTERED if "apart" in facts:
             words = {"gpu": "GPUs", "cpu": "cores", "memory": "memory"}
             return f"Enough {' and '.join(words[n] for n in facts['apart'])} are free, but not together on one node."
@@ -169,6 +172,18 @@ def _offer(change: Change | None) -> dict[str, Any] | None:
     return offer(change.resource, change.before, change.after) if change else None
 
 
+def _among(job: Job, wait: Wait) -> dict[str, Any]:
+    """Whose jobs count: those under the same limit, on whatever cluster, or those on the same cluster."""
+    match wait:
+        case Wait.QUOTA_TEAM:
+            return {"job__team": job.team_id}
+        case Wait.QUOTA_USER:
+            return {"job__owner": job.owner_id}
+        case Wait.QUOTA_ORG:
+            return {}
+    return {"cluster": job.cluster_id}
+
+
 def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> list[dict[str, Any]]:
     """The jobs that hold most of what is missing. Those that the viewer may not see are one line without names."""
     resource = facts.get("resource")
@@ -176,11 +191,7 @@ def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> l
         return [{"number": n, "text": f"#{n}", "since": None} for n in facts["jobs"]]
     if not isinstance(resource, str):
         return []
-    rows = Attempt.objects.filter(is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED, cluster=job.cluster_id)
-    if wait == Wait.QUOTA_TEAM:
-        rows = rows.filter(job__team=job.team_id)
-    elif wait == Wait.QUOTA_USER:
-        rows = rows.filter(job__owner=job.owner_id)
+    rows = Attempt.objects.filter(is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED, **_among(job, wait))
     held = [(a.job.resources.get(resource, 0), a) for a in rows.select_related("job__owner", "job__team")[:500]]
     held = sorted(((n, a) for n, a in held if n), key=lambda pair: -pair[0])
     seen = [(n, a) for n, a in held if viewer.may(Permission.JOBS_READ, a.job.team_id)][:HOLDERS]

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from clusters.models import Cluster, Node
 from jobs.admission import Ask, NodeRoom, Room
@@ -15,7 +15,8 @@ from jobs.backends.base import Capability
 from jobs.models import Attempt
 from jobs.states import State
 from workspaces.models import Quota
-from workspaces.services.quota import Meter
+from workspaces.quotas import Meter, Standing
+from workspaces.services.quota import meter_of, standing_of
 from workspaces.tenancy.scope import platform_scope
 
 
@@ -28,10 +29,10 @@ def room_of(cluster: Cluster, asks: Sequence[Ask], *, is_empty: bool = False) ->
                 running=_running(ask.job_id for ask in asks if ask.max_parallel and ask.job_id))
 
 
-def _limits(asks: Iterable[Ask]) -> dict[Meter, tuple[int, int]]:
+def _limits(asks: Iterable[Ask]) -> dict[Meter, Standing]:
     subjects = {subject for ask in asks for subject in (ask.org_id, ask.team_id, ask.user_id)}
-    rows = Quota.objects.filter(subject_id__in=subjects).exclude(limit=None)
-    return {Meter(q.org_id, q.scope, q.subject_id, q.resource): (q.used, q.limit) for q in rows}
+    rows = Quota.objects.filter(Q(limit__isnull=False) | Q(guaranteed__gt=0), subject_id__in=subjects)
+    return {meter_of(row): standing_of(row) for row in rows}
 
 
 def _nodes(cluster: Cluster, is_empty: bool) -> list[NodeRoom]:

@@ -15,8 +15,8 @@ from workspaces.actors import Actor
 from workspaces.models import AccessToken, Invitation, Membership, Organization, Quota, ServiceAccount, Team, TeamMembership, User
 from workspaces.own_roles import own_roles_for, read_own_roles
 from workspaces.permissions import Permission
+from workspaces.quotas import unit_of
 from workspaces.roles import role_facts, roles_of
-from workspaces.services.quota import unit_of
 from workspaces.tenancy.scope import platform_scope
 from workspaces.tokens import live_tokens
 
@@ -163,7 +163,7 @@ def quotas_for(actor: Actor) -> list[dict[str, Any]]:
     if not actor.may(Permission.QUOTAS_WRITE):
         rows = rows.filter(~Q(scope=Quota.Scope.USER) | Q(subject_id=actor.user_id))
     names = _subject_names(actor)
-    found = [quota_row(q, names.get(q.subject_id, "")) for q in rows if q.used or q.limit is not None]
+    found = [quota_row(q, names.get(q.subject_id, "")) for q in rows if q.used or q.guaranteed or q.limit is not None]
     order = {"org": 0, "team": 1, "user": 2}
     return sorted(found, key=lambda q: (order[q["scope"]], q["subject"], q["resource"]))
 
@@ -173,7 +173,8 @@ def quota_row(quota: Quota, subject: str) -> dict[str, Any]:
     scale = 1000 if quota.resource == "cpu" else 1
     return {"scope": quota.scope, "subject": subject, "resource": quota.resource,
             "limit": None if quota.limit is None else quota.limit / scale, "used": quota.used / scale,
-            "unit": unit_of(quota.resource)}
+            "guaranteed": quota.guaranteed / scale, "promised": quota.promised / scale,
+            "left": None if quota.limit is None else max(quota.limit - quota.used - quota.promised, 0) / scale, "unit": unit_of(quota.resource)}
 
 
 def _subject_names(actor: Actor) -> dict[UUID, str]:

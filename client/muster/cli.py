@@ -24,7 +24,7 @@ NOUNS = {
     "member": ("places", "members", "People of the organization."),
     "role": ("roles", "roles", "Roles, built-in and of your own making."),
     "access": ("roles", "access", "Why somebody may or may not."),
-    "quota": ("places", "quotas", "What is held, and the limits."),
+    "quota": ("quotas", "quotas", "What is held, the limits, and what is guaranteed."),
     "token": ("account", "tokens", "Access tokens."),
     "invitation": ("people", "invitations", "Links by which people come in."),
     "session": ("people", "sessions", "Where you are signed in."),

@@ -87,8 +87,17 @@ class Quotas(_Noun):
 
     def set(self, resource: str, limit: float | None, *, team: str = "", user: str = "") -> Json:
         """A limit of a team, a person, or else the organization; None lifts it. `cpu` in cores, `memory` in bytes."""
+        return self.change(resource, team=team, user=user, limit=limit)
+
+    def change(self, resource: str, *, team: str = "", user: str = "", **amounts: float | None) -> Json:
+        """`limit`, `guaranteed`, or both; what is left out stays."""
         scope = "team" if team else "user" if user else "org"
-        return self._client.send("PUT", "quotas", {"scope": scope, "subject": team or user, "resource": resource, "limit": limit})
+        return self._client.send("PUT", "quotas", {"scope": scope, "subject": team or user, "resource": resource, **amounts})
+
+    def set_many(self, changes: Sequence[Json]) -> builtins.list[Json]:
+        """All of these or none; each with `scope`, `subject`, `resource`, and `limit`, `guaranteed` or both."""
+        found: builtins.list[Json] = self._client.send("PATCH", "quotas", {"changes": [*changes]})["items"]
+        return found
 
 
 class Tokens(_Noun):

@@ -108,7 +108,7 @@ def check_possible(ask: Ask, room: Room) -> None:
         raise InvalidInput.at(field, f"asks {amount_text(facts['resource'], facts['ask'])}{kind}; the largest node, {facts['node']}, "
                                      f"has {amount_text(facts['resource'], facts['largest'])}")
     for meter, amount in meters(ask.org_id, ask.team_id, ask.user_id, ask.resources).items():
-        _, limit = room.limits.get(meter, (0, None))
+        limit = now.limit if (now := room.limits.get(meter)) else None
         if limit is not None and amount > limit:
             whose = {"org": "the organization's", "team": "the team's", "user": "your"}[meter.scope]
             raise QuotaExceeded(

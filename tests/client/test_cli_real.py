@@ -54,6 +54,7 @@ LEAVES = {
     "role delete": ["trainer"],
     "access why": ["ben@atlas.example", "jobs:submit"],
     "quota list": [],
+    "quota show": [],
     "quota set": ["jobs", "1000"],
     "token list": [],
     "token create": ["a test"],

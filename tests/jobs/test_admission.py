@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jobs.admission import Ask, NodeRoom, Room, plan
 from jobs.states import Wait
-from workspaces.services.quota import Meter, meters
+from workspaces.quotas import Meter, Standing, meters
 
 ORG, TEAM, USER = UUID(int=1), UUID(int=2), UUID(int=3)
 MIB = 1 << 20
@@ -45,7 +45,7 @@ def rooms(draw):
         for resource, step in STEP.items():
             if draw(st.integers(0, 3)) == 0:
                 limit = draw(st.integers(0, 100)) * step
-                limits[Meter(ORG, scope, subject, resource)] = (draw(st.integers(0, 100)) * step, limit)
+                limits[Meter(ORG, scope, subject, resource)] = Standing(draw(st.integers(0, 100)) * step, limit)
     return Room(limits, draw(nodes()), places=draw(st.integers(0, 4)) > 0)
 
 
@@ -87,7 +87,7 @@ def _brute(room: Room, ask: Ask) -> Wait | None:
     if room.places and not any(fits(n.total_cpus, n.total_memory, n.total_gpus) for n in room.nodes):
         return Wait.IMPOSSIBLE
     for meter, amount in meters(ORG, TEAM, USER, ask.resources).items():
-        used, limit = room.limits.get(meter, (0, None))
+        used, limit, *_ = room.limits.get(meter, Standing())
         if limit is not None and used + amount > limit:
             return {"org": Wait.QUOTA_ORG, "team": Wait.QUOTA_TEAM, "user": Wait.QUOTA_USER}[meter.scope]
     if room.places and not any(fits(n.cpus, n.memory, n.gpus) for n in room.nodes):
@@ -106,14 +106,14 @@ def test_a_plan_never_gives_out_more_than_there_is_nor_one_gpu_twice(room, wante
         here = [a for a, v in admitted if v.place and v.place.node == node.name]
         assert sum(a.get("cpu") for a in here) <= node.cpus
         assert sum(a.get("memory") for a in here) <= node.memory
-    for meter, (used, limit) in before.limits.items():
+    for meter, (used, limit, *_) in before.limits.items():
         held = sum(a.get(meter.resource) for a, _ in admitted)
         assert not held or used + held <= limit
 
 
 def test_every_reason_has_its_numbers():
     node = NodeRoom("n0", 1000, 8 * MIB, [], 4000, 8 * MIB, [(0, "GPU-0", "h100")])
-    room = Room({Meter(ORG, "team", TEAM, "cpu"): (3000, 4000)}, [node])
+    room = Room({Meter(ORG, "team", TEAM, "cpu"): Standing(3000, 4000)}, [node])
     full = room.judge(Ask(ORG, TEAM, USER, {"cpu": 2000, "jobs": 1}))
     assert full.wait == Wait.QUOTA_TEAM
     assert (full.facts["used"], full.facts["limit"], full.facts["ask"]) == (3000, 4000, 2000)

@@ -13,12 +13,13 @@ from jobs.backends.base import Capability, Handle, Observation, Poll, Rejected, 
 from jobs.dispatch import LEASE, claim_due, dispatch_all
 from jobs.handover import hand_over
 from jobs.models import Attempt, Job
+from jobs.pending import answer
 from jobs.states import Reason, State, Wait
 from jobs.watch import observe
 from portal.core import clock
 from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.models import Quota
-from workspaces.services import set_quota
+from workspaces.services import Wanted, create_team, set_quota, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
@@ -201,3 +202,35 @@ def test_the_sweep_finds_what_a_lost_hint_left_behind(story, backend, monkeypatc
     monkeypatch.setattr(dispatch, "hint", asked.append)
     dispatch.due_sweep()
     assert asked == ["jobs.dispatch"]
+
+
+def test_a_waiting_job_says_whose_limit_it_is_who_holds_it_and_which_limit_would_be_enough(story, backend):
+    cluster_with(cpus=100)
+    with org_scope(story.atlas.id):
+        set_quota(actor=story.actor(story.ada), org=story.atlas, scope="team", subject="vision", resource="cpu", limit=3)
+    first = submit(story, resources={"cpus": 2})
+    waits = submit(story, resources={"cpus": 2})
+    dispatch_all()
+    with org_scope(story.atlas.id):
+        told = answer(Job.objects.get(id=waits.id), story.actor(story.ada))
+    assert told.text == "Team Vision holds 2 cores of 3 cores; this asks 2 cores."
+    assert told.advice == "It would start now if the limit of team Vision were 4 cores."
+    assert [h["number"] for h in told.holders] == [first.number]
+    assert told.change["to"] == 1
+
+
+def test_what_is_guaranteed_to_another_team_is_not_taken_and_the_reason_says_so(story, backend):
+    cluster_with(cpus=100)
+    with org_scope(story.atlas.id):
+        create_team(actor=story.actor(story.ada), org=story.atlas, slug="language")
+        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[
+            Wanted("org", "", "cpu", 8), Wanted("team", "language", "cpu", guaranteed=6)])
+    submit(story, resources={"cpus": 1})
+    waits = submit(story, resources={"cpus": 2})
+    dispatch_all()
+    assert len(backend.started) == 1
+    with org_scope(story.atlas.id):
+        told = answer(Job.objects.get(id=waits.id), story.actor(story.ada))
+    assert told.text == "Atlas holds 1 core of 8 cores, and 6 cores of it are kept free for what others are guaranteed; this asks 2 cores."
+    assert told.advice == "It would start now if the limit of Atlas were 9 cores."
+    assert told.change["to"] == 1

@@ -128,22 +128,6 @@ class ChangeServiceAccountSerializer(serializers.Serializer):  # type: ignore[ty
     role = serializers.CharField(max_length=40, required=False)
 
 
-class QuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    scope = serializers.CharField()
-    subject = serializers.CharField()
-    resource = serializers.CharField()
-    limit = serializers.FloatField(allow_null=True)
-    used = serializers.FloatField()
-    unit = serializers.CharField()
-
-
-class SetQuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    scope = serializers.ChoiceField(["org", "team", "user"])
-    subject = serializers.CharField(max_length=254, required=False, default="", allow_blank=True)
-    resource = serializers.CharField(max_length=40)
-    limit = serializers.FloatField(allow_null=True)
-
-
 class MeSerializer(serializers.Serializer):  # type: ignore[type-arg]
     email = serializers.CharField()
     name = serializers.CharField()

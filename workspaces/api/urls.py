@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.api import audit, invitations, providers, roles, secrets, service_accounts, sessions, views
+from workspaces.api import audit, invitations, providers, quotas, roles, secrets, service_accounts, sessions, views
 
 _PROVIDER = "orgs/<slug:org>/providers/<slug:slug>"
 
@@ -56,5 +56,5 @@ urlpatterns = [
     path(f"{_PROVIDER}/rules", providers.ProviderRulesView.as_view(), name="api-provider-rules"),
     path(f"{_PROVIDER}/groups", providers.ProviderGroupsView.as_view(), name="api-provider-groups"),
     path(f"{_PROVIDER}/runs", providers.ProviderRunsView.as_view(), name="api-provider-runs"),
-    path("orgs/<slug:org>/quotas", views.QuotasView.as_view(), name="api-quotas"),
+    path("orgs/<slug:org>/quotas", quotas.QuotasView.as_view(), name="api-quotas"),
 ]

@@ -1,4 +1,4 @@
-"""REST: who one is, organizations, teams, members, tokens, quotas."""
+"""REST: who one is, organizations, teams, members, tokens."""
 
 from __future__ import annotations
 
@@ -196,22 +196,6 @@ class TokenView(OrgView):
         """End a token."""
         services.revoke_token(actor=self.actor, token_id=token)
         return Response(status=status.HTTP_204_NO_CONTENT)
-
-
-class QuotasView(OrgView):
-    permissions = {"GET": P.QUOTAS_READ, "PUT": P.QUOTAS_WRITE}
-
-    @extend_schema(responses=s.QuotaSerializer(many=True))
-    def get(self, request: Request) -> Response:
-        """What is held, and the limits."""
-        return items(selectors.quotas_for(self.actor))
-
-    @extend_schema(request=s.SetQuotaSerializer, responses=s.QuotaSerializer)
-    def put(self, request: Request) -> Response:
-        """Set or lift a limit."""
-        body = read(s.SetQuotaSerializer, request)
-        row = services.set_quota(actor=self.actor, org=self.org, **body)
-        return Response(selectors.quota_row(row, body["subject"] or self.org.slug))
 
 
 def _team(view: OrgView, team: Team) -> dict[str, Any]:

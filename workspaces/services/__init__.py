@@ -13,7 +13,7 @@ from workspaces.services.orgs import (
     rename_team,
     require_second_factor,
 )
-from workspaces.services.quota import set_quota
+from workspaces.services.quota_setting import Wanted, set_quota, set_quotas
 from workspaces.services.roles import change_role, delete_role, make_role
 from workspaces.services.secrets import delete_secret, delete_version, set_secret
 from workspaces.services.service_accounts import (
@@ -34,6 +34,7 @@ from workspaces.services.tokens import (
 
 __all__ = [
     "Bearer",
+    "Wanted",
     "Wish",
     "accept",
     "add_member",
@@ -67,6 +68,7 @@ __all__ = [
     "revoke_token",
     "rotate_token",
     "set_quota",
+    "set_quotas",
     "set_secret",
     "withdraw_announcement",
 ]

@@ -1,4 +1,4 @@
-"""Teams, members, quotas and nodes."""
+"""Teams, members and nodes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from muster.errors import InvalidInput, Json
+from muster.errors import Json
 from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago, amount, size
 
 teams = Commands(help="Teams and who is in them.")
 members = Commands(help="People of the organization.")
-quotas = Commands(help="What is held, and the limits.")
 nodes = Commands(help="Machines and GPUs.")
 TeamName = Annotated[str, Argument(metavar="TEAM")]
 Email = Annotated[str, Argument(metavar="EMAIL")]
-_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 @teams.command("list")
@@ -100,29 +98,6 @@ def remove_member(session: Session, email: Email) -> None:
     session.show({"removed": email}, f"{email} is no longer a member.", [email])
 
 
-@quotas.command("list")
-def list_quotas(session: Session) -> None:
-    """What is held, and the limits."""
-    found = session.client.get("quotas")
-    rows = ([q["scope"], q["subject"], q["resource"], amount(q["used"], q["unit"]), amount(q["limit"], q["unit"])] for q in found["items"])
-    table = Table(["Of", "Who", "Resource", ">Held", ">Limit"], rows, "Nothing is held, and no limit is set. Set one: muster quota set gpu 8")
-    session.show(found, table, [f"{q['scope']}:{q['subject']}:{q['resource']}" for q in found["items"]])
-
-
-@quotas.command("set")
-def set_quota(
-    session: Session,
-    resource: Annotated[str, Argument(metavar="RESOURCE", help="cpu, memory, gpu, gpu.<type> or jobs.")],
-    limit: Annotated[str, Argument(metavar="LIMIT", help="A number, for memory also 512G, or none.")],
-    user: Annotated[str, Option("--user", metavar="EMAIL", help="Of a person.")] = "",
-) -> None:
-    """Set or lift a limit of the organization; with --team or --user, of that team or person."""
-    if user and session.team:
-        raise InvalidInput("Name a team or a user, not both")
-    made = session.client.quotas.set(resource, _limit(limit), team=session.team or "", user=user)
-    session.show(made, f"{made['scope']} {made['subject']}: {_limit_text(made)} {resource}.", [made["resource"]])
-
-
 @nodes.command("list")
 def list_nodes(session: Session) -> None:
     """Machines, what is held of them, and how they do."""
@@ -177,18 +152,3 @@ def _gpus(node: Json) -> str:
     if not gpus:
         return str(node.get("note") or "none")
     return f"{sum(bool(gpu.get('is_held')) for gpu in gpus)}/{len(gpus)} {gpus[0].get('type') or ''}".strip()
-
-
-def _limit_text(made: Json) -> str:
-    return "no limit of" if made["limit"] is None else f"at most {amount(made['limit'], made['unit'])} of"
-
-
-def _limit(text: str) -> float | None:
-    if text.lower() == "none":
-        return None
-    head = text.rstrip("iBb")
-    unit = _UNITS.get(head[-1:].upper(), 1)
-    try:
-        return float(head[:-1] if unit > 1 else head) * unit
-    except ValueError as error:
-        raise InvalidInput(f"{text} is no limit: write a number, for memory also 512G, or none") from error

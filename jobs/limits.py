@@ -1,0 +1,32 @@
+"""What is said of a limit that a job waits for: whose, how much, what is kept for others, and which limit would be enough."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jobs.words import amount_text
+
+_NOBODY = {"org": "The organization", "team": "The team", "user": "Its owner"}
+_NAMED = {"org": "{}", "team": "Team {}", "user": "{}"}
+
+
+def limit_text(facts: Mapping[str, Any]) -> str:
+    """"Team Vision holds 7 GPUs of 8 GPUs; this asks 2 GPUs."."""
+    def text(name: str) -> str:
+        return amount_text(facts["resource"], facts[name])
+    kept = f", and {text('kept')} of it are kept free for what others are guaranteed" if facts.get("kept", 0) > 0 else ""
+    return f"{whose(facts)} holds {text('used')} of {text('limit')}{kept}; this asks {text('ask')}."
+
+
+def advice(facts: Mapping[str, Any]) -> str:
+    """Which limit would start it now."""
+    if "enough" not in facts:
+        return ""
+    return f"It would start now if the limit of {whose(facts, is_first=False)} were {amount_text(facts['resource'], facts['enough'])}."
+
+
+def whose(facts: Mapping[str, Any], *, is_first: bool = True) -> str:
+    """Whose limit it is; by name where the name is known."""
+    said = _NAMED[facts["scope"]].format(facts["whose"]) if facts.get("whose") else _NOBODY[facts["scope"]]
+    return said if is_first or (facts.get("whose") and facts["scope"] != "team") else said[0].lower() + said[1:]
