@@ -31,7 +31,7 @@ SILENCED_SYSTEM_CHECKS = [
 ]
 SECURE_REFERRER_POLICY = "same-origin"
 _trusted = _secure or _base.hostname in ("127.0.0.1", "localhost", "::1")
-SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin" if _trusted else None         # over plain http browsers heed it at home only, and complain elsewhere
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin" if _trusted else None         # elsewhere browsers ignore it, and complain
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 << 20
 CSRF_FAILURE_VIEW = "portal.web.errors.csrf_failure"

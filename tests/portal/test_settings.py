@@ -14,7 +14,7 @@ def setting(name: str, **environment: str) -> str:
     return subprocess.run(said, env={**os.environ, **environment}, capture_output=True, text=True, check=True).stdout.strip()
 
 
-@pytest.mark.parametrize("address,policy", [
+@pytest.mark.parametrize(("address", "policy"), [
     ("https://muster.example", "same-origin"), ("http://127.0.0.1:8000", "same-origin"), ("http://[::1]:8000", "same-origin"),
     ("http://muster.example", "None"), ("http://127.0.0.1.example", "None"),
 ])  # fmt: skip

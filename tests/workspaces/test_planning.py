@@ -138,7 +138,8 @@ def test_an_organization_that_had_an_owner_keeps_one(rule_list, named, world):
 
 
 def test_an_owner_who_is_switched_on_again_counts_as_one():
-    known = [Known(UUID(int=1), "s0", user_of("s0"), "s0@x.example"), Known(UUID(int=2), "s1", user_of("s1"), "s1@x.example", is_gone=True, is_active=False)]
+    known = [Known(UUID(int=1), "s0", user_of("s0"), "s0@x.example"),
+             Known(UUID(int=2), "s1", user_of("s1"), "s1@x.example", is_gone=True, is_active=False)]
     seats = [Seat(UUID(int=3 + n), ORGS[0], None, k.user_id, "owner") for n, k in enumerate(known)]
     made = plan([], [Person("s1", "s1@x.example")], with_owners(World(PROVIDER, None, known, seats)))
     assert (made.off, made.on, made.spared) == ([known[0]], [known[1]], [])
