@@ -14,6 +14,7 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "allauth.socialaccount",
+    "allauth.idp.oidc",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",

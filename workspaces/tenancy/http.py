@@ -25,6 +25,7 @@ from workspaces.sessions import seen
 from workspaces.tenancy.scope import org_scope
 
 _ORGS = "/api/v1/orgs/"
+_OTHERS = ("/identity/", "/scim/")          # where the header is for the protocol behind
 _OF_THE_ACCOUNT = ("/api/v1/me/sessions", "/accounts/2fa/", "/accounts/email/", "/accounts/invitations/", "/accounts/password/",
                    "/accounts/reauthenticate/", "/accounts/sessions/")
 
@@ -94,7 +95,7 @@ def enter(request: HttpRequest, slug: str) -> Organization:
 
 def actor_from(request: HttpRequest) -> Actor | None:
     """By Authorization header if there is one, else by session. A wrong token is an error, never "nobody"."""
-    header = request.headers.get("Authorization", "")
+    header = "" if request.path_info.startswith(_OTHERS) else request.headers.get("Authorization", "")
     if header:
         raw = _token_in(header)
         entry = by_token(raw, _org_in(request.path_info), request.META.get("REMOTE_ADDR", "")) if raw else None

@@ -138,7 +138,8 @@ def _row(row: Provider) -> dict[str, Any]:
     return {"slug": row.slug, "name": row.name, "title": kind_of(row.kind).title, "org": row.org.slug if row.org else "", "domains": row.domains,
             "is_enabled": row.is_enabled, "seen_at": row.seen_at, "trouble": row.trouble, "trouble_since": row.trouble_since,
             "people": row.identities.filter(gone_since=None).count(), "rules": GroupRule.objects.filter(provider=row).count(),
-            "signs_in": row.kind == Provider.Kind.LDAP, "has_sync": kind_of(row.kind).listing is not None,
+            "signs_in": row.kind == Provider.Kind.LDAP, "is_sso": row.kind in (Provider.Kind.OIDC, Provider.Kind.SAML),
+            "is_told": row.kind != Provider.Kind.LDAP, "has_sync": kind_of(row.kind).listing is not None,
             "shape": "unknown" if not row.is_enabled else "failed" if row.trouble else "succeeded" if row.seen_at else "queued",
             "word": "off" if not row.is_enabled else "does not answer" if row.trouble else "answers" if row.seen_at else "not asked yet"}
 
