@@ -23,7 +23,7 @@ from tests.jobs.stage import cluster_with
 from tests.story import Story
 from tests.test_permission_matrix import API, FORWARD, PAGES
 from workspaces import services
-from workspaces.models import AccessToken, Provider, User
+from workspaces.models import AccessToken, Provider, ScimToken, User
 from workspaces.permissions import Permission as P
 from workspaces.services.applications import create_application
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -258,7 +258,8 @@ def stage(story) -> Stage:
             services.set_secret(actor=ada, org=story.atlas, team=story.vision, name="wandb", value=value)
         services.create_service_account(actor=ada, org=story.atlas, name="nightly")
         invited = services.invite(actor=ada, org=story.atlas, email="ina@atlas.example")
-        Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp", config=LDAP)
+        corp = Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp", config=LDAP)
+        ScimToken.objects.create(provider=corp, digest="0", hint="mst_0000")
         made = services.create_token(actor=ben, org=story.atlas, name="bens", scopes=["all"])
         create_application(actor=story.actor(story.dot, story.atlas), client_id="grafana", name="", addresses=["https://grafana.example/login"])
     return Stage(story, people, str(made.row.id), str(invited.row.id))

@@ -26,13 +26,13 @@ def slapd() -> Iterator[Slapd]:
 
 
 def looked(page, name: str) -> None:
-    """Nothing sticks out; and a picture in both themes where MUSTER_LOOK names a folder."""
+    """Nothing sticks out; and a picture in both themes where MUSTER_TEST_LOOK names a folder."""
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
         for size in (WIDE, PHONE):
             page.set_viewport_size(size)
             assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], (name, size)
-            if folder := os.environ.get("MUSTER_LOOK"):
+            if folder := os.environ.get("MUSTER_TEST_LOOK"):
                 page.screenshot(path=f"{folder}/{name}-{size['width']}-{theme}.png", full_page=True)
     page.set_viewport_size(WIDE)
 

@@ -12,7 +12,7 @@ from django.db.models import Q
 from portal.core import clock, vault
 from workspaces.models import SigningKey
 
-PURPOSE = "signing key"
+PURPOSE = SigningKey.SEALED["sealed"]
 SIGNS = timedelta(days=90)           # then a new one is published
 AHEAD = timedelta(hours=2)           # and signs so much later: longer than clients keep the old list (JWKS_CACHE_CONTROL)
 AFTER = timedelta(days=1)            # and the old one stays published so long: longer than any ID token lives

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from django.db import models
 
 from portal.core import clock
@@ -13,6 +15,7 @@ class SigningKey(models.Model):
     """What the portal signs ID tokens with. Published before it signs and for a while after it has ceased to.
     Written by `workspaces.issuer.keys`."""
 
+    SEALED: ClassVar[dict[str, str]] = {"sealed": "signing key"}      # for `manage.py rotate_secrets`
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     sealed = models.BinaryField(editable=False)             # PEM, by `portal.core.vault`
     issued_at = models.DateTimeField(default=clock.now)

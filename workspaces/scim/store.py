@@ -87,13 +87,17 @@ def _shown(row: ScimRecord, base: str, groups: Mapping[str, list[ScimRecord]], n
     place = f"{base}/{row.kind}s/{row.id}"
     body = {"schemas": [f"urn:ietf:params:scim:schemas:core:2.0:{row.kind}"], "id": str(row.id), **row.data}
     if row.kind == GROUP and row.data.get("members"):
-        body["members"] = [m | {"$ref": f"{base}/Users/{m.get('value')}", "display": names.get(m.get("value", ""), m.get("display", ""))}
-                           for m in row.data["members"]]
+        body["members"] = [m | _member(m.get("value", ""), base, names) for m in row.data["members"]]
     if found := groups.get(str(row.id)):
         body["groups"] = [{"value": str(g.id), "$ref": f"{base}/Groups/{g.id}", "display": g.data["displayName"]} for g in found]
     body["meta"] = {"resourceType": row.kind, "created": row.created_at.isoformat(), "lastModified": row.changed_at.isoformat(),
                     "location": place, "version": f'W/"{row.version}"'}
     return body
+
+
+def _member(value: str, base: str, names: Mapping[str, str]) -> dict[str, str]:
+    """Of whom the other side names before it tells of them, only that."""
+    return {"$ref": f"{base}/Users/{value}", "display": names[value]} if value in names else {}
 
 
 def _facts(kind: str, data: dict[str, Any]) -> dict[str, Any]:

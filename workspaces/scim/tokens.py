@@ -25,10 +25,10 @@ def make_scim_token(*, actor: Actor, provider: Provider) -> str:
     check_may_write(actor, provider.org)
     if provider.kind not in KINDS:
         raise InvalidInput("A directory is asked by Muster; SCIM is for providers that tell by themselves.")
-    secret = new_secret()
+    secret, former = new_secret(), _hint(provider)
     ScimToken.objects.update_or_create(provider=provider, defaults={
         "digest": digest_of(secret), "hint": secret[:8], "created_at": clock.now(), "last_used_at": None})
-    record(Fact("scim_token.created", provider.org_id, "provider", provider.id, actor.email, {"provider": provider.slug}))
+    _tell("created", provider, actor, before=former, after=secret[:8])
     return secret
 
 
@@ -36,8 +36,9 @@ def make_scim_token(*, actor: Actor, provider: Provider) -> str:
 def end_scim_token(*, actor: Actor, provider: Provider) -> None:
     """Nobody tells anything by it any longer. Raises NotPermitted."""
     check_may_write(actor, provider.org)
+    former = _hint(provider)
     if ScimToken.objects.filter(provider=provider).delete()[0]:
-        record(Fact("scim_token.ended", provider.org_id, "provider", provider.id, actor.email, {"provider": provider.slug}))
+        _tell("ended", provider, actor, before=former, after=None)
 
 
 def provider_by_token(slug: str, raw: str) -> Provider | None:
@@ -53,3 +54,11 @@ def provider_by_token(slug: str, raw: str) -> Provider | None:
         ScimToken.objects.filter(provider=row.provider).update(last_used_at=clock.now())
         Provider.objects.filter(id=row.provider_id).update(seen_at=clock.now())
     return row.provider
+
+
+def _hint(provider: Provider) -> str | None:
+    return ScimToken.objects.filter(provider=provider).values_list("hint", flat=True).first()
+
+
+def _tell(verb: str, provider: Provider, actor: Actor, **data: str | None) -> None:
+    record(Fact(f"scim_token.{verb}", provider.org_id, "provider", provider.id, actor.email, {"provider": provider.slug, **data}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 from uuid import UUID
@@ -24,7 +24,8 @@ from workspaces.tenancy.scope import no_scope
 
 LARGEST = 4 << 20
 COUNT = 100
-_COLUMNS = {"username": "name", "displayname": "name", "externalid": "external_id", "id": "id"}
+_COLUMNS = {"User": {"username": "name", "externalid": "external_id", "id": "id"},
+            "Group": {"displayname": "name", "externalid": "external_id", "id": "id"}}
 View = Callable[..., HttpResponse]
 
 
@@ -72,7 +73,17 @@ def many(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
     if request.method == "POST":
         row = store.create(provider, kind, _body(request))
         return _resource(request, provider, row, status=201)
-    return _answer(_page(request, provider, kind))
+    return _answer(_page(request.GET, provider, kind))
+
+
+@door("POST")
+def search(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
+    """The same list, asked for by a body: for filters that are too long for an address, or not for its log."""
+    body = _body(request)
+    if not isinstance(body, dict):
+        raise ScimError(400, "The body must be an object.", "invalidSyntax")
+    asked = {str(name): ",".join(map(str, value)) if isinstance(value, list) else str(value) for name, value in body.items() if value is not None}
+    return _answer(_page(asked, provider, kind))
 
 
 @door("GET", "PUT", "PATCH", "DELETE")
@@ -92,28 +103,27 @@ def one(request: HttpRequest, provider: Provider, kind: str, record: str) -> Htt
 
 @door("GET", "POST", "PUT", "PATCH", "DELETE")
 def not_here(request: HttpRequest, provider: Provider, rest: str = "") -> HttpResponse:
-    """/Me and /Bulk are not served; the rest is nothing."""
-    raise ScimError(501 if rest.partition("/")[0] in ("Me", "Bulk") else 404, "There is nothing at this address.")
+    """/Me, /Bulk and a search of users and groups at once are not served; the rest is nothing."""
+    raise ScimError(501 if rest.partition("/")[0] in ("Me", "Bulk", ".search") else 404, "There is nothing at this address.")
 
 
-def _page(request: HttpRequest, provider: Provider, kind: str) -> dict[str, Any]:
-    start, count = max(_number(request, "startIndex", 1), 1), min(max(_number(request, "count", COUNT), 0), MOST_RESULTS)
-    rows, given = store.records(provider, kind).select_related("provider").order_by("name", "id"), request.GET.get("filter", "")
-    order = request.GET.get("sortBy", "")
-    if (simple := equals(given)) and simple[0] in _COLUMNS and not order:
-        rows, given = _by_column(rows, *simple), ""
+def _page(asked: Mapping[str, str], provider: Provider, kind: str) -> dict[str, Any]:
+    start, count = max(_number(asked, "startIndex", 1), 1), min(max(_number(asked, "count", COUNT), 0), MOST_RESULTS)
+    rows, given = store.records(provider, kind).select_related("provider").order_by("name", "id"), asked.get("filter", "")
+    order = asked.get("sortBy", "")
+    if (simple := equals(given)) and (column := _COLUMNS[kind].get(simple[0])) and not order:
+        rows, given = _by_column(rows, column, simple[1]), ""
     if not given and not order:
         total, page = rows.count(), list(rows[start - 1:start - 1 + count])
         shown = store.shown(page, _base(provider))
     else:
-        found = _filtered(store.shown(list(rows), _base(provider)), given, order, is_down=request.GET.get("sortOrder", "") == "descending")
+        found = _filtered(store.shown(list(rows), _base(provider)), given, order, is_down=asked.get("sortOrder", "") == "descending")
         total, shown = len(found), found[start - 1:start - 1 + count]
     return {"schemas": [LIST], "totalResults": total, "startIndex": start, "itemsPerPage": len(shown),
-            "Resources": [_chosen(request, each) for each in shown]}
+            "Resources": [_chosen(asked, each) for each in shown]}
 
 
-def _by_column(rows: Any, name: str, value: str) -> Any:
-    column = _COLUMNS[name]
+def _by_column(rows: Any, column: str, value: str) -> Any:
     if column == "id":
         return rows.filter(id=value) if re.fullmatch(r"[0-9a-fA-F-]{36}", value) else rows.none()
     return rows.filter(**{column: value.lower() if column == "name" else value})
@@ -125,9 +135,9 @@ def _filtered(found: list[dict[str, Any]], text: str, order: str, *, is_down: bo
     return sorted(kept, key=lambda each: str((values_at(each, order) or [""])[0]).lower(), reverse=is_down) if order else kept
 
 
-def _chosen(request: HttpRequest, resource: dict[str, Any]) -> dict[str, Any]:
+def _chosen(asked: Mapping[str, str], resource: dict[str, Any]) -> dict[str, Any]:
     """`attributes` and `excludedAttributes`, also of parts (`name.familyName`); id and schemas are always there."""
-    wanted, without = (_names(request.GET.get(name, "")) for name in ("attributes", "excludedAttributes"))
+    wanted, without = (_names(asked.get(name, "")) for name in ("attributes", "excludedAttributes"))
     found = {}
     for name, value in resource.items():
         own = "id" if name in ("id", "schemas") else name.lower()
@@ -167,7 +177,7 @@ def _described(request: HttpRequest, provider: Provider, kind: str, known: dict[
 
 def _resource(request: HttpRequest, provider: Provider, row: ScimRecord, status: int = 200) -> HttpResponse:
     body = store.shown([row], _base(provider))[0]
-    answer = _answer(_chosen(request, body), status)
+    answer = _answer(_chosen(request.GET, body), status)
     answer.headers["ETag"], answer.headers["Location"] = body["meta"]["version"], body["meta"]["location"]
     return answer
 
@@ -198,8 +208,8 @@ def _body(request: HttpRequest) -> Any:
         raise ScimError(400, "The body is no JSON.", "invalidSyntax") from None
 
 
-def _number(request: HttpRequest, name: str, default: int) -> int:
-    text = request.GET.get(name, "")
+def _number(asked: Mapping[str, str], name: str, default: int) -> int:
+    text = asked.get(name, "")
     try:
         return int(text) if text else default
     except ValueError:

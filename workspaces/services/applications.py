@@ -41,10 +41,8 @@ def applications(actor: Actor) -> list[Client]:
 
 def find_application(actor: Actor, client_id: str) -> Client:
     """Raises NotPermitted, NotFound."""
-    found = next((row for row in applications(actor) if row.id == client_id), None)
-    if found is None:
-        raise NotFound(f"There is no application {client_id[:40]!r}.")
-    return found
+    authorize(actor, Permission.APPLICATIONS_READ)
+    return _row(client_id)
 
 
 @transaction.atomic
@@ -62,7 +60,7 @@ def create_application(*, actor: Actor, client_id: str, name: str, addresses: Se
     row.set_grant_types([Client.GrantType.AUTHORIZATION_CODE.value, Client.GrantType.REFRESH_TOKEN.value])
     row.set_secret(secret)
     row.save(force_insert=True)
-    _tell("created", row, actor, addresses=row.get_redirect_uris())
+    _tell("created", row, actor, after=_stands(row))
     return NewApplication(row, secret)
 
 
@@ -70,13 +68,13 @@ def create_application(*, actor: Actor, client_id: str, name: str, addresses: Se
 def change_application(*, actor: Actor, client_id: str, name: str | None = None, addresses: Sequence[str] | None = None) -> Client:
     """What is not given stays. Raises NotPermitted, InvalidInput, NotFound."""
     authorize(actor, Permission.APPLICATIONS_WRITE)
-    row = find_application(actor, client_id)
-    before = {"name": row.name, "addresses": row.get_redirect_uris()}
+    row = _row(client_id)
+    before = _stands(row)
     row.name = row.name if name is None else clean_name(name)
     if addresses is not None:
         row.set_redirect_uris(_addresses(addresses))
     row.save(update_fields=["name", "redirect_uris"])
-    after = {"name": row.name, "addresses": row.get_redirect_uris()}
+    after = _stands(row)
     if before != after:
         _tell("changed", row, actor, before=before, after=after)
     return row
@@ -86,7 +84,7 @@ def change_application(*, actor: Actor, client_id: str, name: str | None = None,
 def renew_secret(*, actor: Actor, client_id: str) -> NewApplication:
     """Another secret; the former ends at once. Raises NotPermitted, NotFound."""
     authorize(actor, Permission.APPLICATIONS_WRITE)
-    row, secret = find_application(actor, client_id), new_secret().replace("mst_", "mca_")
+    row, secret = _row(client_id), new_secret().replace("mst_", "mca_")
     row.set_secret(secret)
     row.save(update_fields=["secret"])
     _tell("secret_renewed", row, actor)
@@ -97,8 +95,8 @@ def renew_secret(*, actor: Actor, client_id: str) -> NewApplication:
 def remove_application(*, actor: Actor, client_id: str) -> None:
     """With its tokens and everybody's consent. Raises NotPermitted, NotFound."""
     authorize(actor, Permission.APPLICATIONS_WRITE)
-    row = find_application(actor, client_id)
-    _tell("removed", row, actor)
+    row = _row(client_id)
+    _tell("removed", row, actor, before=_stands(row))
     Token.objects.filter(client=row).delete()
     row.delete()
 
@@ -107,6 +105,18 @@ def application_row(row: Client) -> dict[str, Any]:
     """As the API and the page show it."""
     return {"client_id": row.id, "name": row.name, "addresses": row.get_redirect_uris(), "created_at": row.created_at,
             "people": Consent.objects.filter(client=row).count()}
+
+
+def _row(client_id: str) -> Client:
+    """Raises NotFound."""
+    found = Client.objects.exclude(id=COMMAND_LINE).filter(id=client_id).first()
+    if found is None:
+        raise NotFound(f"There is no application {client_id[:40]!r}.")
+    return found  # type: ignore[no-any-return]
+
+
+def _stands(row: Client) -> dict[str, Any]:
+    return {"name": row.name, "addresses": row.get_redirect_uris()}
 
 
 def _addresses(given: Sequence[str]) -> list[str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 
-from portal.core.errors import PortalError
+from portal.core.errors import NotFound, PortalError
 from portal.web.options import faults_of, fields, given
 from workspaces.leavers import leavers_of
 from workspaces.models import DirectoryRun, GroupRule, Organization, Provider, Team
@@ -112,10 +114,15 @@ def act_on_directory(request: Any, slug: str) -> HttpResponse:
 
 
 def _run(request: Any, row: Provider, do: str) -> None:
-    accepted = None
-    if do == "accept":
-        accepted = DirectoryRun.objects.filter(provider=row, id=request.POST.get("run"), outcome=DirectoryRun.Outcome.STOPPED).first()
-    sync_provider(actor=request.actor, provider=row, is_dry=do == "look", accepted=accepted)
+    sync_provider(actor=request.actor, provider=row, is_dry=do == "look", accepted=_stopped(request, row) if do == "accept" else None)
+
+
+def _stopped(request: Any, row: Provider) -> DirectoryRun:
+    """The run that was shown when somebody accepted it. Raises NotFound."""
+    try:
+        return DirectoryRun.objects.get(provider=row, id=UUID(request.POST.get("run", "")), outcome=DirectoryRun.Outcome.STOPPED)
+    except (ValueError, DirectoryRun.DoesNotExist):
+        raise NotFound(_("That run is no longer there to be accepted. Look at what would change now.")) from None
 
 
 def _tried(request: Any, probe: Callable[[], Found], store: Callable[[], Provider]) -> tuple[Provider | None, dict[str, Any]]:

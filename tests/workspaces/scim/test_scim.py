@@ -158,7 +158,17 @@ def test_pages_and_chosen_attributes(scim):
     assert [u["displayName"] for u in down] == ["Gus", "Fay", "Eve"] and "emails" not in down[0]
 
 
+def test_a_list_may_be_asked_for_by_a_body(scim):
+    scim.user()
+    scim.user("fay")
+    found = scim("POST", "/Users/.search", {"filter": 'displayName eq "Fay"', "attributes": ["userName"], "startIndex": 1, "count": 10}).json()
+    assert [set(r) for r in found["Resources"]] == [{"id", "schemas", "userName"}] and found["totalResults"] == 1
+    assert scim("POST", "/Groups/.search", {}).json()["totalResults"] == 0
+
+
 @pytest.mark.parametrize(("verb", "path", "body", "status"), [
+    ("POST", "/.search", {}, 501), ("POST", "/Users/.search", [], 400), ("POST", "/Users/.search", {"filter": "("}, 400),
+    ("GET", "/Users/.search", None, 405), ("POST", "/Users/.search", {"count": "many"}, 400),
     ("POST", "/Users", {}, 400), ("POST", "/Users", [], 400), ("POST", "/Users", {"userName": 7}, 400),
     ("POST", "/Users", {"userName": "a\x00b"}, 400),
     ("POST", "/Users", {"userName": "x" * 300}, 400), ("POST", "/Users", {"userName": "x", "active": "perhaps"}, 400),
