@@ -20,6 +20,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("accounts/", include("workspaces.sso.urls")),
     path("accounts/", include("allauth.account.urls")),
+    path("", include("workspaces.issuer.urls")),
+    path("scim/v2/<slug:provider>/", include("workspaces.scim.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
     path("api/v1/", include("workspaces.api.urls")),

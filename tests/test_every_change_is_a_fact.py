@@ -20,7 +20,7 @@ from tests.jobs.clusters.conftest import Drainable
 from tests.test_permission_matrix import API, PAGES
 from tests.test_role_matrix import TABLE, WRITING_PAGES, Stage
 from tests.test_role_matrix import stage as stage  # noqa: PLC0414  a fixture
-from workspaces.models import Organization, User
+from workspaces.models import Organization, Provider, User
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
@@ -34,7 +34,8 @@ SILENT = {                                                       # what changes 
 }
 SILENT_FORMS = {"announcement-dismiss": "puts a line away for one session, and is nobody else's business"}
 WITHOUT_STATE = {"job.submitted", "cluster.tested", "job.command_run", "job.cancel_asked", "sign_in.succeeded", "token.first_used",
-                 "audit.verification_asked", "provider.tested", "provider.sync_asked"}
+                 "audit.verification_asked", "provider.tested", "provider.sync_asked",
+                 "application.secret_renewed"}                    # nothing but the secret is another
 ID = "the-walk-over-all"
 
 
@@ -64,9 +65,14 @@ def _ungranted(stage: Stage) -> None:
         PoolGrant.objects.all().delete()
 
 
+def _scim(stage: Stage) -> None:
+    Provider.objects.filter(slug="corp").update(kind="scim")
+
+
 BEFORE: dict[tuple[str, str], Callable[[Stage], None]] = {
     ("api-job-release", "POST"): _released, ("api-job-exec", "POST"): _running, ("api-cluster", "DELETE"): _unused,
-    ("api-pool-team", "PUT"): _ungranted, ("api-org", "PATCH"): _required, ("org-rules", "POST"): _required}
+    ("api-pool-team", "PUT"): _ungranted, ("api-provider-scim-token", "POST"): _scim, ("api-org", "PATCH"): _required,
+    ("org-rules", "POST"): _required}
 FORMS: dict[str, dict[str, Any]] = {name: form for name, (_, form) in WRITING_PAGES.items()} | {
     "tokens": {"name": "mine", "scopes": "jobs:read"}, "token-revoke": {},
     "token-rotate": {"overlap_hours": "24"}, "org-rules": {"requires_second_factor": "0"},
@@ -95,7 +101,7 @@ def test_a_rest_call_that_changes_something_is_a_fact(stage, able, name, verb, p
 
 @pytest.mark.parametrize(("name", "path"), FORM_ROWS)
 def test_a_form_that_changes_something_is_a_fact(stage, able, name, path):
-    who = "ben" if name == "token-rotate" else "dot" if any(word in name for word in ("cluster", "pool", "installation")) else "ada"
+    who = "ben" if name == "token-rotate" else "dot" if any(word in name for word in ("application", "cluster", "pool", "installation")) else "ada"
     BEFORE.get((name, "POST"), lambda _: None)(stage)
     browser = stage.story.client(stage.people[who])
     answer = browser.post(stage.address(path), FORMS[name], headers={"X-Request-ID": ID}, REMOTE_ADDR="198.51.100.7")

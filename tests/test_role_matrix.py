@@ -23,8 +23,9 @@ from tests.jobs.stage import cluster_with
 from tests.story import Story
 from tests.test_permission_matrix import API, FORWARD, PAGES
 from workspaces import services
-from workspaces.models import AccessToken, Provider, User
+from workspaces.models import AccessToken, Provider, ScimToken, User
 from workspaces.permissions import Permission as P
+from workspaces.services.applications import create_application
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 # ada owns Atlas, amy administers it, lee leads Vision, ben works in it, vis may look into it; vic may look at all of Atlas;
@@ -58,6 +59,12 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-me", "GET"): Row(EVERYBODY, None),
     ("api-orgs", "GET"): Row(EVERYBODY, None),
     ("api-org", "GET"): Row(EVERYBODY, P.TEAMS_READ),
+    ("api-applications", "GET"): Row(OPERATORS, P.APPLICATIONS_READ),
+    ("api-applications", "POST"): Row(OPERATORS, P.APPLICATIONS_WRITE, {"client_id": "harbor", "addresses": ["https://harbor.example/c/oidc/callback"]}),
+    ("api-application", "GET"): Row(OPERATORS, P.APPLICATIONS_READ),
+    ("api-application", "PATCH"): Row(OPERATORS, P.APPLICATIONS_WRITE, {"name": "Grafana 2"}),
+    ("api-application", "DELETE"): Row(OPERATORS, P.APPLICATIONS_WRITE),
+    ("api-application-secret", "POST"): Row(OPERATORS, P.APPLICATIONS_WRITE),
     ("api-org", "PATCH"): Row(OWNERS, P.ORG_ADMIN, {"requires_second_factor": False}),
     ("api-teams", "GET"): Row(EVERYBODY, P.TEAMS_READ),
     ("api-teams", "POST"): Row(PEOPLE, P.TEAMS_WRITE, {"slug": "fresh"}),
@@ -87,6 +94,8 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-provider", "PATCH"): Row(OWNERS, P.PROVIDERS_WRITE, {"is_enabled": False}),
     ("api-provider", "DELETE"): Row(OWNERS, P.PROVIDERS_WRITE),
     ("api-provider-test", "POST"): Row(OWNERS, P.PROVIDERS_WRITE),
+    ("api-provider-scim-token", "POST"): Row(OWNERS, P.PROVIDERS_WRITE),
+    ("api-provider-scim-token", "DELETE"): Row(OWNERS, P.PROVIDERS_WRITE),
     ("api-provider-rules", "GET"): Row(ADMINS, P.PROVIDERS_READ),
     ("api-provider-rules", "PUT"): Row(OWNERS, P.PROVIDERS_WRITE, {"rules": [{"group": "*", "role": "member"}]}),
     ("api-provider-groups", "GET"): Row(OWNERS, P.PROVIDERS_WRITE),
@@ -193,11 +202,14 @@ WRITING_PAGES = {
     "directories": (OWNERS, {"kind": "ldap", "slug": "fresh", "anyway": "1", **LDAP}),
     "directory-edit": (OWNERS, {"title": "Other", "anyway": "1", **LDAP}),
     "directory-rules": (OWNERS, {"group": "*", "place": "atlas", "role": "viewer"}),
+    "directory-other-side": (OWNERS, {"do": "end"}),
     "directory-act": (OWNERS, {"do": "disable"}),
     "job-act": (WORKERS, {}),
     "cluster": (OPERATORS, {"do": "disable"}),
     "pools": (OPERATORS, {"name": "fresh", "cluster": "local"}),
     "pool": (OPERATORS, {"do": "change", "note": "for all"}),
+    "applications": (OPERATORS, {"client_id": "harbor", "addresses": "https://harbor.example/c/oidc/callback"}),
+    "application": (OPERATORS, {"verb": "remove"}),
     "cluster-edit": (OPERATORS, {"do": "save", "anyway": "1"}),
 }
 
@@ -248,8 +260,10 @@ def stage(story) -> Stage:
             services.set_secret(actor=ada, org=story.atlas, team=story.vision, name="wandb", value=value)
         services.create_service_account(actor=ada, org=story.atlas, name="nightly")
         invited = services.invite(actor=ada, org=story.atlas, email="ina@atlas.example")
-        Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp", config=LDAP)
+        corp = Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp", config=LDAP)
+        ScimToken.objects.create(provider=corp, digest="0", hint="mst_0000")
         made = services.create_token(actor=ben, org=story.atlas, name="bens", scopes=["all"])
+        create_application(actor=story.actor(story.dot, story.atlas), client_id="grafana", name="", addresses=["https://grafana.example/login"])
     return Stage(story, people, str(made.row.id), str(invited.row.id))
 
 

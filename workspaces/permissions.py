@@ -10,6 +10,8 @@ from django.utils.translation import gettext_noop as _
 
 class Permission(StrEnum):
     AGENT_WRITE = "agent:write"
+    APPLICATIONS_READ = "applications:read"      # what signs people in through the portal: operators only
+    APPLICATIONS_WRITE = "applications:write"
     AUDIT_PLATFORM = "audit:platform"    # what belongs to no organization: operators only
     AUDIT_READ = "audit:read"
     BILLING_READ = "billing:read"        # usage and cost; never what jobs hold
@@ -57,8 +59,9 @@ class TeamRole(StrEnum):
 P = Permission
 _SEE = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE})
 _WORK = frozenset({P.JOBS_CANCEL, P.JOBS_EXEC, P.JOBS_READ, P.JOBS_SUBMIT, P.JOBS_WRITE_METRICS, P.SECRETS_READ, P.SECRETS_WRITE})
-# Hardware and agents are nobody's in an organization: no role of one holds these.
-OPERATORS_ONLY = frozenset({P.AGENT_WRITE, P.AUDIT_PLATFORM, P.CLUSTERS_READ, P.CLUSTERS_WRITE, P.PLATFORM_ADMIN})
+# Hardware, agents and what signs people in elsewhere are nobody's in an organization: no role of one holds these.
+OPERATORS_ONLY = frozenset({P.AGENT_WRITE, P.APPLICATIONS_READ, P.APPLICATIONS_WRITE, P.AUDIT_PLATFORM, P.CLUSTERS_READ, P.CLUSTERS_WRITE,
+                            P.PLATFORM_ADMIN})
 # Making owners, and saying who is known to be whom, is what being the owner means: no other role of an organization holds these.
 OWNERS_ONLY = frozenset({P.ORG_ADMIN, P.PROVIDERS_WRITE})
 _ALL = frozenset(Permission) - OPERATORS_ONLY
@@ -101,6 +104,8 @@ TEAM_TITLES: dict[str, str] = {
 # What each permission lets one do, said so that it follows "may".
 WORDS: dict[Permission, str] = {
     P.AGENT_WRITE: _("send samples of nodes"),
+    P.APPLICATIONS_READ: _("see the applications that people sign in to through the portal"),
+    P.APPLICATIONS_WRITE: _("write down applications that people sign in to through the portal"),
     P.AUDIT_PLATFORM: _("read the audit log of the installation"),
     P.AUDIT_READ: _("read the audit log"),
     P.BILLING_READ: _("see usage and cost"),

@@ -35,6 +35,8 @@ def orgs_of(actor: Actor) -> list[dict[str, Any]]:
             rows = rows.filter(id__in=roles)
         if only := actor.token.org_id if actor.token else actor.only_org:
             rows = rows.filter(id=only)
+        if actor.closed:
+            rows = rows.exclude(id__in=list(actor.closed))
         return [{"slug": org.slug, "name": org.name, "role": (role := roles.get(org.id, "")),
                  "role_title": role_title("org", org.id, role), "teams": teams[org.id]} for org in rows]
 

@@ -28,9 +28,9 @@ log = logging.getLogger(__name__)
 EVERY = 2.0                 # seconds between looks
 ANYWAY = 60.0               # seconds after which everything is asked again; tokens also end by time, which no event tells
 LATE = 1000                 # positions: a transaction that took its position earlier may become visible later
-KINDS = ("member.added", "member.changed", "member.removed", "role.changed", "role.deleted", "role.made",
-        "team.created", "team_member.added", "team_member.changed", "team_member.removed", "token.revoked",
-        "org.second_factor_required", "second_factor.removed")
+KINDS = ("member.added", "member.changed", "member.removed", "member.restored", "member.suspended", "role.changed", "role.deleted",
+         "role.made", "team.created", "team_member.added", "team_member.changed", "team_member.removed", "token.revoked",
+         "org.second_factor_required", "second_factor.removed")
 
 
 class AccessWatch:

@@ -14,6 +14,7 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "allauth.socialaccount",
+    "allauth.idp.oidc",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -37,9 +38,9 @@ MIDDLEWARE = [
     "portal.web.people.Visitors",
     "portal.web.people.Messages",
     "allauth.account.middleware.AccountMiddleware",
-    "workspaces.sso.closed.AccountPages",              # shut in a session that an organization's own provider vouches for
     "portal.web.requests.ErrorMiddleware",             # what doors and views raise becomes a page or problem+json
     "workspaces.tenancy.http.TenancyMiddleware",       # the HTTP door: who acts, in which organization
+    "workspaces.sso.closed.AccountPages",              # shut in a session that an organization's own provider vouches for
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 

@@ -6,6 +6,7 @@ import pytest
 
 from portal.core import clock
 from portal.core.errors import NotFound
+from portal.core.models import Event
 from workspaces.actors import ONLY_ORG, actor_in_session
 from workspaces.entry import by_token
 from workspaces.models import Membership
@@ -44,6 +45,33 @@ def test_pages_of_another_organization_are_not_there_in_such_a_session(story):
     session.save()
     assert client.get("/borealis/teams").status_code == 404
     assert client.get("/atlas/teams").status_code == 200
+
+
+_SHUT = ("/accounts/2fa/", "/accounts/email/", "/accounts/linked/", "/accounts/password/change/", "/accounts/reauthenticate/",
+         "/accounts/sessions/", "/api/v1/me/sessions", "/identity/o/authorize")
+
+
+@pytest.mark.parametrize(("path", "header"), [(path, header) for path in _SHUT for header in (False, True) if not (header and "/api/" in path)])
+def test_what_belongs_to_the_account_is_shut_in_such_a_session_whatever_token_comes_along(story, path, header):
+    _join_borealis(story, story.ben.email)
+    client = story.client(story.ben)
+    session = client.session
+    session[ONLY_ORG] = str(story.atlas.id)
+    session.save()
+    more = {"Authorization": f"Bearer {story.token(story.ben)}"} if header else {}
+    answer = client.get(path, headers=more)
+    assert answer.status_code == 403 and "sign-in opens the organization" in answer.content.decode()
+    assert Event.objects.filter(kind="access.denied", actor=story.ben.email).count() == 1
+
+
+def test_an_account_that_is_that_organizations_alone_changes_its_password_in_such_a_session(story):
+    story.ben.set_unusable_password()
+    story.ben.save()
+    client = story.client(story.ben)
+    session = client.session
+    session[ONLY_ORG] = str(story.atlas.id)
+    session.save()
+    assert client.get("/accounts/sessions/").status_code == 200 and client.get("/api/v1/me/sessions").status_code == 200
 
 
 def test_a_suspended_member_is_a_stranger_by_session_and_by_token_until_they_are_back(story):

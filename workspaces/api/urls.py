@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.api import audit, invitations, providers, quotas, roles, secrets, service_accounts, sessions, views
+from workspaces.api import applications, audit, invitations, providers, quotas, roles, scim_tokens, secrets, service_accounts, sessions, views
 
 _PROVIDER = "orgs/<slug:org>/providers/<slug:slug>"
 
@@ -53,8 +53,12 @@ urlpatterns = [
     path("orgs/<slug:org>/provider-test", providers.ProviderTryView.as_view(), name="api-provider-try"),
     path(_PROVIDER, providers.ProviderView.as_view(), name="api-provider"),
     path(f"{_PROVIDER}/test", providers.ProviderTestView.as_view(), name="api-provider-test"),
+    path(f"{_PROVIDER}/scim-token", scim_tokens.ScimTokenView.as_view(), name="api-provider-scim-token"),
     path(f"{_PROVIDER}/rules", providers.ProviderRulesView.as_view(), name="api-provider-rules"),
     path(f"{_PROVIDER}/groups", providers.ProviderGroupsView.as_view(), name="api-provider-groups"),
     path(f"{_PROVIDER}/runs", providers.ProviderRunsView.as_view(), name="api-provider-runs"),
     path("orgs/<slug:org>/quotas", quotas.QuotasView.as_view(), name="api-quotas"),
+    path("orgs/<slug:org>/applications", applications.ApplicationsView.as_view(), name="api-applications"),
+    path("orgs/<slug:org>/applications/<str:client>", applications.ApplicationView.as_view(), name="api-application"),
+    path("orgs/<slug:org>/applications/<str:client>/secret", applications.ApplicationSecretView.as_view(), name="api-application-secret"),
 ]

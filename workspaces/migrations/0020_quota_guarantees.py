@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workspaces', '0009_directory_runs'),
+        ('workspaces', '0011_scim'),
     ]
 
     operations = [

@@ -1,13 +1,16 @@
 from workspaces.models.access import AccessToken, ServiceAccount, SignIn, SpentCode
 from workspaces.models.announcements import Announcement
 from workspaces.models.invitations import Invitation
+from workspaces.models.issuing import Consent, SigningKey
 from workspaces.models.people import Membership, Organization, Role, Team, TeamMembership, User
 from workspaces.models.providers import GroupRule, Identity, Provider
 from workspaces.models.quota import Quota
 from workspaces.models.runs import DirectoryRun
+from workspaces.models.scim import ScimRecord, ScimToken
 from workspaces.models.secrets import Secret, SecretVersion
 
 __all__ = [
-    "AccessToken", "Announcement", "DirectoryRun", "GroupRule", "Identity", "Invitation", "Membership", "Organization", "Provider", "Quota",
-    "Role", "Secret", "SecretVersion", "ServiceAccount", "SignIn", "SpentCode", "Team", "TeamMembership", "User",
+    "AccessToken", "Announcement", "Consent", "DirectoryRun", "GroupRule", "Identity", "Invitation", "Membership", "Organization", "Provider",
+    "Quota", "Role", "ScimRecord", "ScimToken", "Secret", "SecretVersion", "ServiceAccount", "SignIn", "SigningKey", "SpentCode", "Team",
+    "TeamMembership", "User",
 ]

@@ -73,6 +73,14 @@ def sync_people(provider: Provider, people: Sequence[Person], *, actor: str = ""
     return Synced(made, is_done=True)
 
 
+def tell_people(provider: Provider, people: Sequence[Person], gone: Sequence[str] = (), *, actor: str = "") -> Plan:
+    """What SCIM says of a few: these are as they are here, and the subjects `gone` are named no longer. Of nobody else is anything
+    said, so no threshold is asked."""
+    subjects = [*(person.subject for person in people), *gone]
+    made = plan(rules_of(provider), people, world_of(provider, people, subjects))
+    return made if made.is_empty else _in_one_step(provider, people, subjects, actor=actor or _name(provider), links={})
+
+
 def plan_of(provider: Provider, people: Sequence[Person], *, is_whole: bool = False, links: Mapping[str, UUID] | None = None) -> Plan:
     """What would change. `is_whole`: these are all whom the provider names; else nobody else is looked at."""
     subjects = None if is_whole else [person.subject for person in people]

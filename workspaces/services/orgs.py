@@ -19,7 +19,7 @@ from workspaces.services.tokens import revoke_tokens_of
 from workspaces.tenancy.scope import org_scope
 
 RESERVED = frozenset({
-    "about", "accounts", "admin", "agent", "api", "apps", "assets", "auth", "favicon.ico", "healthz", "help", "hf", "login", "logout",
+    "about", "accounts", "admin", "agent", "api", "apps", "assets", "auth", "favicon.ico", "healthz", "help", "hf", "identity", "login", "logout",
     "metrics", "mlflow", "new", "oauth", "oidc", "readyz", "robots.txt", "s3", "saml", "scim", "settings", "static", "v1", "v2", "ws", "xet",
 })
 

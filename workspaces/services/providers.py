@@ -32,7 +32,7 @@ def create_provider(*, actor: Actor, org: Organization | None, kind: str, slug: 
                     domains: Sequence[str] = ()) -> Provider:
     """A directory or sign-in service of an organization (`org` None: of the installation). Raises NotPermitted, InvalidInput,
     Conflict."""
-    _may_write(actor, org)
+    check_may_write(actor, org)
     what = _usable(kind)
     check_slug(slug)
     given = check(what.options, options, what="kind")
@@ -52,7 +52,7 @@ def create_provider(*, actor: Actor, org: Organization | None, kind: str, slug: 
 def change_provider(*, actor: Actor, provider: Provider, options: Mapping[str, Any] | None = None, name: str | None = None,
                     domains: Sequence[str] | None = None, is_enabled: bool | None = None) -> Provider:
     """What is not given stays, and so does a secret that is left empty; None removes one. Raises NotPermitted, InvalidInput."""
-    _may_write(actor, provider.org)
+    check_may_write(actor, provider.org)
     with transaction.atomic():
         row = Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
         what, former = kind_of(row.kind), _former(row)
@@ -76,7 +76,7 @@ def change_provider(*, actor: Actor, provider: Provider, options: Mapping[str, A
 @transaction.atomic
 def remove_provider(*, actor: Actor, provider: Provider) -> None:
     """For good. People keep the roles that it gave, from now on as if by hand; nobody signs in by it any longer."""
-    _may_write(actor, provider.org)
+    check_may_write(actor, provider.org)
     _tell("removed", provider, actor, kind=provider.kind, before=_stands(provider))
     with platform_scope("roles given by a provider stay when it goes"):
         Provider.objects.filter(id=provider.id).delete()
@@ -85,7 +85,7 @@ def remove_provider(*, actor: Actor, provider: Provider) -> None:
 @transaction.atomic
 def set_rules(*, actor: Actor, provider: Provider, rules: Sequence[Mapping[str, str]]) -> list[GroupRule]:
     """All rules of a provider, in their order: [{"group", "org"?, "team"?, "role"}] with slugs. Raises NotPermitted, InvalidInput."""
-    _may_write(actor, provider.org)
+    check_may_write(actor, provider.org)
     Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
     if len(rules) > MOST_RULES:
         raise InvalidInput.at("rules", f"must be at most {MOST_RULES}")
@@ -108,7 +108,7 @@ def rules_told(provider: Provider) -> list[dict[str, str]]:
 
 def try_options(*, actor: Actor, org: Organization | None, kind: str, options: Mapping[str, Any], provider: Provider | None = None) -> Found:
     """Try options that are not stored; with a provider, what is left out is as stored. Raises NotPermitted, InvalidInput."""
-    _may_write(actor, provider.org if provider else org)
+    check_may_write(actor, provider.org if provider else org)
     what = _usable(kind)
     former = _former(provider) if provider else None
     given = check(what.options, options, former, what="kind")
@@ -128,7 +128,7 @@ def try_options(*, actor: Actor, org: Organization | None, kind: str, options: M
 
 def groups_named(*, actor: Actor, provider: Provider, typed: str) -> list[str]:
     """Groups of it whose name holds what was typed, as rules write them. Raises NotPermitted, Unavailable."""
-    _may_write(actor, provider.org)
+    check_may_write(actor, provider.org)
     find = kind_of(provider.kind).find_groups
     try:
         return find(config_of(provider), typed[:100]) if find and typed.strip() else []
@@ -161,7 +161,7 @@ def providers_for(actor: Actor) -> list[Provider]:
     return [row for row in rows if (row.org_id == actor.org_id if row.org_id else actor.is_operator)]
 
 
-def _may_write(actor: Actor, org: Organization | None) -> None:
+def check_may_write(actor: Actor, org: Organization | None) -> None:
     if org is None and not actor.is_operator:
         raise NotPermitted("Only a platform operator sets up sign-in for the whole installation.")
     if org is not None:

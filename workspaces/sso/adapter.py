@@ -11,6 +11,7 @@ from django.http import HttpRequest
 
 from portal.core.outbound import Session
 from workspaces.models import Provider
+from workspaces.services.providers import config_of
 from workspaces.sso.reach import session
 from workspaces.sso.rows import oidc_app, provider_named
 from workspaces.sso.why import why_of
@@ -35,7 +36,9 @@ class SsoAdapter(DefaultSocialAccountAdapter):
             from workspaces.sso.oidc.protocol import OidcProvider
 
             return OidcProvider(request, app=oidc_app(row))
-        raise SocialApp.DoesNotExist
+        from workspaces.sso.saml.protocol import SamlProvider, saml_app
+
+        return SamlProvider(request, app=saml_app(row.slug, row.name, config_of(row)))
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         from workspaces.sso.views import arrive

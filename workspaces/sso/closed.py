@@ -12,6 +12,7 @@ from portal.web.errors import answer
 from workspaces.accounts import is_alone_in
 from workspaces.actors import ONLY_ORG
 
+_SHUT = ("/accounts/", "/api/v1/me/sessions", "/identity/")
 _OPEN = ("/accounts/language/", "/accounts/login/", "/accounts/logout/", "/accounts/sso/", "/identity/o/device")
 
 
@@ -23,15 +24,16 @@ def only_org_in(request: HttpRequest) -> UUID | None:
 
 
 class AccountPages:
-    """Refuses them there: whoever chooses whom the provider names must not change a password, an address or a link, unless the account
-    is that organization's alone; and it signs in to no other application."""
+    """Refuses them there, whatever token is sent along, since those pages go by the session: whoever chooses whom the provider names
+    must not change a password, an address or a link, unless the account is that organization's alone; and it signs in to no other
+    application."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         path = request.path_info
-        if path.startswith(("/accounts/", "/identity/")) and not path.startswith(_OPEN) and _is_closed(request, path):
+        if path.startswith(_SHUT) and not path.startswith(_OPEN) and _is_closed(request, path):
             return answer(request, NotPermitted("Your organization's sign-in opens the organization, not the settings of your account. "
                                                 "Sign out, and sign in with your account's own password to change them."))
         return self.get_response(request)

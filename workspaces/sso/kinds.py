@@ -17,6 +17,8 @@ from workspaces.planning import Person
 _FILES = {
     "ldap": "workspaces.sso.ldap.kind.LDAP",
     "oidc": "workspaces.sso.oidc.kind.OIDC",
+    "saml": "workspaces.sso.saml.kind.SAML",
+    "scim": "workspaces.scim.kind.SCIM",
 }
 
 

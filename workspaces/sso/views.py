@@ -17,6 +17,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
 from requests import RequestException
 
 from portal.core.errors import NotPermitted, PortalError
@@ -25,10 +26,11 @@ from portal.core.vault import Unreadable
 from workspaces.models import Provider
 from workspaces.services.providers import config_of
 from workspaces.sso import arrivals
-from workspaces.sso.claims import Said, Unusable, said_by_claims
+from workspaces.sso.claims import Said, Unusable, said_by_assertion, said_by_claims
 from workspaces.sso.closed import only_org_in
 from workspaces.sso.reach import reaching
 from workspaces.sso.rows import provider_named
+from workspaces.sso.saml import views as saml
 from workspaces.sso.why import why_of
 
 log = logging.getLogger(__name__)
@@ -78,6 +80,10 @@ def callback(request: HttpRequest, row: Provider) -> HttpResponse:
     return Callback.adapter_view(OidcAdapter(request, row.slug))(request)  # type: ignore[no-any-return]
 
 
+saml_acs = csrf_exempt(_with_provider(saml.acs))
+saml_finish = _with_provider(saml.finish)
+
+
 def onward(request: HttpRequest, row: Provider, url: str) -> HttpResponse:
     return render(request, "workspaces/sso/onward.html", {"provider": row, "url": url})
 
@@ -117,6 +123,9 @@ def _turned_away(request: HttpRequest, row: Provider, error: PortalError) -> Htt
 
 def _said(row: Provider, login: Any) -> Said:
     config = config_of(row)
+    if row.kind == Provider.Kind.SAML:
+        return said_by_assertion(login.account.extra_data, subject=config.subject_attribute, email=config.email_attribute,
+                                 name=config.name_attribute, groups=config.groups_attribute)
     return said_by_claims(login.account.extra_data["claims"], subject_claim=config.subject_claim, groups_claim=config.groups_claim)
 
 

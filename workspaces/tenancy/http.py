@@ -14,10 +14,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from portal.core import events
-from portal.core.errors import NotAuthenticated, NotFound, NotPermitted, PortalError
+from portal.core.errors import NotAuthenticated, NotFound, PortalError
 from portal.web.denials import note_denial
 from portal.web.errors import answer
-from workspaces.accounts import is_alone_in
 from workspaces.actors import Actor, actor_in_session
 from workspaces.entry import by_token
 from workspaces.models import Organization
@@ -25,8 +24,7 @@ from workspaces.sessions import seen
 from workspaces.tenancy.scope import org_scope
 
 _ORGS = "/api/v1/orgs/"
-_OF_THE_ACCOUNT = ("/api/v1/me/sessions", "/accounts/2fa/", "/accounts/email/", "/accounts/invitations/", "/accounts/password/",
-                   "/accounts/reauthenticate/", "/accounts/sessions/")
+_OTHERS = ("/identity/", "/scim/")          # where the header is for the protocol behind
 
 
 class TenancyMiddleware:
@@ -51,7 +49,7 @@ class TenancyMiddleware:
         """Enter the organization before the view runs; strangers get 404, nobody gets the sign-in page (401 for the API)."""
         slug = kwargs.pop("org", None)
         if slug is None:
-            return _kept_out(request)
+            return None
         if request.actor is None:  # type: ignore[attr-defined]
             if request.path.startswith("/api/"):
                 return answer(request, NotAuthenticated("Sign in, or send an access token: Authorization: Bearer mst_…"))
@@ -64,15 +62,6 @@ class TenancyMiddleware:
                 return redirect("mfa_index")
             return answer(request, error)
         return None
-
-
-def _kept_out(request: HttpRequest) -> HttpResponse | None:
-    """How an account is signed in to is not changed by who came in through one organization's own provider, unless it is that one's alone."""
-    actor = request.actor  # type: ignore[attr-defined]
-    if actor is None or actor.only_org is None or not request.path.startswith(_OF_THE_ACCOUNT) or is_alone_in(actor.user_id, actor.only_org):
-        return None
-    return answer(request, NotPermitted("You came in through an organization's own sign-in, and your account is not that organization's alone. "
-                                        "Sign in by your password or passkey to change it."))
 
 
 def enter(request: HttpRequest, slug: str) -> Organization:
@@ -94,7 +83,7 @@ def enter(request: HttpRequest, slug: str) -> Organization:
 
 def actor_from(request: HttpRequest) -> Actor | None:
     """By Authorization header if there is one, else by session. A wrong token is an error, never "nobody"."""
-    header = request.headers.get("Authorization", "")
+    header = "" if request.path_info.startswith(_OTHERS) else request.headers.get("Authorization", "")
     if header:
         raw = _token_in(header)
         entry = by_token(raw, _org_in(request.path_info), request.META.get("REMOTE_ADDR", "")) if raw else None

@@ -25,6 +25,7 @@ _NAV = (
     ("Directories", "directories", "directories", P.PROVIDERS_READ, "d"),
     ("Roles", "roles", "roles", P.MEMBERS_READ, "r"),
     ("Quotas", "quotas", "quotas", P.QUOTAS_READ, "q"),
+    ("Applications", "applications", "tokens", P.APPLICATIONS_READ, "i"),
     ("Tokens", "tokens", "tokens", P.TOKENS_READ, "k"),
     ("Secrets", "secrets", "secrets", None, "s"),
     ("Announcements", "announcements", "announce", P.ORG_ADMIN, "b"),

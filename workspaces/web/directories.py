@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 
-from portal.core.errors import PortalError
+from portal.core.errors import NotFound, PortalError
 from portal.web.options import faults_of, fields, given
 from workspaces.leavers import leavers_of
 from workspaces.models import DirectoryRun, GroupRule, Organization, Provider, Team
@@ -112,10 +114,15 @@ def act_on_directory(request: Any, slug: str) -> HttpResponse:
 
 
 def _run(request: Any, row: Provider, do: str) -> None:
-    accepted = None
-    if do == "accept":
-        accepted = DirectoryRun.objects.filter(provider=row, id=request.POST.get("run"), outcome=DirectoryRun.Outcome.STOPPED).first()
-    sync_provider(actor=request.actor, provider=row, is_dry=do == "look", accepted=accepted)
+    sync_provider(actor=request.actor, provider=row, is_dry=do == "look", accepted=_stopped(request, row) if do == "accept" else None)
+
+
+def _stopped(request: Any, row: Provider) -> DirectoryRun:
+    """The run that was shown when somebody accepted it. Raises NotFound."""
+    try:
+        return DirectoryRun.objects.get(provider=row, id=UUID(request.POST.get("run", "")), outcome=DirectoryRun.Outcome.STOPPED)
+    except (ValueError, DirectoryRun.DoesNotExist):
+        raise NotFound(_("That run is no longer there to be accepted. Look at what would change now.")) from None
 
 
 def _tried(request: Any, probe: Callable[[], Found], store: Callable[[], Provider]) -> tuple[Provider | None, dict[str, Any]]:
@@ -138,7 +145,8 @@ def _row(row: Provider) -> dict[str, Any]:
     return {"slug": row.slug, "name": row.name, "title": kind_of(row.kind).title, "org": row.org.slug if row.org else "", "domains": row.domains,
             "is_enabled": row.is_enabled, "seen_at": row.seen_at, "trouble": row.trouble, "trouble_since": row.trouble_since,
             "people": row.identities.filter(gone_since=None).count(), "rules": GroupRule.objects.filter(provider=row).count(),
-            "signs_in": row.kind == Provider.Kind.LDAP, "has_sync": kind_of(row.kind).listing is not None,
+            "signs_in": row.kind == Provider.Kind.LDAP, "is_sso": row.kind in (Provider.Kind.OIDC, Provider.Kind.SAML),
+            "is_told": row.kind != Provider.Kind.LDAP, "has_sync": kind_of(row.kind).listing is not None,
             "shape": "unknown" if not row.is_enabled else "failed" if row.trouble else "succeeded" if row.seen_at else "queued",
             "word": "off" if not row.is_enabled else "does not answer" if row.trouble else "answers" if row.seen_at else "not asked yet"}
 

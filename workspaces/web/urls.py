@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.web import announcements, audit, directories, invitations, roles, secrets, service_accounts, tokens, views
+from workspaces.web import announcements, applications, audit, directories, invitations, other_side, roles, secrets, service_accounts, tokens, views
 
 urlpatterns = [
     path("", views.start, name="start"),
@@ -29,9 +29,12 @@ urlpatterns = [
     path("<slug:org>/announcements/<uuid:announcement>/dismiss", announcements.dismiss_announcement, name="announcement-dismiss"),
     path("<slug:org>/directories", directories.directories, name="directories"),
     path("<slug:org>/directories/<slug:slug>", directories.directory, name="directory"),
+    path("<slug:org>/directories/<slug:slug>/other-side", other_side.other_side, name="directory-other-side"),
     path("<slug:org>/directories/<slug:slug>/edit", directories.edit_directory, name="directory-edit"),
     path("<slug:org>/directories/<slug:slug>/rules", directories.change_rules, name="directory-rules"),
     path("<slug:org>/directories/<slug:slug>/act", directories.act_on_directory, name="directory-act"),
     path("<slug:org>/quotas", views.quotas, name="quotas"),
+    path("<slug:org>/applications", applications.applications, name="applications"),
+    path("<slug:org>/applications/<str:client>", applications.application, name="application"),
     path("<slug:org>/secrets", secrets.secrets, name="secrets"),
 ]

@@ -23,19 +23,23 @@ def login(
     url: Annotated[str | None, Argument(metavar="[URL]", help="The portal's address.")] = None,
     token: Annotated[str | None, Option("--token", metavar="TOKEN", help="Better: --with-token, which no list of processes shows.")] = None,
     with_token: Annotated[bool, Option("--with-token", help="Read the token from standard input.")] = False,
+    paste: Annotated[bool, Option("--paste", help="Ask for a token made on the Tokens page.")] = False,
 ) -> None:
-    """Keep a portal's address and a token for this user."""
+    """Sign in by the browser, and keep the portal's address and a token for this user."""
     from muster.client import Client
 
     kept = settings.load(url=url or session.url, org=session.org, team=session.team)
     if not kept.url:
         raise InvalidInput("Which portal? Give its address: muster login http://127.0.0.1:8000", code="no_url")
+    chosen = ""
+    if not token and not with_token and not paste:
+        token, chosen = _by_browser(kept.url)
     client = Client(kept.url, token or _asked_token(kept, with_token))
     me = client.me()
     slugs = [org["slug"] for org in me["orgs"]]
     if session.org and session.org not in slugs:
         raise InvalidInput(f"You are not in organization {session.org}; you are in {', '.join(slugs) or 'none yet'}.", code="no_org")
-    org = kept.org if kept.org in slugs else slugs[0] if len(slugs) == 1 else ""
+    org = chosen if chosen in slugs else kept.org if kept.org in slugs else slugs[0] if len(slugs) == 1 else ""
     file = settings.save(settings.Settings(kept.url, client.settings.token, org, kept.team))
     where = f", organization {org}" if org else f"; choose an organization: muster config org {slugs[0]}" if slugs else ""
     session.show(me, f"Signed in to {kept.url} as {me['email']}{where}. Kept in {file}.", [me["email"]])
@@ -117,6 +121,20 @@ def revoke(session: Session, token: Annotated[str, Argument(metavar="ID", help="
     session.client.tokens.revoke(token)
     done: Json = {"revoked": token}
     session.show(done, "The token no longer works.", [token])
+
+
+def _by_browser(url: str) -> tuple[str, str]:
+    """The token and its organization, from the page that a person agrees on."""
+    import webbrowser
+
+    from muster.device import Grant
+
+    grant = Grant(url)
+    asked = grant.begin()
+    sys.stderr.write(f"Your code: {asked.code}\nAgree to it here: {asked.link}\n")
+    if sys.stderr.isatty():
+        webbrowser.open(asked.link)
+    return grant.wait(asked)
 
 
 def token_table(items: list[Json], empty: str) -> Table:

@@ -7,7 +7,7 @@ import pytest
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
 from workspaces.actors import actor_of
-from workspaces.models import Membership, Provider
+from workspaces.models import DirectoryRun, Membership, Provider
 from workspaces.services.providers import (
     change_provider,
     config_of,
@@ -137,3 +137,11 @@ def test_without_its_library_ldap_says_what_to_install(story, monkeypatch):
         with pytest.raises(InvalidInput, match="make directories"):
             create_provider(actor=story.actor(story.ada), org=story.atlas, kind="ldap", slug="corp", name="", options=OPTIONS)
     assert "make directories" in page
+
+
+@pytest.mark.parametrize("run", ["", "nonsense", "00000000-0000-0000-0000-000000000000"])
+def test_accepting_a_run_that_there_is_not_is_no_crash_and_accepts_nothing(story, run):
+    Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp", config={})
+    answer = story.client(story.ada).post("/atlas/directories/corp/act", {"do": "accept", "run": run}, follow=True)
+    assert answer.status_code == 200 and "no longer there to be accepted" in answer.content.decode()
+    assert not DirectoryRun.objects.exists()

@@ -79,7 +79,7 @@ def test_who_also_belongs_elsewhere_signs_in_there_and_the_asking_organization_s
         Membership.objects.create(org=story.borealis, user=story.ben, role="member")
     client = Client()
     client.post("/accounts/login/", {"login": story.ben.email, "password": PASSWORD})
-    assert client.get("/borealis/teams").status_code == 200
+    assert client.get("/borealis/teams").status_code == 200 and client.get("/")["Location"] == "/borealis/"
     closed = client.get("/atlas/teams")
     assert closed.status_code == 403 and "sign in with Atlas ID" in closed.content.decode()
 

@@ -10,8 +10,8 @@ from portal.core.options import Secret, option
 
 SCOPE = "openid profile email"
 _NONE = Secret("")
-_PRIVATE = "Needed for a service inside the house, or one without https. Only an operator may set it."
-_REQUIRED = "People of its domains then sign in with it; owners keep their passwords, for the day when it is down."
+PRIVATE = "Needed for a service inside the house, or one without https. Only an operator may set it."
+REQUIRED = "People of its domains then sign in with it; owners keep their passwords, for the day when it is down."
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,11 @@ class Config:
     client_id: str = option("Client ID")
     client_secret: Secret = option("Client secret", default=_NONE)  # noqa: RUF009  a Secret is a str: immutable
     groups_claim: str = option("Groups claim", default="groups", note="Where the names of one's groups are; dots lead into objects.")
-    is_required: bool = option("Instead of passwords", default=False, note=_REQUIRED)
+    is_required: bool = option("Instead of passwords", default=False, note=REQUIRED)
     scope: str = option("Scope", default=SCOPE, is_rare=True)
     subject_claim: str = option("Subject claim", default="sub", is_rare=True,
                                 note="What is never given to another person. With SCIM from Entra ID: oid.")
-    is_private: bool = option("Private address", default=False, note=_PRIVATE, is_rare=True, is_operators=True)
+    is_private: bool = option("Private address", default=False, note=PRIVATE, is_rare=True, is_operators=True)
     ca: str = option("Certificate authority", default="", note="PEM, to trust besides the system's.", is_long=True, is_rare=True)
 
     def __post_init__(self) -> None:

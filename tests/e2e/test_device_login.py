@@ -1,0 +1,70 @@
+"""`muster login` as somebody types it: a real portal, the real command, a real browser that agrees."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.rig.environment import ROOT
+from tests.rig.portal import EMAIL, PASSWORD, Portal
+from tests.rig.processes import Folder
+
+pytestmark = [pytest.mark.browser, pytest.mark.serial]
+
+
+@pytest.fixture(scope="module")
+def portal() -> Iterator[Portal]:
+    folder = Folder()
+    made = Portal(folder)
+    made.start()
+    yield made
+    made.stop()
+    folder.close()
+
+
+def _login(portal: Portal, config: str) -> subprocess.Popen[str]:
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "client"), "MUSTER_CONFIG": config}
+    return subprocess.Popen([sys.executable, "-m", "muster", "login", portal.url], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def _link(command: subprocess.Popen[str]) -> str:
+    assert command.stderr is not None
+    for line in command.stderr:
+        if found := re.search(r"https?://\S+", line):
+            return found[0]
+    raise AssertionError("it showed no link")
+
+
+def test_a_terminal_is_signed_in_by_the_browser(portal: Portal, page: Page, tmp_path):
+    config = str(tmp_path / "config.toml")
+    command = _login(portal, config)
+    page.goto(_link(command))
+    page.fill("[name=login]", EMAIL)
+    page.fill("[name=password]", PASSWORD)
+    page.click("button[type=submit]")
+    expect(page.get_by_role("heading", name="Sign in the command line?")).to_be_visible()
+    page.get_by_role("button", name="Sign it in").click()
+    expect(page.get_by_role("heading", name="Your terminal is signed in")).to_be_visible()
+    out, _ = command.communicate(timeout=60)
+    assert command.returncode == 0 and f"Signed in to {portal.url} as {EMAIL}, organization home" in out
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "client"), "MUSTER_CONFIG": config}
+    who = subprocess.run([sys.executable, "-m", "muster", "whoami"], env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert who.returncode == 0 and EMAIL in who.stdout
+
+
+def test_who_says_no_in_the_browser_signs_nothing_in(portal: Portal, page: Page, tmp_path):
+    command = _login(portal, str(tmp_path / "config.toml"))
+    page.goto(_link(command))
+    page.fill("[name=login]", EMAIL)
+    page.fill("[name=password]", PASSWORD)
+    page.click("button[type=submit]")
+    page.get_by_role("button", name="No").click()
+    expect(page.get_by_role("heading", name="Nothing was signed in")).to_be_visible()
+    _, err = command.communicate(timeout=60)
+    assert command.returncode == 4 and not (tmp_path / "config.toml").exists() and "refused in the browser" in err

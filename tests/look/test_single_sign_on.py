@@ -1,0 +1,95 @@
+"""A SAML provider is connected, an application written down and signed in to, a terminal let in: every page of it in a real Chromium."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+
+from tests.look.test_directory_page import looked
+from tests.rig import saml_idp
+
+pytestmark = pytest.mark.browser
+BACK = "https://grafana.example.com/login/generic_oauth"
+
+
+def test_a_saml_provider_is_connected_and_offered_to_who_signs_in(site, page, browser):
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto(f"{site.url}/home/directories?kind=saml")
+    looked(page, "saml-form-empty")
+    page.fill("[name=slug]", "keycloak")
+    page.fill("[name=title]", "Keycloak")
+    page.fill("[name=metadata]", saml_idp.metadata())
+    page.click("button[data-test]")
+    page.wait_for_selector(".note.good >> text=signs people in at https://idp.example/sso")
+    looked(page, "saml-form-tested")
+    page.click("[data-save]")
+    page.wait_for_selector("h1 >> text=Keycloak")
+    looked(page, "saml-provider")
+    page.click("text=What the other side needs")
+    page.wait_for_selector("text=Assertion consumer")
+    looked(page, "other-side")
+    page.click("text=Make a token")
+    page.wait_for_selector("text=shown only this once")
+    looked(page, "other-side-token")
+    page.click("button[name=do][value=end]")
+    page.wait_for_selector("text=no longer works")
+    theirs = browser.new_context().new_page()
+    theirs.goto(f"{site.url}/accounts/login/?next=/home/")
+    theirs.wait_for_selector("text=E-mail address or name")
+    looked(theirs, "sign-in-address")
+    theirs.goto(f"{site.url}/accounts/sso/keycloak/")
+    looked(theirs, "sign-in-provider")
+
+
+def test_an_application_is_written_down_and_signed_in_to(site, page):
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto(f"{site.url}/home/applications")
+    page.wait_for_selector("text=No applications yet")
+    looked(page, "applications-empty")
+    page.fill("[name=client_id]", "grafana")
+    page.fill("[name=name]", "Grafana")
+    page.fill("[name=addresses]", "http://grafana.example.com/")
+    page.click("text=Write it down")
+    page.wait_for_selector("text=is no address like")
+    looked(page, "applications-fault")
+    assert page.input_value("[name=client_id]") == "grafana", "what was typed is still there"
+    page.fill("[name=addresses]", BACK)
+    page.click("text=Write it down")
+    page.wait_for_selector("text=The secret of Grafana")
+    looked(page, "applications-made")
+    asked = {"client_id": "grafana", "redirect_uri": BACK, "response_type": "code", "scope": "openid profile email groups", "state": "s"}
+    page.goto(f"{site.url}/identity/o/authorize?{urlencode(asked)}")
+    page.wait_for_selector("h1 >> text=Sign in to Grafana?")
+    looked(page, "consent")
+
+
+def test_a_terminal_is_let_in(site, page):
+    given = httpx.post(f"{site.url}/identity/o/api/device/code", data={"client_id": "muster-cli", "machine": "ada-laptop"}, timeout=30).json()
+    page.goto(f"{site.url}/identity/o/device")
+    looked(page, "device-code")
+    page.fill("[name=code]", "WRONG-CODE")
+    page.click("text=Continue")
+    page.wait_for_selector("[role=alert]")
+    looked(page, "device-wrong")
+    page.goto(given["verification_uri_complete"])
+    page.wait_for_selector("text=ada-laptop")
+    looked(page, "device-confirm")
+    page.click("text=Sign it in")
+    page.wait_for_selector("text=Your terminal is signed in")
+    looked(page, "device-done")
+
+
+def test_what_is_wrong_is_said_in_words(site, signed_in):
+    with signed_in() as context:
+        page = context.new_page()
+        page.goto(f"{site.url}/home/directories?kind=saml")
+        page.fill("[name=slug]", "broken")
+        page.fill("[name=metadata]", "<nothing/>")
+        page.click("button[data-test]")
+        page.wait_for_selector("text=must be the whole XML")
+        looked(page, "saml-form-fault")
+        page.goto(f"{site.url}/identity/o/authorize?client_id=nobody")
+        page.wait_for_selector("h1 >> text=Unknown application")
+        looked(page, "consent-unknown")

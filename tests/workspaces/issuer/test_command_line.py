@@ -1,0 +1,112 @@
+"""`muster login`: a code, a page, and a token for one organization."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from workspaces.actors import ONLY_ORG
+from workspaces.issuer.command_line import CLIENT
+from workspaces.models import Membership
+from workspaces.tenancy.scope import org_scope
+
+GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+
+
+@pytest.fixture(autouse=True)
+def empty_cache():
+    cache.clear()
+
+
+@pytest.fixture
+def asked(story, settings):
+    settings.IDP_OIDC_DEVICE_CODE_INTERVAL = 0
+    return _form("/identity/o/api/device/code", client_id=CLIENT, machine="ben's laptop").json()
+
+
+def _form(address, **given):
+    return Client().post(address, urlencode(given), content_type="application/x-www-form-urlencoded")
+
+
+def _page(asked):
+    return f"/identity/o/device?code={asked['user_code']}"
+
+
+def _poll(asked):
+    return _form("/identity/o/api/token", client_id=CLIENT, grant_type=GRANT, device_code=asked["device_code"])
+
+
+def test_nothing_comes_before_somebody_agrees(asked):
+    answer = _poll(asked)
+    assert answer.status_code == 400 and answer.json()["error"] == "authorization_pending"
+
+
+def test_who_agrees_gives_a_token_of_the_portals_own_kind_for_the_organization_chosen(story, asked):
+    client = story.client(story.ben)
+    page = client.get(_page(asked)).content.decode()
+    assert "ben&#x27;s laptop" in page and asked["user_code"] in page and "Borealis" not in page
+    assert "signed in" in client.post(_page(asked), {"action": "confirm", "org": "atlas"}).content.decode()
+    given = _poll(asked).json()
+    assert given["access_token"].startswith("mst_") and given["org"] == "atlas"
+    me = Client(headers={"Authorization": f"Bearer {given['access_token']}"}).get("/api/v1/me").json()
+    assert me["email"] == story.ben.email and [org["slug"] for org in me["orgs"]] == ["atlas"]
+
+
+def test_a_code_gives_one_token(story, asked):
+    story.client(story.ben).post(_page(asked), {"action": "confirm", "org": "atlas"})
+    assert _poll(asked).status_code == 200 and _poll(asked).status_code == 400
+
+
+def test_who_says_no_gives_nothing(story, asked):
+    assert "Nothing was signed in" in story.client(story.ben).post(_page(asked), {"action": "deny"}).content.decode()
+    assert _poll(asked).json()["error"] == "access_denied"
+
+
+def test_the_page_asks_who_one_is_first(asked):
+    answer = Client().get(_page(asked))
+    assert answer.status_code == 302 and answer["Location"].startswith("/accounts/login/?next=/identity/o/device")
+
+
+def test_another_site_cannot_agree_for_somebody(story, asked):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(story.ben)
+    assert client.post(_page(asked), {"action": "confirm", "org": "atlas"}).status_code == 403
+    assert _poll(asked).json()["error"] == "authorization_pending"
+
+
+def test_an_organization_that_is_not_ones_own_cannot_be_chosen(story, asked):
+    assert story.client(story.ben).post(_page(asked), {"action": "confirm", "org": "borealis"}).status_code == 404
+    assert _poll(asked).json()["error"] == "authorization_pending"
+
+
+def test_in_a_session_of_one_organization_only_that_one_can_be_chosen(story, asked):
+    with org_scope(story.borealis.id):
+        Membership.objects.create(org=story.borealis, user=story.ben, role="member")
+    client = story.client(story.ben)
+    session = client.session
+    session[ONLY_ORG] = str(story.atlas.id)
+    session.save()
+    assert "Borealis" not in client.get(_page(asked)).content.decode()
+    assert client.post(_page(asked), {"action": "confirm", "org": "borealis"}).status_code == 404
+
+
+def test_who_is_suspended_between_agreeing_and_asking_gets_nothing(story, asked):
+    from portal.core import clock
+
+    story.client(story.ben).post(_page(asked), {"action": "confirm", "org": "atlas"})
+    with org_scope(story.atlas.id):
+        Membership.objects.filter(user=story.ben).update(suspended_at=clock.now())
+    assert _poll(asked).json()["error"] == "access_denied"
+
+
+@pytest.mark.parametrize("code", ["", "BBBB-BBBB", "<script>", "%00"])
+def test_a_code_that_nobody_gave_is_told_so(story, code):
+    page = story.client(story.ben).get("/identity/o/device", {"code": code})
+    assert page.status_code in (200, 400) and "<script>" not in page.content.decode().replace("<script src", "")
+
+
+def test_another_client_gets_no_code_by_this_name(story):
+    assert _form("/identity/o/api/device/code", client_id="grafana").status_code in (400, 401)

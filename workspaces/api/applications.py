@@ -1,0 +1,81 @@
+"""REST: applications that sign people in through the portal. For operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from workspaces.api.base import OrgView
+from workspaces.api.views import items, read
+from workspaces.permissions import Permission as P
+from workspaces.services import applications as service
+
+
+class ApplicationSerializer(serializers.Serializer[Any]):
+    client_id = serializers.CharField()
+    name = serializers.CharField()
+    addresses = serializers.ListField(child=serializers.CharField(), help_text="Where answers may go, to the letter.")
+    created_at = serializers.DateTimeField()
+    people = serializers.IntegerField(help_text="Who have agreed to it.")
+    client_secret = serializers.CharField(required=False, help_text="In the answer that makes it, and in no other.")
+
+
+class NewApplicationSerializer(serializers.Serializer[Any]):
+    client_id = serializers.CharField(max_length=64)
+    name = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
+    addresses = serializers.ListField(child=serializers.CharField(max_length=500), max_length=20)
+
+
+class ChangeApplicationSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField(max_length=100, required=False)
+    addresses = serializers.ListField(child=serializers.CharField(max_length=500), max_length=20, required=False)
+
+
+class ApplicationsView(OrgView):
+    permissions = {"GET": P.APPLICATIONS_READ, "POST": P.APPLICATIONS_WRITE}
+
+    @extend_schema(responses=ApplicationSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """All of the installation."""
+        return items([service.application_row(row) for row in service.applications(self.actor)])
+
+    @extend_schema(request=NewApplicationSerializer, responses={201: ApplicationSerializer})
+    def post(self, request: Request) -> Response:
+        """Write one down; its secret is in this answer only."""
+        made = service.create_application(actor=self.actor, **read(NewApplicationSerializer, request))
+        return Response(service.application_row(made.row) | {"client_secret": made.secret}, status=status.HTTP_201_CREATED)
+
+
+class ApplicationView(OrgView):
+    permissions = {"GET": P.APPLICATIONS_READ, "PATCH": P.APPLICATIONS_WRITE, "DELETE": P.APPLICATIONS_WRITE}
+
+    @extend_schema(responses=ApplicationSerializer)
+    def get(self, request: Request, client: str) -> Response:
+        """One application."""
+        return Response(service.application_row(service.find_application(self.actor, client)))
+
+    @extend_schema(request=ChangeApplicationSerializer, responses=ApplicationSerializer)
+    def patch(self, request: Request, client: str) -> Response:
+        """Another name, other addresses."""
+        row = service.change_application(actor=self.actor, client_id=client, **read(ChangeApplicationSerializer, request))
+        return Response(service.application_row(row))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, client: str) -> Response:
+        """Nobody signs in to it through the portal any longer."""
+        service.remove_application(actor=self.actor, client_id=client)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ApplicationSecretView(OrgView):
+    permissions = {"POST": P.APPLICATIONS_WRITE}
+
+    @extend_schema(request=None, responses=ApplicationSerializer)
+    def post(self, request: Request, client: str) -> Response:
+        """Another secret, in this answer only; the former ends at once."""
+        made = service.renew_secret(actor=self.actor, client_id=client)
+        return Response(service.application_row(made.row) | {"client_secret": made.secret})

@@ -1,0 +1,15 @@
+"""Ours before allauth's, at allauth's own addresses."""
+
+from __future__ import annotations
+
+from django.urls import include, path
+
+from workspaces.issuer import command_line, views
+
+urlpatterns = [
+    path("identity/o/authorize", views.Authorization.as_view(), name="account_issuer_authorize"),
+    path("identity/o/device", command_line.device, name="account_issuer_device"),
+    path("identity/o/api/device/code", command_line.DeviceCode.as_view(), name="account_issuer_device_code"),
+    path("identity/o/api/token", command_line.Token.as_view(), name="account_issuer_token"),
+    path("", include("allauth.idp.urls")),
+]

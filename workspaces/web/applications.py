@@ -1,0 +1,52 @@
+"""The page of applications that sign people in through the portal. For operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from portal.core.errors import PortalError
+from portal.web.denials import note_denial
+from portal.web.options import faults_of
+from workspaces.permissions import Permission as P
+from workspaces.services import applications as service
+from workspaces.web.doors import action, page
+
+
+@page(P.APPLICATIONS_READ, ("GET", "HEAD", "POST"))
+def applications(request: Any) -> HttpResponse:
+    """All of them, and writing one down: the secret is shown in this answer only."""
+    if request.method != "POST":
+        return _shown(request)
+    try:
+        made = service.create_application(actor=request.actor, client_id=request.POST.get("client_id", "").strip(),
+                                          name=request.POST.get("name", "").strip(), addresses=request.POST.get("addresses", "").splitlines())
+    except PortalError as error:
+        note_denial(request, error)
+        message, faults = faults_of(error)
+        return _shown(request, error=message, faults={"client_id" if name == "name" else name: fault for name, fault in faults.items()},
+                      given=request.POST)
+    return _shown(request, made=made)
+
+
+@page(P.APPLICATIONS_WRITE, ("POST",))
+def application(request: Any, client: str) -> HttpResponse:
+    """Another name, other addresses, another secret, or away with it."""
+    back, verb = f"/{request.org.slug}/applications", request.POST.get("verb", "")
+    if verb == "renew":
+        return _shown(request, made=service.renew_secret(actor=request.actor, client_id=client))
+    if verb == "remove":
+        return action(request, back, _("Nobody signs in to {name} through Muster any longer.").format(name=client),
+                      lambda: service.remove_application(actor=request.actor, client_id=client))
+    return action(request, back, _("{name} is changed.").format(name=client), lambda: service.change_application(
+        actor=request.actor, client_id=client, name=request.POST.get("name"), addresses=request.POST.get("addresses", "").splitlines()))
+
+
+def _shown(request: Any, made: service.NewApplication | None = None, **more: Any) -> HttpResponse:
+    return render(request, "workspaces/applications.html", {
+        "page_title": _("Applications"), "issuer": settings.MUSTER_BASE_URL, "may_write": request.actor.may(P.APPLICATIONS_WRITE),
+        "rows": [service.application_row(row) for row in service.applications(request.actor)], "made": made, **more})
