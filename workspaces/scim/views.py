@@ -193,7 +193,7 @@ def _provider(request: HttpRequest, slug: str) -> Provider:
     row = provider_by_token(slug, raw.strip()) if kind.lower() == "bearer" else None
     if row is None:
         raise ScimError(401, "Send this provider's SCIM token: Authorization: Bearer …")
-    used, _ = windows.take(f"scim {row.id}", settings.MUSTER_API_RATE)
+    used, _ = windows.take(f"scim:{row.id}", settings.MUSTER_API_RATE)
     if used > settings.MUSTER_API_RATE:
         raise ScimError(429, "Too many requests. Try again in a minute.")
     return row
