@@ -9,16 +9,21 @@ from uuid import UUID
 
 from django.db import connection, models
 
+from portal.core.postgres.wall import wall
+
 Row = Sequence[Any]
 _LOW = (1 << 64) - 1
 
 
 def insert_rows(model: type[models.Model], names: Sequence[str], rows: Iterable[Row]) -> None:
     """INSERT these values of these fields; fields left out take the database's own default, so name all that have none. By COPY
-    on PostgreSQL. Runs in the caller's transaction; no signal, no primary key comes back."""
+    on PostgreSQL, except where row-level security is. Runs in the caller's transaction; no signal, no primary key comes back."""
     fields = [_field(model, name) for name in names]
     quote = connection.ops.quote_name
     table, columns = quote(model._meta.db_table), ", ".join(quote(str(field.column)) for field in fields)
+    if connection.vendor == "postgresql" and model._meta.db_table in wall.tables:
+        _insert_arrays(table, columns, fields, list(rows))
+        return
     if connection.vendor == "postgresql":
         shapes = [_shape(field) for field in fields]
         with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
@@ -30,6 +35,14 @@ def insert_rows(model: type[models.Model], names: Sequence[str], rows: Iterable[
         cursor.executemany(
             f"INSERT INTO {table} ({columns}) VALUES ({marks})",  # noqa: S608  names, no values
             [[field.get_db_prep_save(value, connection) for field, value in zip(fields, row, strict=True)] for row in rows])
+
+
+def _insert_arrays(table: str, columns: str, fields: Sequence[models.Field[Any, Any]], rows: Sequence[Row]) -> None:
+    """Where row-level security is, PostgreSQL takes no COPY: one INSERT of an array for each column instead."""
+    arrays = ", ".join(f"%s::{field.cast_db_type(connection)}[]" for field in fields)
+    values = [[field.get_db_prep_save(row[n], connection) for row in rows] for n, field in enumerate(fields)]
+    with connection.cursor() as cursor:
+        cursor.execute(f"INSERT INTO {table} ({columns}) SELECT * FROM unnest({arrays})", values)  # noqa: S608  names, no values
 
 
 def repeat_row(first: models.Model, counter: str, times: int) -> None:

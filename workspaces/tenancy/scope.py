@@ -33,6 +33,11 @@ def current() -> Scope:
     return scope
 
 
+def scope_or_none() -> Scope | None:
+    """The scope one is in, None outside of all."""
+    return _scope.get()
+
+
 @contextmanager
 def org_scope(org_id: UUID) -> Iterator[Scope]:
     """Work inside one organization; its rows alone are seen and written."""

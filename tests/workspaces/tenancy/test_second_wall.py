@@ -1,0 +1,187 @@
+"""PostgreSQL's row-level security: what a view that forgets the scope would show, the database does not. Embedded mode has SQLite,
+which has no such thing: there the first wall stands alone, and these tests say so by `HAS_WALL`."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.apps import apps
+from django.db import DatabaseError, connection, models, transaction
+from django.http import JsonResponse
+from django.urls import path
+
+from portal.core import clock
+from portal.core.bulk import insert_rows
+from portal.core.ids import uuid7
+from portal.core.postgres.wall import ROLE
+from workspaces.models import Team
+from workspaces.tenancy import rows
+from workspaces.tenancy.models import TenantModel
+from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
+
+HAS_WALL = connection.vendor == "postgresql"
+ALL, OF_BOREALIS, OF_ATLAS = ["north", "speech", "vision"], ["north"], ["speech", "vision"]
+
+
+def by_sql() -> list[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT slug FROM workspaces_team ORDER BY slug")
+        return [slug for (slug,) in cursor.fetchall()]
+
+
+def by_forgetful_orm() -> list[str]:
+    return sorted(models.QuerySet(Team).values_list("slug", flat=True))
+
+
+def look_and_roll_back() -> None:
+    with transaction.atomic():
+        by_sql()
+        transaction.set_rollback(True)
+
+
+def broken_view(request):
+    """What must never be written: rows read past the scope, by SQL and by a query that knows no tenant."""
+    return JsonResponse({"sql": by_sql(), "orm": by_forgetful_orm()})
+
+
+urlpatterns = [path("<slug:org>/broken/", broken_view), path("broken/", broken_view)]
+
+
+def test_a_broken_view_shows_no_row_of_another_organization(story, settings):
+    settings.ROOT_URLCONF = __name__
+    seen = story.client(story.cyd).get("/borealis/broken/").json()
+    assert seen == {"sql": OF_BOREALIS, "orm": OF_BOREALIS} if HAS_WALL else {"sql": ALL, "orm": ALL}
+
+
+def test_a_broken_view_outside_of_every_organization_shows_no_row_at_all(story, settings):
+    settings.ROOT_URLCONF = __name__
+    seen = story.client(story.cyd).get("/broken/").json()
+    assert seen == {"sql": [], "orm": []} if HAS_WALL else {"sql": ALL, "orm": ALL}
+
+
+def test_who_works_for_the_whole_platform_sees_every_row(story):
+    with platform_scope("test"):
+        assert by_sql() == ALL
+
+
+def test_the_wall_follows_the_scope_in_both_directions(story):
+    with org_scope(story.atlas.id):
+        first = by_sql()
+        with org_scope(story.borealis.id):
+            inner = by_sql()
+        assert (first, inner, by_sql()) == ((OF_ATLAS, OF_BOREALIS, OF_ATLAS) if HAS_WALL else (ALL, ALL, ALL))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_a_rollback_undoes_is_told_again():
+    from tests.story import tell
+
+    story = tell()
+    with org_scope(story.atlas.id):
+        by_sql()
+    with org_scope(story.borealis.id):
+        look_and_roll_back()
+        assert by_sql() == (OF_BOREALIS if HAS_WALL else ALL)
+        with pytest.raises(DatabaseError), connection.cursor() as cursor:
+            cursor.execute("SELECT no_such_column FROM workspaces_team")
+        assert by_sql() == (OF_BOREALIS if HAS_WALL else ALL)
+
+
+def test_what_a_savepoint_undoes_is_told_again(story):
+    with org_scope(story.atlas.id):
+        by_sql()
+    with org_scope(story.borealis.id):
+        look_and_roll_back()
+    with org_scope(story.borealis.id):
+        assert by_sql() == (OF_BOREALIS if HAS_WALL else ALL)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_each_thread_has_its_own_wall():
+    from tests.story import tell
+
+    story, seen = tell(), {}
+
+    def look(org):
+        with org_scope(org.id):
+            seen[org.slug] = by_sql()
+        connection.close()
+
+    threads = [threading.Thread(target=look, args=[org]) for org in (story.atlas, story.borealis)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == ({"atlas": OF_ATLAS, "borealis": OF_BOREALIS} if HAS_WALL else {"atlas": ALL, "borealis": ALL})
+
+
+def test_a_row_of_another_organization_is_neither_made_changed_nor_removed_by_sql(story):
+    sql = ["UPDATE workspaces_team SET name = 'Mine' WHERE slug = 'north'", "DELETE FROM workspaces_teammembership"]
+    with org_scope(story.atlas.id), connection.cursor() as cursor, transaction.atomic():
+        cursor.execute(sql[0])
+        assert cursor.rowcount == (0 if HAS_WALL else 1)
+        cursor.execute(sql[1])
+    with platform_scope("test"), connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM workspaces_teammembership")
+        assert cursor.fetchone() == ((1,) if HAS_WALL else (0,))        # Cyd's, in north
+
+
+def test_a_row_cannot_be_put_into_another_organization(story):
+    team = Team(id=uuid7(), org=story.borealis, slug="trojan", name="Trojan")
+
+    def write():
+        with transaction.atomic():
+            models.QuerySet(Team).bulk_create([team])
+
+    with org_scope(story.atlas.id):
+        if HAS_WALL:
+            with pytest.raises(DatabaseError, match="row-level security"):
+                write()
+        else:
+            write()
+
+
+def test_many_rows_at_once_reach_a_table_behind_the_wall(story):
+    with org_scope(story.atlas.id):
+        names = ("id", "org", "slug", "name", "created_at")
+        insert_rows(Team, names, [(uuid7(), story.atlas.id, f"t{n}", f"T{n}", clock.now()) for n in range(3)])
+        assert Team.objects.filter(slug__startswith="t").count() == 3
+
+
+def test_every_tenant_table_is_behind_the_wall(db):
+    known = {model._meta.db_table for model in apps.get_models() if issubclass(model, TenantModel)}
+    assert set(rows.tables()) == known
+    assert len(known) > 12
+    if HAS_WALL:
+        assert rows.bare_tables(connection) == []
+
+
+def test_a_table_whose_wall_was_taken_down_is_found_and_gets_it_again(db):
+    if not HAS_WALL:
+        return
+    connection.open_wall()
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE workspaces_team DISABLE ROW LEVEL SECURITY")
+            cursor.execute("DROP POLICY muster_org_1 ON workspaces_secret")
+        assert rows.bare_tables(connection) == ["workspaces_secret", "workspaces_team"]
+        rows.protect(connection)
+        assert rows.bare_tables(connection) == []
+    finally:
+        connection.close_wall()
+
+
+def test_the_portal_works_as_nobody_whom_the_wall_does_not_stop(db):
+    if not HAS_WALL:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user")
+        assert cursor.fetchone() == (ROLE, False, False)
+
+
+def test_telling_costs_no_statement_of_its_own(story, django_assert_num_queries):
+    with no_scope():
+        by_sql()
+    with org_scope(story.atlas.id), django_assert_num_queries(1):
+        by_sql()
