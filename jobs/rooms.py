@@ -24,12 +24,13 @@ def room_of(cluster: Cluster, asks: Sequence[Ask], *, is_empty: bool = False) ->
     """Limits that could refuse these asks, what is free on the cluster's nodes, and how many tasks of these jobs run.
     `is_empty`: the nodes as if nothing ran on them."""
     places = Capability.PLACES in capabilities_of(cluster.backend)
-    return Room(limits=_limits(asks), nodes=_nodes(cluster, is_empty) if places else (), places=places,
+    return Room(limits=limits_of(asks), nodes=_nodes(cluster, is_empty) if places else (), places=places,
                 trouble="" if cluster.is_enabled else "An operator has switched this cluster off.",
-                running=_running(ask.job_id for ask in asks if ask.max_parallel and ask.job_id))
+                running=running_of(ask.job_id for ask in asks if ask.max_parallel and ask.job_id))
 
 
-def _limits(asks: Iterable[Ask]) -> dict[Meter, Standing]:
+def limits_of(asks: Iterable[Ask]) -> dict[Meter, Standing]:
+    """The limits and guarantees that concern these asks."""
     subjects = {subject for ask in asks for subject in (ask.org_id, ask.team_id, ask.user_id)}
     rows = Quota.objects.filter(Q(limit__isnull=False) | Q(guaranteed__gt=0), subject_id__in=subjects)
     return {meter_of(row): standing_of(row) for row in rows}
@@ -57,7 +58,8 @@ def _empty(node: Node) -> NodeRoom:
     return NodeRoom(node.name, node.cpus, node.memory, list(gpus), node.cpus, node.memory, gpus)
 
 
-def _running(job_ids: Iterable[UUID]) -> dict[UUID, int]:
+def running_of(job_ids: Iterable[UUID]) -> dict[UUID, int]:
+    """How many tasks of these jobs hold something."""
     wanted = set(job_ids)
     running: dict[UUID, int] = defaultdict(int)
     if wanted:

@@ -29,6 +29,7 @@ SILENT = {                                                       # what changes 
     ("api-job-metrics", "POST"): "points of a curve: data, as a log is",
     ("api-agent-samples", "POST"): "samples of nodes: data",
     ("api-access-changes", "POST"): "says what would change, and changes nothing",
+    ("api-quotas-preview", "POST"): "says whom it would stop, and changes nothing",
     ("api-session", "DELETE"): "ends a session if there is one: tests/workspaces/test_sessions.py",
     ("api-sessions", "DELETE"): "the same",
 }

@@ -124,6 +124,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-quotas", "GET"): Row(EVERYBODY, P.QUOTAS_READ),
     ("api-quotas", "PUT"): Row(ADMINS, P.QUOTAS_WRITE, {"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}),
     ("api-quotas", "PATCH"): Row(ADMINS, P.QUOTAS_WRITE, {"changes": [{"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}]}),
+    ("api-quotas-preview", "POST"): Row(ADMINS, P.QUOTAS_WRITE, {"changes": [{"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}]}),
     ("api-audit", "GET"): Row(ADMINS, P.AUDIT_READ),
     ("api-audit-export", "GET"): Row(ADMINS, P.AUDIT_READ),
     ("api-audit-chain", "GET"): Row(ADMINS, P.AUDIT_READ),

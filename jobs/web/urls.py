@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from jobs.web import cluster, clusters, pools, queue, views
+from jobs.web import cluster, clusters, pools, queue, quotas, views
 
 urlpatterns = [
     path("<slug:org>/", views.home, name="home"),
@@ -12,6 +12,7 @@ urlpatterns = [
     path("<slug:org>/clusters/<str:cluster>/edit", clusters.edit_cluster, name="cluster-edit"),
     path("<slug:org>/clusters/<str:cluster>/nodes/<str:node>", cluster.act_on_node, name="cluster-node"),
     path("<slug:org>/queue", queue.queue, name="queue"),
+    path("<slug:org>/quotas", quotas.quotas, name="quotas"),
     path("<slug:org>/pools", pools.pools, name="pools"),
     path("<slug:org>/pools/<str:pool>", pools.pool, name="pool"),
     path("<slug:org>/jobs", views.job_list, name="jobs"),

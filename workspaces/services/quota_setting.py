@@ -116,7 +116,7 @@ def _keep_promises(org: Organization, rows: Mapping[Meter, Quota], before: Mappi
 def _tell(actor: Actor, org: Organization, changed: Sequence[tuple[Wanted, Any, Quota]]) -> None:
     """In the units of storage, as they always were: cpu in thousandths."""
     names = [_name(change) for change, _, _ in changed]
-    record(Fact("quota.changed", org.id, "quota", changed[0][2].id if len(changed) == 1 else org.id, actor.email, {
+    record(Fact("quota.changed", org.id, "quota", org.id, actor.email, {
         "name": ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else ""), "changes": len(changed),
         "before": {_name(c): {"limit": b.limit, "guaranteed": b.guaranteed} for c, b, _ in changed},
         "after": {_name(c): {"limit": row.limit, "guaranteed": row.guaranteed} for c, _, row in changed}}))

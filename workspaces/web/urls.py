@@ -33,7 +33,6 @@ urlpatterns = [
     path("<slug:org>/directories/<slug:slug>/edit", directories.edit_directory, name="directory-edit"),
     path("<slug:org>/directories/<slug:slug>/rules", directories.change_rules, name="directory-rules"),
     path("<slug:org>/directories/<slug:slug>/act", directories.act_on_directory, name="directory-act"),
-    path("<slug:org>/quotas", views.quotas, name="quotas"),
     path("<slug:org>/applications", applications.applications, name="applications"),
     path("<slug:org>/applications/<str:client>", applications.application, name="application"),
     path("<slug:org>/secrets", secrets.secrets, name="secrets"),

@@ -1,4 +1,4 @@
-"""Pages: teams, members, quotas, and the way in."""
+"""Pages: teams, members, and the way in."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from portal.core.errors import InvalidInput, NotFound, PortalError
+from portal.core.errors import NotFound, PortalError
 from portal.web.denials import note_denial
 from workspaces import selectors, services
 from workspaces.invitations import invite_url
@@ -20,7 +20,6 @@ from workspaces.web.doors import action, page
 
 READ_WRITE = ("GET", "HEAD", "POST")
 POST = ("POST",)
-_SIZES = {"mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40}
 
 
 def start(request: HttpRequest) -> HttpResponse:
@@ -118,37 +117,6 @@ def org_rules(request: Any) -> HttpResponse:
     done = "From now on everybody needs a second factor here." if is_required else "A second factor is no longer required here."
     return action(request, f"/{request.org.slug}/members", done,
                   lambda: services.require_second_factor(actor=request.actor, org=request.org, is_required=is_required))
-
-
-@page(P.QUOTAS_READ, READ_WRITE)
-def quotas(request: Any) -> HttpResponse:
-    """What is held, the limits, and setting them."""
-    if request.method == "POST":
-        return action(request, request.path, "The limit is set.", lambda: _set_quota(request))
-    return render(request, "workspaces/quotas.html", {
-        "page_title": "Quotas", "quotas": selectors.quotas_for(request.actor), "teams": selectors.teams_for(request.actor),
-        "members": selectors.members_of_org(), "may_write": request.actor.may(P.QUOTAS_WRITE)})
-
-
-def _set_quota(request: Any) -> None:
-    given = request.POST
-    scope, subject = given.get("scope", ""), given.get("subject", "")
-    if ":" in given.get("who", ""):
-        scope, _, subject = given["who"].partition(":")
-    resource, text = given.get("resource", "").strip(), given.get("limit", "").strip()
-    services.set_quota(actor=request.actor, org=request.org, scope=scope, subject=subject, resource=resource,
-                       limit=_limit(resource, text))
-
-
-def _limit(resource: str, text: str) -> float | None:
-    """A number, or a size such as 64Gi for memory; empty lifts the limit."""
-    if not text:
-        return None
-    scale = _SIZES.get(text[-2:].lower(), 1) if resource == "memory" else 1
-    try:
-        return float(text[:-2] if scale > 1 else text) * scale
-    except ValueError:
-        raise InvalidInput.at("limit", f"{text[:40]!r} is no number; write 32, or 64Gi for memory") from None
 
 
 def team_named(slug: str) -> Team:

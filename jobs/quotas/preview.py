@@ -1,0 +1,130 @@
+"""Whom a change of limits would stop, and whom it would let through, before it is stored. The preview is the change itself, rolled
+back; what would start is asked of the planner, with the queue as it is and nothing but the limits in the way."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from jobs.admission import Ask, Room, plan
+from jobs.dispatch import HORIZON, ask_of
+from jobs.holdings import with_jobs
+from jobs.models import Attempt
+from jobs.rooms import limits_of, running_of
+from jobs.states import State
+from jobs.words import amount_text
+from workspaces.actors import Actor
+from workspaces.models import Organization, Quota
+from workspaces.permissions import Permission
+from workspaces.services import Wanted, set_quotas
+
+NAMED = 10
+
+
+@dataclass(frozen=True)
+class Line:
+    """One meter, before and after, in words."""
+
+    whose: str
+    resource: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """Jobs of one team. `numbers`: those that the viewer may see, at most NAMED."""
+
+    team: str
+    count: int
+    numbers: list[int]
+
+
+@dataclass(frozen=True)
+class Preview:
+    """`stopped`: waiting jobs that the limits would no longer let start; `freed`: those that they newly would; `sentences` says all of it."""
+
+    lines: list[Line]
+    stopped: list[Group]
+    freed: list[Group]
+    sentences: list[str]
+
+
+def preview(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) -> Preview:
+    """Raises what `set_quotas` raises, and changes nothing."""
+    due = _queue()
+    asks = [ask_of(attempt) for attempt in due]
+    with transaction.atomic():
+        before = limits_of(asks)
+        were = {(q.scope, q.subject_id, q.resource): q for q in Quota.objects.filter(resource__in={c.resource for c in changes})}
+        rows = set_quotas(actor=actor, org=org, changes=changes)
+        after = limits_of(asks)
+        transaction.set_rollback(True)
+    running = running_of(ask.job_id for ask in asks if ask.max_parallel and ask.job_id)
+    now, then = (_starting(asks, due, Room(limits, (), places=False, running=dict(running))) for limits in (before, after))
+    by_id = {attempt.id: attempt for attempt in due}
+    stopped, freed = (_groups([by_id[pk] for pk in by_id if pk in some], actor) for some in (now - then, then - now))
+    lines = [_line(change, were.get((row.scope, row.subject_id, row.resource)), row, org) for change, row in zip(changes, rows, strict=True)]
+    over = [_over(line, row) for line, row in zip(lines, rows, strict=True) if row.limit is not None and row.used > row.limit]
+    return Preview(lines, stopped, freed, [*over, *map(_stopped, stopped), *map(_freed, freed)] or [_("No job that waits now is affected.")])
+
+
+def _queue() -> list[Attempt]:
+    """What the planner would look at, in its order."""
+    rows = Attempt.objects.filter(state=State.QUEUED, due_at__isnull=False).order_by("-priority", "queued_at", "id")
+    return list(with_jobs(list(rows[:HORIZON]), "team"))
+
+
+def _starting(asks: Sequence[Ask], due: Sequence[Attempt], room: Room) -> set[UUID]:
+    return {attempt.id for attempt, (_ask, verdict) in zip(due, plan(room, asks), strict=True) if verdict.wait is None}
+
+
+def _groups(attempts: Sequence[Attempt], actor: Actor) -> list[Group]:
+    teams: dict[UUID, list[Attempt]] = defaultdict(list)
+    for attempt in attempts:
+        teams[attempt.job.team_id].append(attempt)
+    made = []
+    for team_id, found in teams.items():
+        numbers = list(dict.fromkeys(a.job.number for a in found))
+        made.append(Group(found[0].job.team.name, len(numbers), numbers[:NAMED] if actor.may(Permission.JOBS_READ, team_id) else []))
+    return sorted(made, key=lambda group: -group.count)
+
+
+def _stopped(group: Group) -> str:
+    return ngettext("%(n)d job of %(team)s would stop being started%(which)s", "%(n)d jobs of %(team)s would stop being started%(which)s",
+                    group.count) % _named(group)
+
+
+def _freed(group: Group) -> str:
+    return ngettext("%(n)d job of %(team)s would no longer wait for a limit%(which)s",
+                    "%(n)d jobs of %(team)s would no longer wait for a limit%(which)s", group.count) % _named(group)
+
+
+def _named(group: Group) -> dict[str, Any]:
+    which = ": " + ", ".join(f"#{n}" for n in group.numbers) + (", …" if group.count > len(group.numbers) else "") if group.numbers else "."
+    return {"n": group.count, "team": group.team, "which": which}
+
+
+def _over(line: Line, row: Quota) -> str:
+    assert row.limit is not None
+    return _("%(whose)s holds %(used)s, %(over)s above the new limit: nothing that runs is stopped, "
+             "and nothing more of it starts until it is below.") % {
+        "whose": line.whose, "used": amount_text(row.resource, row.used), "over": amount_text(row.resource, row.used - row.limit)}
+
+
+def _line(change: Wanted, was: Quota | None, row: Quota, org: Organization) -> Line:
+    return Line(change.subject or org.name, row.resource, terms(row.resource, was.limit if was else None, was.guaranteed if was else 0),
+                terms(row.resource, row.limit, row.guaranteed))
+
+
+def terms(resource: str, limit: int | None, guaranteed: int) -> str:
+    """"at most 8 GPUs, 2 GPUs guaranteed"."""
+    most = _("no limit") if limit is None else _("at most %(amount)s") % {"amount": amount_text(resource, limit)}
+    return most + (_(", %(amount)s guaranteed") % {"amount": amount_text(resource, guaranteed)} if guaranteed else "")

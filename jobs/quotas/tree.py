@@ -1,0 +1,182 @@
+"""Organization → teams → people, with what each holds, has reserved, and may still have. Three statements whatever the size; the people of
+one team are read only when somebody opens it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Q
+from django.utils.translation import gettext as _
+
+from jobs.models import Attempt
+from jobs.states import State
+from jobs.words import bytes_text
+from workspaces.actors import Actor
+from workspaces.models import Organization, Quota, Team, TeamMembership
+from workspaces.permissions import Permission
+from workspaces.quotas import unit_of
+
+PLAIN = ("gpu", "cpu", "memory", "jobs")
+PEOPLE = 200
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One meter in the units of quotas. `used` is what runs, `reserved` what is held for jobs that do not run yet, `kept` what is free
+    but promised to others, `left` what may still be had; the widths are hundredths."""
+
+    resource: str
+    used: int = 0
+    reserved: int = 0
+    kept: int = 0
+    limit: int | None = None
+    guaranteed: int = 0
+
+    @property
+    def held(self) -> int:
+        return self.used + self.reserved
+
+    @property
+    def left(self) -> int | None:
+        return None if self.limit is None else max(self.limit - self.held - self.kept, 0)
+
+    @property
+    def is_over(self) -> bool:
+        return self.limit is not None and self.held > self.limit
+
+    @property
+    def widths(self) -> list[tuple[str, float, float]]:
+        """(what, from, how wide), for drawing."""
+        parts, at = [], 0.0
+        for name, amount in (("used", self.used), ("reserved", self.reserved), ("kept", self.kept)):
+            if amount > 0:
+                parts.append((name, round(at, 2), round(self._share(amount), 2)))
+                at += self._share(amount)
+        return parts
+
+    @property
+    def mark(self) -> float | None:
+        """Where the guarantee ends."""
+        return round(min(self._share(self.guaranteed), 99.4), 2) if self.guaranteed else None
+
+    def _share(self, amount: int) -> float:
+        whole = max(self.limit or 0, self.held + self.kept, self.guaranteed, 1)
+        return 100 * amount / whole
+
+    @property
+    def tip(self) -> str:
+        """All of it in words."""
+        told = [_("%(n)s runs"), _("%(n)s is held for jobs about to run"), _("%(n)s is kept free for guarantees"), _("%(n)s is left"),
+                _("%(n)s is guaranteed")]
+        amounts = (self.used, self.reserved, self.kept, self.left, self.guaranteed)
+        return "; ".join(text % {"n": short(self.resource, n)} for text, n in zip(told, amounts, strict=True) if n)
+
+    @property
+    def text(self) -> str:
+        """"4 / 8"."""
+        return short(self.resource, self.held) + (f" / {short(self.resource, self.limit)}" if self.limit is not None else "")
+
+
+@dataclass(frozen=True)
+class Branch:
+    """The organization, a team or a person. `who` as the forms name it; `note` beside the name."""
+
+    who: str
+    name: str
+    note: str
+    bars: Mapping[str, Bar]
+    people: list[Branch] = field(default_factory=list)
+    is_open: bool = False
+    is_cut: bool = False
+
+
+@dataclass(frozen=True)
+class Tree:
+    """`classes`: the resource classes that somebody holds or has a limit of, else the plain ones."""
+
+    classes: list[str]
+    top: Branch
+    teams: list[Branch]
+    is_empty: bool
+
+
+def tree(actor: Actor, org: Organization, team: str = "", search: str = "") -> Tree:
+    """The whole with the people of that one team. Of other people's meters only those are told that the actor may change."""
+    rows, waiting = _by_subject(Quota.objects.filter(scope__in=(Quota.Scope.ORG, Quota.Scope.TEAM))), _reserved()
+    classes = _classes(rows)
+    top = Branch("org:", org.name, "", _bars(classes, rows.get(org.id, {}), waiting["org", org.id]))
+    teams = [Branch(f"team:{t.slug}", t.name, t.slug, _bars(classes, rows.get(t.id, {}), waiting["team", t.id]),
+                    **_people(actor, t, classes, waiting, search) if t.slug == team else {})
+             for t in Team.objects.order_by("slug")]
+    return Tree(classes, top, teams, not any(q.used or q.limit is not None or q.guaranteed for found in rows.values() for q in found.values()))
+
+
+def bars_of(org: Organization, scope: str, subject: UUID) -> dict[str, Quota]:
+    """The meters of one subject, by class."""
+    return _by_subject(Quota.objects.filter(scope=scope, subject_id=subject)).get(subject, {})
+
+
+def short(resource: str, amount: int) -> str:
+    """Without its unit, which stands above it: "2.5", "16 GiB"."""
+    if resource == "memory":
+        return bytes_text(amount) if amount else "0"
+    return f"{amount / 1000:g}" if resource == "cpu" else str(amount)
+
+
+def title(resource: str) -> str:
+    """The head of a column: "GPUs (h100)"."""
+    kind, _, model = resource.partition(".")
+    words = {"memory": "memory", "jobs": "running jobs"}.get(kind, unit_of(resource))
+    return f"{words} ({model})" if model else words
+
+
+def _people(actor: Actor, team: Team, classes: Iterable[str], waiting: Mapping[Any, Mapping[str, int]], search: str) -> dict[str, Any]:
+    seats = TeamMembership.objects.filter(team=team).select_related("user").order_by("user__email")
+    if search:
+        seats = seats.filter(Q(user__email__icontains=search) | Q(user__name__icontains=search))
+    if not actor.may(Permission.QUOTAS_WRITE):
+        seats = seats.filter(user_id=actor.user_id)
+    users = [seat.user for seat in seats[:PEOPLE + 1]]
+    rows = _by_subject(Quota.objects.filter(scope=Quota.Scope.USER, subject_id__in=[user.id for user in users]))
+    made = [Branch(f"user:{u.email}", u.display_name, u.email, _bars(classes, rows.get(u.id, {}), waiting["user", u.id])) for u in users[:PEOPLE]]
+    return {"people": made, "is_open": True, "is_cut": len(users) > PEOPLE}
+
+
+def _by_subject(rows: Iterable[Quota]) -> dict[UUID, dict[str, Quota]]:
+    found: dict[UUID, dict[str, Quota]] = defaultdict(dict)
+    for row in rows:
+        found[row.subject_id][row.resource] = row
+    return found
+
+
+def _classes(rows: Mapping[UUID, Mapping[str, Quota]]) -> list[str]:
+    seen = {q.resource for found in rows.values() for q in found.values() if q.used or q.limit is not None or q.guaranteed}
+    order = {name: n for n, name in enumerate(PLAIN)}
+    return sorted(seen or PLAIN, key=lambda name: (order.get(name.partition(".")[0], len(order)), name))
+
+
+def _bars(classes: Iterable[str], rows: Mapping[str, Quota], waiting: Mapping[str, int]) -> dict[str, Bar]:
+    return {name: _bar(name, rows.get(name), waiting.get(name, 0)) for name in classes}
+
+
+def _bar(name: str, row: Quota | None, waiting: int) -> Bar:
+    if row is None:
+        return Bar(name)
+    reserved = min(waiting, row.used)
+    return Bar(name, row.used - reserved, reserved, row.promised, row.limit, row.guaranteed)
+
+
+def _reserved() -> Mapping[Any, Mapping[str, int]]:
+    """What is held for jobs that were let through and do not run yet, by scope, whose and of what."""
+    found: dict[Any, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    rows = (Attempt.objects.filter(is_held=True, state__gt=State.QUEUED, state__lt=State.RUNNING)
+            .values_list("org_id", "job__team_id", "job__owner_id", "job__resources").annotate(n=Count("id")))
+    for org, team, owner, resources, n in rows:
+        for name, amount in resources.items():
+            for whose in (("org", org), ("team", team), ("user", owner)):
+                found[whose][name] += amount * n
+    return found

@@ -1,0 +1,110 @@
+"""The page of quotas: the tree, changing many limits with a preview, and what was changed before."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from jobs.quotas.history import history
+from jobs.quotas.preview import preview
+from jobs.quotas.tree import PLAIN, title, tree
+from portal.core.errors import InvalidInput, PortalError
+from portal.web.denials import note_denial
+from workspaces import services
+from workspaces.permissions import Permission as P
+from workspaces.services import Wanted
+from workspaces.services.quota_setting import KEEP
+from workspaces.web.doors import page
+
+SIZES = {"ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40}
+FORM_CLASSES = 12
+FIELDS = ("who", "person", "resource", "limit", "guaranteed")
+
+
+@page(P.QUOTAS_READ, ("GET", "HEAD", "POST"))
+def quotas(request: Any) -> HttpResponse:
+    """Who holds what, the limits, and changing them."""
+    if request.method != "POST":
+        return _show(request)
+    try:
+        changes = changes_in(request.POST)
+        if request.POST.get("do") == "preview":
+            return _show(request, preview=preview(actor=request.actor, org=request.org, changes=changes), given=_given(request.POST))
+        services.set_quotas(actor=request.actor, org=request.org, changes=changes)
+    except PortalError as error:
+        note_denial(request, error)
+        messages.error(request, error.message)
+        return redirect(request.get_full_path())
+    messages.success(request, _("The limits are set."))
+    return redirect(request.get_full_path())
+
+
+def changes_in(form: Any) -> list[Wanted]:
+    """Each of the classes for each of those chosen; an empty field leaves things as they are. Raises InvalidInput."""
+    person = form.get("person", "").strip()
+    whose = list(dict.fromkeys([*form.getlist("who"), *([f"user:{person}"] if person else [])]))
+    lines = zip_longest(form.getlist("resource"), form.getlist("limit"), form.getlist("guaranteed"), fillvalue="")
+    terms = [(resource.strip(), _amount(resource, limit), _amount(resource, guaranteed))
+             for resource, limit, guaranteed in lines if limit.strip() or guaranteed.strip()]
+    if not whose:
+        raise InvalidInput.at("who", _("tick a team, or name a person"))
+    if not terms:
+        raise InvalidInput.at("limit", _("write a limit or what is guaranteed; none lifts it"))
+    return [Wanted(scope, subject, *term) for scope, _colon, subject in (who.partition(":") for who in whose) for term in terms]
+
+
+def _amount(resource: str, text: str) -> Any:
+    """A number, or a size such as 64Gi for memory; `none` for none."""
+    text = text.strip()
+    if not text:
+        return KEEP
+    if text.lower() == "none":
+        return None
+    scale = SIZES.get(text.removesuffix("B")[-2:].lower(), 1) if resource.strip() == "memory" else 1
+    try:
+        return float(text.removesuffix("B")[:-2] if scale > 1 else text) * scale
+    except ValueError:
+        raise InvalidInput.at("limit", _("%(text)r is no amount; write 32, 64Gi for memory, or none") % {"text": text[:40]}) from None
+
+
+def _given(form: Any) -> list[tuple[str, str]]:
+    """What was posted, to be posted again."""
+    return [(name, value) for name in FIELDS for value in form.getlist(name)]
+
+
+def _show(request: Any, **more: Any) -> HttpResponse:
+    asked = {name: request.GET.get(name, "").strip()[:254] for name in ("team", "q", "edit")}
+    found = tree(request.actor, request.org, asked["team"], asked["q"])
+    may_write = request.actor.may(P.QUOTAS_WRITE)
+    return render(request, "jobs/quotas.html", {
+        "page_title": _("Quotas"), "tree": found, "asked": asked, "may_write": may_write, "heads": [(c, title(c)) for c in found.classes],
+        "form": _form(found, asked["edit"]) if may_write else None,
+        "history": history(request.actor, request.org) if may_write else []} | more)
+
+
+def _form(found: Any, edit: str) -> dict[str, Any]:
+    """The classes with what is set now, where one is edited; else empty."""
+    of_one = next((b for b in (found.top, *found.teams, *(p for t in found.teams for p in t.people)) if b.who == edit), None)
+    classes = list(dict.fromkeys([*found.classes, *PLAIN]))[:FORM_CLASSES]
+    return {"one": of_one, "lines": [(name, title(name), *_set(of_one, name)) for name in classes]}
+
+
+def _set(of_one: Any, name: str) -> tuple[str, str]:
+    bar = of_one and of_one.bars.get(name)
+    if not bar:
+        return "", ""
+    return "none" if bar.limit is None else _plain(name, bar.limit), _plain(name, bar.guaranteed) if bar.guaranteed else ""
+
+
+def _plain(resource: str, amount: int) -> str:
+    """As one would type it."""
+    if resource == "memory":
+        for name, size in reversed(SIZES.items()):
+            if amount and amount % size == 0:
+                return f"{amount // size}{name.capitalize()}"
+    return f"{amount / 1000:g}" if resource == "cpu" else str(amount)

@@ -1,0 +1,82 @@
+"""Whom a change of limits would stop, and that asking changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs.dispatch import claim_due
+from jobs.quotas.preview import preview
+from portal.core.errors import InvalidInput, NotPermitted
+from portal.core.models import Event
+from tests.jobs.stage import cluster_with, submit
+from workspaces.models import Quota
+from workspaces.services import Wanted, set_quotas
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+
+def _asked(story, *changes, by=None):
+    with org_scope(story.atlas.id):
+        return preview(actor=story.actor(by or story.ada), org=story.atlas, changes=[Wanted(*change) for change in changes])
+
+
+def _set(story, *changes):
+    with org_scope(story.atlas.id):
+        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted(*change) for change in changes])
+
+
+def test_the_jobs_that_a_lower_limit_would_stop_are_named_by_team(story):
+    cluster_with(cpus=100)
+    jobs = [submit(story, resources={"cpus": 2}) for _ in range(4)]
+    told = _asked(story, ("team", "vision", "cpu", 2))
+    assert [(g.team, g.count, g.numbers) for g in told.stopped] == [("Vision", 3, [job.number for job in jobs[1:]])]
+    assert told.sentences == [f"3 jobs of Vision would stop being started: #{jobs[1].number}, #{jobs[2].number}, #{jobs[3].number}"]
+    assert [(line.before, line.after) for line in told.lines] == [("no limit", "at most 2 cores")]
+
+
+def test_asking_changes_nothing_and_leaves_no_fact(story):
+    cluster_with(cpus=100)
+    _asked(story, ("team", "vision", "cpu", 2), ("org", "", "gpu", 4))
+    with platform_scope("test"):
+        assert not Quota.objects.exclude(limit=None).exists()
+    assert not Event.objects.filter(kind="quota.changed").exists()
+
+
+def test_who_would_be_let_through_is_told_too(story):
+    cluster_with(cpus=100)
+    _set(story, ("team", "vision", "cpu", 1))
+    submit(story, resources={"cpus": 1})
+    submit(story, resources={"cpus": 1})
+    told = _asked(story, ("team", "vision", "cpu", None))
+    assert [(g.team, g.count) for g in told.freed] == [("Vision", 1)]
+    assert told.stopped == []
+
+
+def test_a_guarantee_for_another_team_may_stop_jobs_and_says_whose(story):
+    cluster_with(cpus=100)
+    _set(story, ("org", "", "cpu", 4))
+    submit(story, resources={"cpus": 3})
+    assert _asked(story, ("team", "speech", "cpu", None, 2)).sentences[0].startswith("1 job of Vision would stop being started: #")
+
+
+def test_who_holds_more_than_the_new_limit_is_told_that_nothing_is_stopped(story):
+    cluster = cluster_with(cpus=100)
+    submit(story, resources={"cpus": 3})
+    with platform_scope("test"):
+        claim_due(cluster.id)
+    told = _asked(story, ("team", "vision", "cpu", 2))
+    assert told.sentences[0].startswith("vision holds 3 cores, 1 core above the new limit: nothing that runs is stopped")
+
+
+def test_a_change_that_cannot_be_is_refused_by_the_preview_as_it_would_be_by_the_change(story):
+    with pytest.raises(InvalidInput):
+        _asked(story, ("org", "", "gpu", 2), ("team", "vision", "gpu", None, 4))
+    with pytest.raises(NotPermitted):
+        _asked(story, ("org", "", "gpu", 2), by=story.ben)
+
+
+def test_the_api_answers_the_same(story):
+    cluster_with(cpus=100)
+    job = submit(story, resources={"cpus": 2})
+    body = {"changes": [{"scope": "team", "subject": "vision", "resource": "cpu", "limit": 1}]}
+    told = story.api(story.ada, story.atlas).post("/api/v1/orgs/atlas/quotas/preview", body, content_type="application/json").json()
+    assert told["stopped"] == [{"team": "Vision", "count": 1, "numbers": [job.number]}]
