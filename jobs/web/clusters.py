@@ -3,20 +3,16 @@ that is said in so many words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from clusters.models import Cluster
 from jobs.backends import title_of
 from jobs.clusters import connecting, load, rows
 from jobs.clusters.options import backend_kinds
-from jobs.web.options import faults_of, fields, given
-from portal.core.errors import PortalError
-from portal.web.denials import note_denial
+from jobs.web.options import fields, given, tried
 from workspaces.permissions import Permission as P
 from workspaces.web.doors import page
 
@@ -30,7 +26,7 @@ def clusters(request: Any) -> HttpResponse:
     if chosen:
         kind, name = chosen["name"], request.POST.get("name", "").strip()
         options = given(request, kind)
-        made, told = _tried(request, lambda: connecting.probe_options(actor=request.actor, backend=kind, options=options),
+        made, told = tried(request, lambda: connecting.probe_options(actor=request.actor, backend=kind, options=options),
                             lambda: connecting.connect_cluster(actor=request.actor, name=name, backend=kind, options=options))
         if made:
             messages.success(request, f"{made.name} is connected. Its nodes appear in a few seconds.")
@@ -44,7 +40,7 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
     """Other options; an empty secret stays, one ticked for removal goes."""
     row = connecting.find_cluster(cluster)
     here, options = f"/{request.org.slug}/clusters/{row.name}", given(request, row.backend, row)
-    made, told = _tried(
+    made, told = tried(
         request, lambda: connecting.probe_options(actor=request.actor, backend=row.backend, options=options, cluster=row),
         lambda: connecting.change_cluster(actor=request.actor, cluster=row, options=options))
     if made:
@@ -53,19 +49,3 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
     return render(request, "jobs/cluster_edit.html", told | fields(request, row.backend, told["faults"], row) | {
         "page_title": "Edit", "crumbs": [("Clusters", f"/{request.org.slug}/clusters"), (row.name, here)], "cluster": row,
         "title": title_of(row.backend), "live": load.live_on(request.actor, row)})
-
-
-def _tried(request: Any, probe: Callable[[], Any], store: Callable[[], Cluster]) -> tuple[Cluster | None, dict[str, Any]]:
-    """Test, then store if that was asked: what was stored, or what the page has to say."""
-    told: dict[str, Any] = {"error": "", "faults": {}, "probe": None}
-    if request.method != "POST":
-        return None, told
-    try:
-        is_forced = bool(request.POST.get("anyway"))
-        told["probe"] = None if is_forced else probe()
-        if is_forced or (request.POST.get("do") in {"connect", "save"} and told["probe"].is_ok):
-            return store(), told
-    except PortalError as error:
-        note_denial(request, error)
-        told["error"], told["faults"] = faults_of(error)
-    return None, told

@@ -9,9 +9,9 @@ from clusters.models import Cluster
 from jobs.clusters.making import secrets_set
 from jobs.clusters.options import options_of
 from portal.web import options
-from portal.web.options import faults_of
+from portal.web.options import tried
 
-__all__ = ["faults_of", "fields", "given"]
+__all__ = ["fields", "given", "tried"]
 
 
 def given(request: Any, kind: str, cluster: Cluster | None = None) -> dict[str, Any]:

@@ -17,9 +17,9 @@ from jobs.clusters.standing import standing
 from jobs.placing import machines_in, machines_of
 from jobs.selectors import visible_jobs
 from jobs.states import State
-from jobs.web.options import faults_of
 from portal.core.errors import InvalidInput, NotFound, PortalError
 from portal.web.denials import note_denial
+from portal.web.options import faults_of
 from workspaces import selectors as people
 from workspaces.models import Team
 from workspaces.permissions import Permission as P

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from portal.core.errors import PortalError
 from portal.core.options import Option
+from portal.web.denials import note_denial
+
+T = TypeVar("T")
 
 
 def given(request: Any, options: Sequence[Option], stored: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -40,6 +43,22 @@ def faults_of(error: PortalError) -> tuple[str, dict[str, str]]:
     if error.kind == "name_taken":
         found = {"name": error.message}
     return ("" if found else error.message), found
+
+
+def tried(request: Any, probe: Callable[[], Any], store: Callable[[], T]) -> tuple[T | None, dict[str, Any]]:
+    """Test, then store if that was asked: what was stored, or what the page has to say."""
+    told: dict[str, Any] = {"error": "", "faults": {}, "probe": None}
+    if request.method != "POST":
+        return None, told
+    try:
+        is_forced = bool(request.POST.get("anyway"))
+        told["probe"] = None if is_forced else probe()
+        if is_forced or (request.POST.get("do") in {"connect", "save"} and told["probe"].is_ok):
+            return store(), told
+    except PortalError as error:
+        note_denial(request, error)
+        told["error"], told["faults"] = faults_of(error)
+    return None, told
 
 
 def _said(request: Any, option: Option) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -11,15 +10,15 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from portal.core.errors import NotFound, PortalError
-from portal.web.options import faults_of, fields, given
+from portal.core.errors import NotFound
+from portal.web.options import fields, given, tried
 from workspaces.leavers import leavers_of
 from workspaces.models import DirectoryRun, GroupRule, Organization, Provider, Team
 from workspaces.permissions import OrgRole, TeamRole
 from workspaces.permissions import Permission as P
 from workspaces.services import providers as service
 from workspaces.services.syncing import last_runs, link_people, sync_provider
-from workspaces.sso.kinds import Found, kind_of, kinds
+from workspaces.sso.kinds import kind_of, kinds
 from workspaces.tenancy.scope import platform_scope
 from workspaces.web.doors import action, page
 
@@ -36,7 +35,7 @@ def directories(request: Any) -> HttpResponse:
                              "may_write": request.actor.may(P.PROVIDERS_WRITE)}
     if kind:
         org, options = None if is_wide else request.org, given(request, kind.options)
-        made, told = _tried(request, lambda: service.try_options(actor=request.actor, org=org, kind=kind.name, options=options),
+        made, told = tried(request, lambda: service.try_options(actor=request.actor, org=org, kind=kind.name, options=options),
                             lambda: service.create_provider(
                                 actor=request.actor, org=org, kind=kind.name, slug=request.POST.get("slug", "").strip(),
                                 name=request.POST.get("title", "").strip(), options=options, domains=request.POST.get("domains", "").split()))
@@ -68,7 +67,7 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
     row = service.find_provider(request.actor, slug)
     what, here = kind_of(row.kind), f"/{request.org.slug}/directories/{row.slug}"
     options = given(request, what.options, row.config)
-    made, told = _tried(request, lambda: service.try_options(actor=request.actor, org=row.org, kind=row.kind, options=options, provider=row),
+    made, told = tried(request, lambda: service.try_options(actor=request.actor, org=row.org, kind=row.kind, options=options, provider=row),
                         lambda: service.change_provider(actor=request.actor, provider=row, options=options, name=request.POST.get("title"),
                                                         domains=request.POST.get("domains", "").split()))
     if made:
@@ -123,21 +122,6 @@ def _stopped(request: Any, row: Provider) -> DirectoryRun:
         return DirectoryRun.objects.get(provider=row, id=UUID(request.POST.get("run", "")), outcome=DirectoryRun.Outcome.STOPPED)
     except (ValueError, DirectoryRun.DoesNotExist):
         raise NotFound(_("That run is no longer there to be accepted. Look at what would change now.")) from None
-
-
-def _tried(request: Any, probe: Callable[[], Found], store: Callable[[], Provider]) -> tuple[Provider | None, dict[str, Any]]:
-    """Test, then store if that was asked: what was stored, or what the page has to say."""
-    told: dict[str, Any] = {"error": "", "faults": {}, "probe": None}
-    if request.method != "POST":
-        return None, told
-    try:
-        is_forced = bool(request.POST.get("anyway"))
-        told["probe"] = None if is_forced else probe()
-        if is_forced or (request.POST.get("do") in {"connect", "save"} and told["probe"].is_ok):
-            return store(), told
-    except PortalError as error:
-        told["error"], told["faults"] = faults_of(error)
-    return None, told
 
 
 def _row(row: Provider) -> dict[str, Any]:
