@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from portal.languages.catalogue import Message
 
-_FIELDS = re.compile(r"%\(\w+\)[sd]|\{\w+\}")
+_FIELDS = re.compile(r"%\(\w+\)[sdr]|\{\w+\}")
 _TAGS = re.compile(r"</?[a-z][^>]*>")
 _HANGUL, _KANA = re.compile(r"[가-힣]"), re.compile(r"[ぁ-ヿ]")
 

@@ -15,10 +15,11 @@ from portal.languages.catalogue import Message
 ONE = {"_", "gettext", "gettext_lazy", "gettext_noop"}
 MANY = {"ngettext", "ngettext_lazy"}
 # programs speak English
-SILENT = re.compile(r"(^|/)(management|settings|process|migrations|languages)/|portal/core/postgres|(^|/)api/|/(health|background)\.py")
+SILENT = re.compile(r"(^|/)(management|settings|process|migrations|languages)/|portal/core/postgres|(^|/)(api|scim)/|/(health|background)\.py")
 _SENTENCE = re.compile(r"[A-Z\"“'‘`#{(].*\s.*[.!?…]\Z", re.DOTALL)
 _LOGGERS = {"log", "logger", "logging", "warnings"}
-TITLES = {"title", "label", "note", "page_title", "headline", "advice", "text", "legend", "summary"}
+_TITLES = {"page_title", "title"}                                            # keys of what a page's view gives it
+_TABLES = {"TABS", "QUICK", "_NAV"}                                          # (…, "Name", …), and one for each line
 
 
 def texts_of(text: str, name: str) -> Iterator[Message]:
@@ -28,6 +29,7 @@ def texts_of(text: str, name: str) -> Iterator[Message]:
     yield from _marked(tree)
     if not silent:
         yield from _sentences(tree, _passed_over(tree))
+        yield from _titles(tree)
 
 
 def _marked(tree: ast.AST) -> Iterator[Message]:
@@ -50,6 +52,27 @@ def _sentences(tree: ast.AST, passed: set[int]) -> Iterator[Message]:
         template = template_of(node)
         if template and _SENTENCE.match(template.strip()) and re.search(r"[a-z]{2}", re.sub(r"\{\w*\}", "", template)):
             yield Message(template)
+
+
+def _titles(tree: ast.AST) -> Iterator[Message]:
+    """Names of pages, tabs and fields: short, so that only where they stand tells them from other words."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value in _TITLES:
+                    yield from _named(value)
+                elif isinstance(key, ast.Constant) and key.value == "crumbs":
+                    yield from (m for inner in ast.walk(value) if isinstance(inner, ast.Tuple) for m in _named(inner.elts[0]))
+        elif isinstance(node, ast.Call) and _name(node.func) == "option" and node.args:
+            for value in [node.args[0], *(k.value for k in node.keywords if k.arg == "note")]:
+                yield from _named(value)
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in _TABLES:
+            yield from (m for line in getattr(node.value, "elts", []) for cell in line.elts for m in _named(cell))
+
+
+def _named(node: ast.AST) -> Iterator[Message]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.match(r"[A-Z][^=]*[a-z]|[0-9]+ [a-z]", node.value):
+        yield Message(node.value)
 
 
 def _passed_over(tree: ast.AST) -> set[int]:
