@@ -1,4 +1,4 @@
-"""What people who left still run."""
+"""What still runs: of people who left, and of each organization."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Count
+
 from jobs.models import Job
 from jobs.states import State
 from workspaces.leavers import count_running_by
+from workspaces.platform import count_jobs_by
 
 MOST = 500
 
 
 def register() -> None:
     count_running_by(living_jobs_of)
+    count_jobs_by(living_jobs_by_org)
 
 
 def living_jobs_of(users: Iterable[UUID]) -> Mapping[UUID, list[dict[str, Any]]]:
@@ -25,3 +29,8 @@ def living_jobs_of(users: Iterable[UUID]) -> Mapping[UUID, list[dict[str, Any]]]
     for owner_id, org, number, name, state in rows.values_list("owner_id", "org__slug", "number", "name", "state")[:MOST]:
         found[owner_id].append({"org": org, "number": number, "name": name, "state": State(state).word, "url": f"/{org}/jobs/{number}"})
     return found
+
+
+def living_jobs_by_org() -> Mapping[UUID, int]:
+    """How many jobs of each organization have not ended, in the scope one is in."""
+    return dict(Job.objects.filter(state__lt=State.SUCCEEDED).values_list("org_id").annotate(n=Count("id")))

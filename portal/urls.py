@@ -8,7 +8,7 @@ from django.views.i18n import set_language
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from monitoring import health
-from workspaces.web import invitations, sessions
+from workspaces.web import acting, invitations, sessions
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
@@ -16,6 +16,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("metrics", health.metrics, name="metrics"),
     path("accounts/language/", set_language, name="account_language"),
     path("accounts/sessions/", sessions.sessions, name="account_sessions"),
+    path("accounts/acting/stop/", acting.stop, name="account_acting_stop"),
     path("accounts/invitations/<str:text>/", invitations.invitation, name="account_invitation"),
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("accounts/", include("workspaces.sso.urls")),

@@ -102,7 +102,8 @@ def test_a_rest_call_that_changes_something_is_a_fact(stage, able, name, verb, p
 
 @pytest.mark.parametrize(("name", "path"), FORM_ROWS)
 def test_a_form_that_changes_something_is_a_fact(stage, able, name, path):
-    who = "ben" if name == "token-rotate" else "dot" if any(word in name for word in ("application", "cluster", "pool", "installation")) else "ada"
+    operators = ("application", "cluster", "pool", "installation", "platform")
+    who = "ben" if name == "token-rotate" else "dot" if any(word in name for word in operators) else "ada"
     BEFORE.get((name, "POST"), lambda _: None)(stage)
     browser = stage.story.client(stage.people[who])
     answer = browser.post(stage.address(path), FORMS[name], headers={"X-Request-ID": ID}, REMOTE_ADDR="198.51.100.7")

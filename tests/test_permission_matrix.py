@@ -30,10 +30,11 @@ VALUES = {"org": "atlas", "team": "vision", "email": "ben@atlas.example", "token
           "forward": FORWARD, "node": "n1", "verb": "hold", "cluster": "local", "pool": "main", "role": "trainer", "account": "nightly",
           "where": "vision", "secret": "wandb", "number": "1", "client": "grafana",
           "announcement": "00000000-0000-7000-8000-000000000003",
-          "slug": "corp", "invitation": "00000000-0000-7000-8000-000000000001", "session": "00000000-0000-7000-8000-000000000002"}
+          "slug": "corp", "person": "00000000-0000-7000-8000-000000000004",
+          "invitation": "00000000-0000-7000-8000-000000000001", "session": "00000000-0000-7000-8000-000000000002"}
 OPEN = {"healthz", "readyz", "schema", "docs", "start"}          # for everybody, by purpose
 OPERATORS = {Permission.APPLICATIONS_READ, Permission.APPLICATIONS_WRITE, Permission.AUDIT_PLATFORM,     # not even an owner has these
-             Permission.CLUSTERS_READ, Permission.CLUSTERS_WRITE, Permission.PLATFORM_ADMIN}
+             Permission.CLUSTERS_READ, Permission.CLUSTERS_WRITE, Permission.PLATFORM_ADMIN, Permission.PLATFORM_IMPERSONATE}
 PROTOCOLS = ("/accounts/", "/identity/", "/.well-known/", "/scim/")  # who comes is said by the protocol: tests/workspaces/{sso,issuer,scim}
 OWN = {"api-me", "api-sessions", "api-session", "api-orgs", "api-agent-samples", "metrics"}     # of a person or the platform, not of an organization
 

@@ -109,6 +109,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-invitations", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"email": "new@atlas.example"}),
     ("api-invitation", "DELETE"): Row(PEOPLE, P.MEMBERS_WRITE),
     ("api-invitation-renew", "POST"): Row(PEOPLE, P.MEMBERS_WRITE),
+    ("api-people-import", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"csv": "email\nnew@atlas.example"}),
     ("api-token-rotate", "POST"): Row(frozenset({"ben"}), P.TOKENS_WRITE),  # who rotates a token holds what it can do
     ("api-service-accounts", "GET"): Row(INSIDERS, P.MEMBERS_READ),
     ("api-service-accounts", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"name": "fresh"}),
@@ -194,6 +195,7 @@ WRITING_PAGES = {
     "role": (PEOPLE, {"do": "save", "name": "Trainers", "permissions": "teams:read"}),
     "invitations": (PEOPLE, {"email": "new@atlas.example"}),
     "announcements": (OWNERS, {"text": "Maintenance tonight", "level": "warning"}),
+    "people-import": (PEOPLE, {"do": "import", "text": "email,team\nnew@atlas.example,vision"}),
     "service-accounts": (PEOPLE, {"name": "fresh"}),
     "service-account": (PEOPLE, {"do": "remove"}),
     "secrets": (WORKERS, {"do": "set", "where": "vision", "name": "wandb", "value": "x"}),
@@ -205,6 +207,10 @@ WRITING_PAGES = {
     "directory-rules": (OWNERS, {"group": "*", "place": "atlas", "role": "viewer"}),
     "directory-other-side": (OWNERS, {"do": "end"}),
     "directory-act": (OWNERS, {"do": "disable"}),
+    "platform-organizations": (OPERATORS, {"slug": "fresh", "name": "Fresh", "email": "new@fresh.example"}),
+    "platform-person": (OPERATORS, {"do": "suspend", "why": "left the company"}),
+    "platform-act": (OPERATORS, {"why": "sees no jobs", "minutes": "5"}),
+    "guide": (OWNERS, {"do": "name", "name": "Atlas Research"}),
     "job-act": (WORKERS, {}),
     "cluster": (OPERATORS, {"do": "disable"}),
     "pools": (OPERATORS, {"name": "fresh", "cluster": "local"}),
@@ -230,6 +236,7 @@ class Stage:
     def address(self, path: str) -> str:
         path = path.replace("00000000-0000-7000-8000-000000000000", self.token_id).replace("/n1", "/n0")
         path = path.replace("00000000-0000-7000-8000-000000000001", self.invitation_id)
+        path = path.replace("00000000-0000-7000-8000-000000000004", str(self.people["eve"].id))
         return path.replace(FORWARD, PLATFORM_FORWARD) if "/v1/audit/" in path else path
 
 

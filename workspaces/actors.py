@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
+from portal.core import clock
 from portal.core.errors import NotFound, NotPermitted
 from workspaces.access.steps import Case, explained
 from workspaces.access.words import why_not
-from workspaces.models import Membership, Organization, Team, TeamMembership, User
+from workspaces.models import Impersonation, Membership, Organization, Team, TeamMembership, User
 from workspaces.own_roles import own_roles_for
-from workspaces.permissions import OPERATOR_GRANTS, READS, Permission
+from workspaces.permissions import NOT_FOR_OTHERS, OPERATOR_GRANTS, READS, Permission
 from workspaces.roles import OwnRole, granted_by
 from workspaces.tenancy.scope import org_scope
 
 ALL_SCOPES = "all"
 ONLY_ORG = "only_org"        # the session's key of an organization's id, set at sign-in through its own provider
+ACTS_AS = "acts_as"          # the session's key of an impersonation's id
 CLOSED = "closed_orgs"       # ids of organizations that a password does not open, with the name of what does
 
 
@@ -38,6 +43,15 @@ class TokenFacts:
 
 
 @dataclass(frozen=True)
+class ActedBy:
+    """The operator who acts as this person, and until when."""
+
+    id: UUID                # of the Impersonation
+    email: str
+    until: datetime
+
+
+@dataclass(frozen=True)
 class Actor:
     """A signed-in person, a token, or a part of Muster. `org_id` and the roles are set once an organization is entered."""
 
@@ -50,6 +64,7 @@ class Actor:
     token: TokenFacts | None = None
     only_org: UUID | None = None            # vouched for by that organization's own provider: no other opens
     closed: Mapping[str, str] = field(default_factory=dict)     # organizations that ask for another way in, and its name
+    acted_by: ActedBy | None = None         # set: an operator, who sees what this person sees
     org_id: UUID | None = None
     org_slug: str = ""
     org_role: str = ""
@@ -98,7 +113,7 @@ class Actor:
 
     def teams_where(self, permission: Permission) -> frozenset[UUID] | None:
         """The teams in which it is allowed; None: in all of the organization. A grant as a queryset filter."""
-        if self.token and not self.token.allows(permission):
+        if (self.token and not self.token.allows(permission)) or self.refuses_to_act(permission):
             return frozenset()
         if self.token and self.token.team_id:
             return frozenset({self.token.team_id}) if self.may(permission, self.token.team_id) else frozenset()
@@ -113,10 +128,21 @@ class Actor:
         granted = granted_by("org", self.org_role, self.own_roles)
         if team_id is not None and team_id in self.team_roles:
             granted = granted | granted_by("team", self.team_roles[team_id], self.own_roles)
-        return granted
+        return granted - NOT_FOR_OTHERS if self.acted_by else granted
+
+    def refuses_to_act(self, permission: Permission) -> bool:
+        """An operator who acts as this person must not do that in their name."""
+        return self.acted_by is not None and permission in NOT_FOR_OTHERS
+
+    def check_acts_for_oneself(self) -> None:
+        """Raises NotPermitted for an operator who acts as this person."""
+        if self.acted_by is not None:
+            raise NotPermitted(f"You act as {self.email}: that is theirs alone to do. Stop acting as them first.", code="impersonating")
 
     def _holds(self, permission: Permission, team_id: UUID | None) -> bool:
         """Whether it is among `granted`, asked without building the set: every request asks this."""
+        if self.refuses_to_act(permission):
+            return False
         if self.is_operator or permission in granted_by("org", self.org_role, self.own_roles):
             return True
         role = self.team_roles.get(team_id) if team_id is not None else None
@@ -134,6 +160,8 @@ def authorize(actor: Actor, permission: Permission, team: Team | UUID | None = N
     """Raises NotPermitted, which says why, unless the actor may. The object must already have been found inside the actor's
     organization."""
     team_id = team.id if isinstance(team, Team) else team
+    if actor.refuses_to_act(permission):
+        actor.check_acts_for_oneself()
     if not actor.may(permission, team_id):
         where = "this team" if team_id else "this organization"
         narrow = " with this token" if actor.token and not actor.token.allows(permission) else ""
@@ -157,5 +185,26 @@ def actor_in_session(user: User, session: Mapping[str, Any]) -> Actor | None:
     only = session.get(ONLY_ORG)
     actor = actor_of(user)
     if only:
-        return replace(actor, is_operator=False, only_org=UUID(only))
+        actor = replace(actor, is_operator=False, only_org=UUID(only))
+    if session.get(ACTS_AS):
+        return _as_person(actor, session[ACTS_AS])
+    if only:
+        return actor
     return replace(actor, closed=session[CLOSED]) if session.get(CLOSED) else actor
+
+
+def live_impersonations() -> QuerySet[Impersonation]:
+    """Those that hold now: neither over nor stopped, and both people as they were when it began."""
+    return Impersonation.objects.filter(ended_at=None, ends_at__gt=clock.now(), operator__is_operator=True, operator__is_active=True,
+                                        person__is_operator=False, person__is_active=True, person__is_service=False)
+
+
+def _as_person(operator: Actor, pk: str) -> Actor:
+    """The person whom the session's operator acts as. Raises NotPermitted when that is over: what was meant in their name must not happen in
+    the operator's own."""
+    row = live_impersonations().filter(id=pk, operator_id=operator.user_id).select_related("person").first() if operator.is_operator else None
+    if row is None:
+        raise NotPermitted("Your time as somebody else is over. Load the page again: you are yourself.", code="impersonation_over")
+    person = actor_of(row.person)
+    return replace(person, has_second_factor=person.has_second_factor and operator.has_second_factor,
+                   acted_by=ActedBy(row.id, operator.email, row.ends_at))

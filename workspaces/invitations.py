@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from typing import Any
 
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
 from django.conf import settings
-from django.core.mail import send_mail
+from django.core.mail import get_connection, send_mail
+from django.core.mail.backends.base import BaseEmailBackend
 from django.template.loader import render_to_string
 from django.urls import reverse
 
 from portal.core import clock
 from workspaces.models import Identity, Invitation, Membership, User
 from workspaces.services.invitations import Invited
+from workspaces.services.people import Report
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
@@ -34,17 +38,33 @@ def can_mail() -> bool:
     return not settings.EMAIL_BACKEND.endswith(("console.EmailBackend", "dummy.EmailBackend"))
 
 
-def send_invitation(made: Invited, inviter: str) -> bool:
+def send_invitation(made: Invited, inviter: str, connection: BaseEmailBackend | None = None) -> bool:
     """By e-mail; False when that failed: the link is then to be handed on otherwise. After the commit, and outside of any transaction."""
     about = {"org": made.row.org.name, "inviter": inviter, "url": made.url, "until": made.row.expires_at}
     try:
         send_mail(f"{inviter} invites you to {made.row.org.name}".replace("\n", " "), render_to_string("account/invitation_mail.txt", about), None,
-                  [made.row.email])
+                  [made.row.email], connection=connection)
     except OSError as error:            # SMTP's own errors are OSErrors, too
         log.warning("an invitation could not be sent: %s", error)
         return False
     Invitation.objects.filter(id=made.row.id).update(sent_at=clock.now())
     return True
+
+
+def send_all(made: Sequence[Invited], inviter: str) -> set[str]:
+    """Over one connection; the addresses that it was sent to."""
+    connection = get_connection()
+    try:
+        return {one.row.email for one in made if send_invitation(one, inviter, connection)}
+    finally:
+        connection.close()
+
+
+def handed_out(report: Report, inviter: str, *, send: bool) -> list[dict[str, Any]]:
+    """Of those a file brought in: the link of each, which is told once, and whether it was mailed. Who needs none is not among them."""
+    sent = send_all(report.made, inviter) if send and can_mail() else set()
+    return [*({"email": one.row.email, "url": one.url, "is_sent": one.row.email in sent} for one in report.made),
+            *({"email": user.email, "url": url, "is_sent": False} for user in report.added if (url := invite_url(user)))]
 
 
 def _is_known(user: User) -> bool:

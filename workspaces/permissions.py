@@ -28,6 +28,7 @@ class Permission(StrEnum):
     NODES_READ = "nodes:read"
     ORG_ADMIN = "org:admin"
     PLATFORM_ADMIN = "platform:admin"    # organizations, people and announcements of the whole installation: operators only
+    PLATFORM_IMPERSONATE = "platform:impersonate"    # act as a person who has a problem: operators only
     PROVIDERS_READ = "providers:read"    # directories and single sign-on
     PROVIDERS_WRITE = "providers:write"  # an owner's: who points a directory elsewhere can sign in as anybody whom it names
     QUOTAS_READ = "quotas:read"
@@ -61,7 +62,7 @@ _SEE = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ, P.T
 _WORK = frozenset({P.JOBS_CANCEL, P.JOBS_EXEC, P.JOBS_READ, P.JOBS_SUBMIT, P.JOBS_WRITE_METRICS, P.SECRETS_READ, P.SECRETS_WRITE})
 # Hardware, agents and what signs people in elsewhere are nobody's in an organization: no role of one holds these.
 OPERATORS_ONLY = frozenset({P.AGENT_WRITE, P.APPLICATIONS_READ, P.APPLICATIONS_WRITE, P.AUDIT_PLATFORM, P.CLUSTERS_READ, P.CLUSTERS_WRITE,
-                            P.PLATFORM_ADMIN})
+                            P.PLATFORM_ADMIN, P.PLATFORM_IMPERSONATE})
 # Making owners, and saying who is known to be whom, is what being the owner means: no other role of an organization holds these.
 OWNERS_ONLY = frozenset({P.ORG_ADMIN, P.PROVIDERS_WRITE})
 _ALL = frozenset(Permission) - OPERATORS_ONLY
@@ -82,6 +83,8 @@ TEAM_GRANTS: dict[str, frozenset[Permission]] = {
     TeamRole.VIEWER: _SEE | {P.JOBS_READ},
 }
 OPERATOR_GRANTS: frozenset[Permission] = frozenset(Permission)
+# What nobody does in another's name: it would outlast the hour, reach what they alone hold, or say who is known to be whom.
+NOT_FOR_OTHERS = frozenset({P.JOBS_EXEC, P.ORG_ADMIN, P.PROVIDERS_WRITE, P.SECRETS_WRITE, P.TOKENS_WRITE})
 # What a token bound to a team may still see of the organization around it.
 READS = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ})
 # Team roles that who brings people into the organization may give to others (never to themselves) without holding them: bringing
@@ -122,6 +125,7 @@ WORDS: dict[Permission, str] = {
     P.NODES_READ: _("see nodes and pools"),
     P.ORG_ADMIN: _("make owners and change them"),
     P.PLATFORM_ADMIN: _("make organizations, suspend people and speak to everybody"),
+    P.PLATFORM_IMPERSONATE: _("act as a person, to see what they see"),
     P.PROVIDERS_READ: _("see directories and what their groups give"),
     P.PROVIDERS_WRITE: _("connect directories and say what their groups give"),
     P.QUOTAS_READ: _("see quotas"),

@@ -27,6 +27,7 @@ NOUNS = {
     "quota": ("quotas", "quotas", "What is held, the limits, and what is guaranteed."),
     "token": ("account", "tokens", "Access tokens."),
     "invitation": ("people", "invitations", "Links by which people come in."),
+    "people": ("people", "people", "Bring in many people, from a file."),
     "session": ("people", "sessions", "Where you are signed in."),
     "secret": ("secrets", "secrets", "Values that jobs get and nobody reads."),
     "service-account": ("service_accounts", "accounts", "Members that are no people, and their tokens."),

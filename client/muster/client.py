@@ -18,6 +18,7 @@ from muster.organization import (
     Invitations,
     Members,
     Nodes,
+    People,
     Quotas,
     Roles,
     Secrets,
@@ -54,7 +55,7 @@ class Client:
         self.clusters, self.pools = Clusters(self), Pools(self)
         self.service_accounts, self.secrets = ServiceAccounts(self), Secrets(self)
         self.invitations, self.sessions = Invitations(self), Sessions(self)
-        self.directories = Directories(self)
+        self.directories, self.people = Directories(self), People(self)
 
     def __enter__(self) -> Client:
         return self

@@ -199,6 +199,15 @@ class Invitations(_Noun):
         self._client.send("DELETE", f"invitations/{_safe(invitation_id)}")
 
 
+class People(_Noun):
+    """Many at once."""
+
+    def import_csv(self, text: str, *, dry_run: bool = False, add: bool = False, send: bool = False) -> Json:
+        """Invites whom the file names, or adds them; who is a member joins the teams. `links` are in this answer only. With `faults`, or
+        `dry_run`, nothing was changed."""
+        return self._client.send("POST", "people/import", {"csv": text, "dry_run": dry_run, "add": add, "send": send})
+
+
 class Sessions(_Noun):
     """Where one is signed in with a browser."""
 

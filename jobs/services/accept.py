@@ -45,7 +45,7 @@ def _write_at_once(job: Job, tasks: int, is_due: bool, actor: str, data: Mapping
     values = {name: _value(Job, name, getattr(job, name)) for name in _JOB} | {
         "attempt_high": f"{attempt >> 64:016x}", "attempt_low": (attempt & _LOW) - (1 << 64),   # signed, which to_hex prints the same
         "last": tasks - 1, "due_at": at if is_due else None, "wait_since": at if job.wait else None,
-        "event": uuid7(), "actor": actor, "data": _value(Event, "data", dict(data)), "request_id": request_id.get(),
+        "event": uuid7(), "actor": by.who(actor), "data": _value(Event, "data", dict(data)), "request_id": request_id.get(),
         "on_behalf_of": by.on_behalf_of, "via": by.via, "address": by.address}
     with connection.cursor() as cursor:
         cursor.execute(_statement(), values)

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from jobs.web import cluster, clusters, pools, queue, quotas, views
+from jobs.web import cluster, clusters, guide, pools, queue, quotas, views
 
 urlpatterns = [
     path("<slug:org>/", views.home, name="home"),
+    path("<slug:org>/guide", guide.guide, name="guide"),
     path("<slug:org>/find", views.find, name="find"),
     path("<slug:org>/clusters", clusters.clusters, name="clusters"),
     path("<slug:org>/clusters/<str:cluster>", cluster.cluster, name="cluster"),

@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 
 from jobs import pending, present, selectors, services
+from jobs.guide import guide_for
 from jobs.models import Job
 from jobs.placing import names_for
 from jobs.services.change import authorize_change
@@ -46,7 +47,8 @@ def home(request: Any) -> HttpResponse:
     failed = [present.job_row(j) for j in rows.filter(state=State.FAILED, finished_at__gte=week)[:SHOWN]]
     finished = [present.job_row(j) for j in rows.filter(state=State.SUCCEEDED)[:5]]
     response = render(request, "workspaces/home.html", {
-        "page_title": request.org.name, "running": running, "waiting": waiting, "failed": failed, "finished": finished,
+        "page_title": request.org.name, "guide": guide_for(request.actor, request.org),
+        "running": running, "waiting": waiting, "failed": failed, "finished": finished,
         "quotas": people.quotas_for(request.actor), "is_empty": not (running or waiting or failed or finished) and not rows.exists(),
         "example": examples()[0], "first_team": _first_team(request), "may_submit": _may_submit(request), "running_count": len(running)})
     response.set_cookie("muster_org", request.org.slug, max_age=31_536_000, samesite="Lax", httponly=True)

@@ -19,7 +19,7 @@ from monitoring.live.identity import Way
 from monitoring.live.subscription import Subscription
 from monitoring.live.topics import Granted, grant
 from portal.core.errors import InvalidInput, PortalError
-from portal.core.events import came_with
+from portal.core.events import acts_for, came_with
 from portal.web.denials import tell_denial
 from workspaces.actors import Actor
 
@@ -38,6 +38,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await AccessWatch.here().join(self)
         self.actor = await database_sync_to_async(self.way.actor)()
         came_with(self.actor.via if self.actor else "")
+        if self.actor and self.actor.acted_by:
+            acts_for(self.actor.acted_by.email, self.actor.email)
         await self.accept()                 # first: a handshake that is refused tells a browser no code
         if self.actor is None:
             await self.close(code=4401)

@@ -16,7 +16,7 @@ from django.utils.module_loading import import_string
 
 from portal.core.errors import NotPermitted
 from portal.core.events import Caller, caller, clean_address
-from workspaces.actors import Actor, actor_in_session
+from workspaces.actors import Actor, actor_in_session, live_impersonations
 from workspaces.models import User
 from workspaces.tenancy.scope import platform_scope
 from workspaces.tokens import authenticate_token, live_tokens
@@ -49,7 +49,10 @@ class BySession:
             return None
         request = HttpRequest()
         request.session = _sessions()(self.key)
-        return actor_in_session(get_user(request), request.session)  # type: ignore[arg-type]
+        try:
+            return actor_in_session(get_user(request), request.session)  # type: ignore[arg-type]
+        except NotPermitted:        # they acted as somebody, and that is over
+            return None
 
 
 Way = ByToken | BySession
@@ -69,14 +72,19 @@ class Identify:
 
 
 def ended(ways: Mapping[Way, Actor]) -> set[Way]:
-    """Those whose session or token has ended, or whose user was switched off or is an operator no longer. One query for each of the three."""
+    """Those whose session or token has ended, or whose user was switched off or is an operator no longer, or who acted
+    as another and may no longer. One query for each of the four."""
     keys = [way.key for way in ways if isinstance(way, BySession)]
     alive = _sessions().get_model_class().objects.filter(session_key__in=keys).values_list("session_key", flat=True) if keys else ()
     users = {actor.user_id for actor in ways.values() if actor.user_id}
     active = dict(User.objects.filter(id__in=users, is_active=True).values_list("id", "is_operator")) if users else {}
-    gone = {BySession(key) for key in keys} - {BySession(key) for key in alive}
+    living = set(alive)
+    gone: set[Way] = {BySession(key) for key in keys if key not in living}
     tokens = {actor.token.id for actor in ways.values() if actor.token}
     working = _working(tokens) if tokens else set()
+    acts = {way: actor.acted_by.id for way, actor in ways.items() if actor.acted_by}
+    held = _acting(set(acts.values())) if acts else set()
+    gone |= {way for way, pk in acts.items() if pk not in held}
     return {way for way, actor in ways.items()
             if way in gone or (actor.user_id and not _is_still(actor, active.get(actor.user_id))) or (actor.token and actor.token.id not in working)}
 
@@ -84,6 +92,10 @@ def ended(ways: Mapping[Way, Actor]) -> set[Way]:
 def _is_still(actor: Actor, is_operator: bool | None) -> bool:
     """`is_operator` None: switched off."""
     return is_operator is not None and (is_operator == actor.is_operator or actor.only_org is not None)
+
+
+def _acting(ids: Collection[UUID]) -> set[UUID]:
+    return set(live_impersonations().filter(id__in=ids).values_list("id", flat=True))
 
 
 def _working(tokens: Collection[UUID]) -> set[UUID]:

@@ -22,11 +22,17 @@ from portal.core.models import Event
 @dataclass(frozen=True)
 class Caller:
     """`address`: the client's, as the door knows it. `via`: what they came with (`session`, `token <id> <name>`).
-    `on_behalf_of`: the e-mail of the person for whom the actor acts, where that is somebody else."""
+    `on_behalf_of`: the e-mail of the person for whom the actor acts, where that is somebody else. `acts`: the e-mail of who acts in that
+    person's place; what services tell as done by the person was done by them."""
 
     address: str = ""
     via: str = ""
     on_behalf_of: str = ""
+    acts: str = ""
+
+    def who(self, actor: str) -> str:
+        """Whose doing it was that services tell of `actor`."""
+        return self.acts if self.acts and actor == self.on_behalf_of else actor
 
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
@@ -56,7 +62,7 @@ def record(fact: Fact) -> None:
 def record_all(facts: Iterable[Fact]) -> None:
     """Write many events in one statement, in order."""
     at, request, by = clock.now(), request_id.get(), caller.get()
-    rows = [(uuid7(), at, f.kind, f.org_id, f.actor, by.on_behalf_of, by.via, by.address, f.subject_type, f.subject_id, dict(f.data), request)
+    rows = [(uuid7(), at, f.kind, f.org_id, by.who(f.actor), by.on_behalf_of, by.via, by.address, f.subject_type, f.subject_id, dict(f.data), request)
             for f in facts]
     if rows:
         insert_rows(Event, _COLUMNS, rows)
@@ -65,6 +71,11 @@ def record_all(facts: Iterable[Fact]) -> None:
 def came_with(via: str) -> None:
     """The door has found out what the caller came with. Holds until the door's own context ends."""
     caller.set(replace(caller.get(), via=via[:150]))
+
+
+def acts_for(operator: str, person: str) -> None:
+    """The door has found out that an operator acts as that person. Holds until the door's own context ends."""
+    caller.set(replace(caller.get(), on_behalf_of=person, acts=operator))
 
 
 @contextmanager

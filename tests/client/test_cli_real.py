@@ -69,6 +69,7 @@ LEAVES = {
     "invitation list": [],
     "invitation renew": ["{invitation}"],
     "invitation revoke": ["{invitation}"],
+    "people import": ["people.csv"],
     "session list": [],
     "session end": ["--all"],
     "secret set": ["default/wandb"],
@@ -156,6 +157,7 @@ def words(shell: Shell) -> dict[str, str]:
     running, ended = shell.submit("echo up; sleep 600", name="long"), shell.submit("echo done; exit 3", name="short")
     waiting = shell.submit("true", after=[int(running)])
     (shell.folder / "job.yaml").write_text("run: echo from a file\n")
+    (shell.folder / "people.csv").write_bytes("\ufeffE-Mail;Name;Team\r\nida@atlas.example;Ida Müller;default\r\n".encode())
     shell("member", "add", "ben@atlas.example")
     with Client(shell.portal.url, shell.token) as client:
         client.directories.connect("corp", "ldap", {"url": "ldap://127.0.0.1:1", "people_base": "dc=x", "is_private": True})

@@ -31,6 +31,7 @@ def looked(page, name: str) -> None:
         page.emulate_media(color_scheme=theme)
         for size in (WIDE, PHONE):
             page.set_viewport_size(size)
+            page.wait_for_timeout(300)              # the rail has slid out
             assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], (name, size)
             if folder := os.environ.get("MUSTER_TEST_LOOK"):
                 page.screenshot(path=f"{folder}/{name}-{size['width']}-{theme}.png", full_page=True)

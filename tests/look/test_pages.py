@@ -12,8 +12,8 @@ from tests.look.conftest import Site, watch
 
 pytestmark = pytest.mark.browser
 PAGES = ("", "jobs", "jobs/new", "nodes", "clusters", "clusters?kind=slurm", "clusters/local", "clusters/local?tab=nodes", "pools", "queue", "teams",
-         "members", "quotas", "quotas?team=default&edit=team:default", "tokens", "service-accounts", "secrets", "invitations",
-         "announcements", "audit", "audit?actor=nobody", "audit/installation")
+         "members", "quotas", "quotas?team=default&edit=team:default", "tokens", "service-accounts", "secrets", "invitations", "members/import",
+         "announcements", "guide", "audit", "audit?actor=nobody", "audit/installation", "platform", "platform/people")
 TABS = ("overview", "logs", "metrics", "spec", "environment", "events")
 
 

@@ -2,7 +2,20 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.api import applications, audit, invitations, providers, quotas, roles, scim_tokens, secrets, service_accounts, sessions, views
+from workspaces.api import (
+    applications,
+    audit,
+    invitations,
+    people,
+    providers,
+    quotas,
+    roles,
+    scim_tokens,
+    secrets,
+    service_accounts,
+    sessions,
+    views,
+)
 
 _PROVIDER = "orgs/<slug:org>/providers/<slug:slug>"
 
@@ -25,6 +38,7 @@ urlpatterns = [
     path("orgs/<slug:org>/invitations", invitations.InvitationsView.as_view(), name="api-invitations"),
     path("orgs/<slug:org>/invitations/<uuid:invitation>", invitations.InvitationView.as_view(), name="api-invitation"),
     path("orgs/<slug:org>/invitations/<uuid:invitation>/renew", invitations.InvitationRenewalView.as_view(), name="api-invitation-renew"),
+    path("orgs/<slug:org>/people/import", people.PeopleImportView.as_view(), name="api-people-import"),
     path("orgs/<slug:org>/tokens", views.TokensView.as_view(), name="api-tokens"),
     path("orgs/<slug:org>/tokens/<uuid:token>", views.TokenView.as_view(), name="api-token"),
     path("orgs/<slug:org>/tokens/<uuid:token>/rotate", service_accounts.TokenRotationView.as_view(), name="api-token-rotate"),

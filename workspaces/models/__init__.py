@@ -1,4 +1,4 @@
-from workspaces.models.access import AccessToken, ServiceAccount, SignIn, SpentCode
+from workspaces.models.access import AccessToken, Impersonation, ServiceAccount, SignIn, SpentCode
 from workspaces.models.announcements import Announcement
 from workspaces.models.invitations import Invitation
 from workspaces.models.issuing import Consent, SigningKey
@@ -10,7 +10,7 @@ from workspaces.models.scim import ScimRecord, ScimToken
 from workspaces.models.secrets import Secret, SecretVersion
 
 __all__ = [
-    "AccessToken", "Announcement", "Consent", "DirectoryRun", "GroupRule", "Identity", "Invitation", "Membership", "Organization", "Provider",
-    "Quota", "Role", "ScimRecord", "ScimToken", "Secret", "SecretVersion", "ServiceAccount", "SignIn", "SigningKey", "SpentCode", "Team",
-    "TeamMembership", "User",
+    "AccessToken", "Announcement", "Consent", "DirectoryRun", "GroupRule", "Identity", "Impersonation", "Invitation", "Membership",
+    "Organization", "Provider", "Quota", "Role", "ScimRecord", "ScimToken", "Secret", "SecretVersion", "ServiceAccount", "SignIn",
+    "SigningKey", "SpentCode", "Team", "TeamMembership", "User",
 ]

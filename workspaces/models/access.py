@@ -80,3 +80,19 @@ class SignIn(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_id} {self.address}"
+
+
+class Impersonation(models.Model):
+    """An operator acts as a person in one session of theirs, for at most an hour and for a reason. Over at `ends_at` by itself; `ended_at`:
+    before that. Written by `services.impersonation`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    operator = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    person = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    why = models.CharField(max_length=200)
+    began_at = models.DateTimeField(default=clock.now)
+    ends_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.operator_id} as {self.person_id}"

@@ -32,6 +32,8 @@ class User(AbstractBaseUser):
     is_operator = models.BooleanField(default=False)
     is_service = models.BooleanField(default=False)      # no person: a service account, which never signs in (models/access.py)
     has_second_factor = models.BooleanField(default=False)     # kept by `second_factor.note_factors`: doors read it with every request
+    suspended_at = models.DateTimeField(null=True)       # by an operator, who alone ends it: no directory brings them back
+    suspended_why = models.CharField(max_length=200, blank=True, default="", db_default="")
     date_joined = models.DateTimeField(default=clock.now)
 
     objects: ClassVar[UserQuerySet] = UserQuerySet()
@@ -59,6 +61,7 @@ class Organization(models.Model):
     created_at = models.DateTimeField(default=clock.now)
     last_job_number = models.PositiveBigIntegerField(default=0)
     requires_second_factor = models.BooleanField(default=False)
+    has_guide = models.BooleanField(default=True, db_default=True)     # owners are shown the first steps on the home page
 
     def __str__(self) -> str:
         return self.slug

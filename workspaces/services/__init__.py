@@ -1,5 +1,6 @@
 from workspaces.services.announcements import announce, withdraw_announcement
 from workspaces.services.bootstrap import bootstrap
+from workspaces.services.impersonation import act_as, stop_acting
 from workspaces.services.invitations import accept, claim, invite, renew_invitation, revoke_invitation
 from workspaces.services.orgs import (
     add_member,
@@ -10,9 +11,13 @@ from workspaces.services.orgs import (
     create_team,
     remove_member,
     remove_team_member,
+    rename_org,
     rename_team,
     require_second_factor,
+    show_guide,
 )
+from workspaces.services.people import import_people
+from workspaces.services.platform import found_org, reinstate_person, suspend_person
 from workspaces.services.quota_setting import Wanted, set_quota, set_quotas
 from workspaces.services.roles import change_role, delete_role, make_role
 from workspaces.services.secrets import delete_secret, delete_version, set_secret
@@ -37,6 +42,7 @@ __all__ = [
     "Wanted",
     "Wish",
     "accept",
+    "act_as",
     "add_member",
     "add_team_member",
     "announce",
@@ -54,12 +60,16 @@ __all__ = [
     "delete_role",
     "delete_secret",
     "delete_version",
+    "found_org",
+    "import_people",
     "invite",
     "issue_attempt_tokens",
     "make_role",
+    "reinstate_person",
     "remove_member",
     "remove_service_account",
     "remove_team_member",
+    "rename_org",
     "rename_team",
     "renew_invitation",
     "require_second_factor",
@@ -70,5 +80,8 @@ __all__ = [
     "set_quota",
     "set_quotas",
     "set_secret",
+    "show_guide",
+    "stop_acting",
+    "suspend_person",
     "withdraw_announcement",
 ]

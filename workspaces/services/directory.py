@@ -116,7 +116,7 @@ def apply(made: Plan, provider: Provider, *, actor: str) -> None:
         _save_seats(TeamMembership, [c for c in made.changes if c.seat.team_id is not None])
         for known, is_active in ((made.off, False), (made.on, True)):
             for some in _chunks([k.user_id for k in known]):
-                User.objects.filter(id__in=some).update(is_active=is_active)
+                User.objects.filter(id__in=some, suspended_at=None).update(is_active=is_active)
         _end_tokens(made)
     record_all(facts_of(made, provider, actor))
 

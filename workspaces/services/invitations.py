@@ -82,6 +82,16 @@ def renew_invitation(*, actor: Actor, invitation_id: UUID, days: int = DEFAULT_D
 
 
 @transaction.atomic
+def widen_invitation(*, actor: Actor, invitation_id: UUID, teams: Mapping[str, str]) -> None:
+    """Into more teams; the link stays. Raises InvalidInput, NotFound, NotPermitted."""
+    authorize(actor, Permission.MEMBERS_WRITE)
+    row = open_invitation(invitation_id)
+    row.teams = [*row.teams, *(_team(actor, slug, role) for slug, role in teams.items())]
+    row.save(update_fields=["teams"])
+    record(Fact("invitation.widened", row.org_id, "invitation", row.id, actor.email, {"name": row.email, "after": {"teams": dict(teams)}}))
+
+
+@transaction.atomic
 def revoke_invitation(*, actor: Actor, invitation_id: UUID) -> None:
     """Its link stops working. Raises NotFound, NotPermitted."""
     authorize(actor, Permission.MEMBERS_WRITE)

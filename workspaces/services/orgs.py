@@ -59,6 +59,27 @@ def require_second_factor(*, actor: Actor, org: Organization, is_required: bool)
 
 
 @transaction.atomic
+def rename_org(*, actor: Actor, org: Organization, name: str) -> Organization:
+    """Another display name; the slug, which addresses use, stays. Raises InvalidInput, NotPermitted."""
+    authorize(actor, Permission.ORG_ADMIN)
+    before, org.name = org.name, clean_name(name)
+    org.save(update_fields=["name"])
+    _record("org.renamed", actor, org.id, "org", org.id, name=org.slug, before={"name": before}, after={"name": org.name})
+    return org
+
+
+@transaction.atomic
+def show_guide(*, actor: Actor, org: Organization, is_shown: bool) -> None:
+    """Whether the home page shows owners the first steps. Raises NotPermitted."""
+    authorize(actor, Permission.ORG_ADMIN)
+    if org.has_guide != is_shown:
+        org.has_guide = is_shown
+        org.save(update_fields=["has_guide"])
+        _record("org.guide_shown" if is_shown else "org.guide_put_away", actor, org.id, "org", org.id, name=org.slug,
+                before={"has_guide": not is_shown}, after={"has_guide": is_shown})
+
+
+@transaction.atomic
 def create_team(*, actor: Actor, org: Organization, slug: str, name: str = "") -> Team:
     """A new team; who makes it leads it, if that gives them nothing they lack. Raises InvalidInput, Conflict, NotPermitted."""
     authorize(actor, Permission.TEAMS_WRITE)
@@ -90,7 +111,7 @@ def add_member(*, actor: Actor, org: Organization, email: str, name: str = "", r
     authorize(actor, Permission.MEMBERS_WRITE)
     alone_in(org.id)
     role = check_org_role(actor, org, role)
-    user = _person(email, name)
+    user = person_of(email, name)
     if Membership.objects.filter(user=user).exists():
         raise Conflict(f"{user.email} is already a member of {org.slug}.")
     membership = Membership.objects.create(org=org, user=user, role=role)
@@ -175,7 +196,8 @@ def checked_email(email: str) -> str:
     return email
 
 
-def _person(email: str, name: str) -> User:
+def person_of(email: str, name: str) -> User:
+    """Their account, made if there is none: without a password, which they set by link. Raises InvalidInput."""
     email = checked_email(email)
     name = clean_name(name) if name else ""
     try:

@@ -57,6 +57,7 @@ def create_token(*, actor: Actor, org: Organization, name: str, scopes: Sequence
 
 def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: Wish) -> NewToken:
     """Write a token of that user's, never wider than what the actor came with. Who may was asked before. Raises InvalidInput, NotPermitted."""
+    actor.check_acts_for_oneself()
     name, days, team = wish.name.strip(), wish.days, wish.team
     if not name or len(name) > 100 or not name.isprintable():
         raise InvalidInput.at("name", "must be 1 to 100 characters long, without control characters")

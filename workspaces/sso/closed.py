@@ -1,4 +1,5 @@
-"""What is closed in a session that an organization's own provider vouches for: the pages of the account itself."""
+"""What is closed in a session that an organization's own provider vouches for, and to an operator who acts as somebody: the pages of the
+account itself."""
 
 from __future__ import annotations
 
@@ -10,9 +11,10 @@ from django.http import HttpRequest, HttpResponse
 from portal.core.errors import NotPermitted
 from portal.web.errors import answer
 from workspaces.accounts import is_alone_in
-from workspaces.actors import ONLY_ORG
+from workspaces.actors import ACTS_AS, ONLY_ORG
 
 _SHUT = ("/accounts/", "/api/v1/me/sessions", "/identity/")
+_OPEN_WHILE_ACTING = ("/accounts/acting/", "/accounts/language/", "/accounts/logout/")
 _OPEN = ("/accounts/language/", "/accounts/login/", "/accounts/logout/", "/accounts/sso/", "/identity/o/device")
 
 
@@ -33,10 +35,18 @@ class AccountPages:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         path = request.path_info
+        if path.startswith(_SHUT) and not path.startswith(_OPEN_WHILE_ACTING) and _acts_as_another(request):
+            return answer(request, NotPermitted("You act as somebody else: an account is its owner's alone. Stop acting as them first.",
+                                                code="impersonating"))
         if path.startswith(_SHUT) and not path.startswith(_OPEN) and _is_closed(request, path):
             return answer(request, NotPermitted("Your organization's sign-in opens the organization, not the settings of your account. "
                                                 "Sign out, and sign in with your account's own password to change them."))
         return self.get_response(request)
+
+
+def _acts_as_another(request: HttpRequest) -> bool:
+    session = getattr(request, "session", None)
+    return session is not None and bool(session.get(ACTS_AS))
 
 
 def _is_closed(request: HttpRequest, path: str) -> bool:

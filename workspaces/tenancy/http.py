@@ -14,10 +14,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from portal.core import events
-from portal.core.errors import NotAuthenticated, NotFound, PortalError
+from portal.core.errors import NotAuthenticated, NotFound, NotPermitted, PortalError
 from portal.web.denials import note_denial
 from portal.web.errors import answer
-from workspaces.actors import Actor, actor_in_session
+from workspaces.actors import ACTS_AS, Actor, actor_in_session
 from workspaces.entry import by_token
 from workspaces.models import Organization
 from workspaces.sessions import seen
@@ -43,6 +43,8 @@ class TenancyMiddleware:
                 return answer(request, error)
             if request.actor is not None:  # type: ignore[attr-defined]
                 events.came_with(request.actor.via)  # type: ignore[attr-defined]
+                if request.actor.acted_by is not None:  # type: ignore[attr-defined]
+                    events.acts_for(request.actor.acted_by.email, request.actor.email)  # type: ignore[attr-defined]
             return self.get_response(request)
 
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]) -> HttpResponse | None:
@@ -91,10 +93,20 @@ def actor_from(request: HttpRequest) -> Actor | None:
             raise NotAuthenticated("This access token is unknown, expired or revoked. Make a new one on the Tokens page.")
         request.entry = entry  # type: ignore[attr-defined]
         return entry.actor
-    person = actor_in_session(request.user, request.session)  # type: ignore[arg-type]
-    if person is not None and person.user_id is not None:
-        seen(request, person.user_id)
+    try:
+        person = actor_in_session(request.user, request.session)  # type: ignore[arg-type]
+    except NotPermitted:
+        forget_acting(request)
+        raise
+    if person is not None:
+        seen(request, request.user.pk)  # type: ignore[arg-type]  # whose session it is, whoever they act as
     return person
+
+
+def forget_acting(request: HttpRequest) -> None:
+    """From now on the session is its owner's again, under another key: what is open in it by the former one closes."""
+    if request.session.pop(ACTS_AS, None):
+        request.session.cycle_key()
 
 
 def _org_in(path: str) -> str:

@@ -30,6 +30,7 @@ _NAV = (
     ("Secrets", "secrets", "secrets", None, "s"),
     ("Announcements", "announcements", "announce", P.ORG_ADMIN, "b"),
     ("Audit", "audit", "audit", P.AUDIT_READ, "a"),
+    ("Platform", "platform", "platform", P.PLATFORM_ADMIN, "o"),
 )
 
 

@@ -2,7 +2,22 @@ from __future__ import annotations
 
 from django.urls import path
 
-from workspaces.web import announcements, applications, audit, directories, invitations, other_side, roles, secrets, service_accounts, tokens, views
+from workspaces.web import (
+    acting,
+    announcements,
+    applications,
+    audit,
+    directories,
+    invitations,
+    other_side,
+    people,
+    platform,
+    roles,
+    secrets,
+    service_accounts,
+    tokens,
+    views,
+)
 
 urlpatterns = [
     path("", views.start, name="start"),
@@ -12,6 +27,7 @@ urlpatterns = [
     path("<slug:org>/members", views.members, name="members"),
     path("<slug:org>/invitations", invitations.invitations, name="invitations"),
     path("<slug:org>/rules", views.org_rules, name="org-rules"),
+    path("<slug:org>/members/import", people.import_people, name="people-import"),
     path("<slug:org>/members/<str:email>", views.change_member, name="member"),
     path("<slug:org>/roles", roles.roles, name="roles"),
     path("<slug:org>/roles/<slug:role>", roles.role, name="role"),
@@ -33,6 +49,10 @@ urlpatterns = [
     path("<slug:org>/directories/<slug:slug>/edit", directories.edit_directory, name="directory-edit"),
     path("<slug:org>/directories/<slug:slug>/rules", directories.change_rules, name="directory-rules"),
     path("<slug:org>/directories/<slug:slug>/act", directories.act_on_directory, name="directory-act"),
+    path("<slug:org>/platform", platform.organizations, name="platform-organizations"),
+    path("<slug:org>/platform/people", platform.people, name="platform-people"),
+    path("<slug:org>/platform/people/<uuid:person>", platform.person, name="platform-person"),
+    path("<slug:org>/platform/people/<uuid:person>/act", acting.act_as, name="platform-act"),
     path("<slug:org>/applications", applications.applications, name="applications"),
     path("<slug:org>/applications/<str:client>", applications.application, name="application"),
     path("<slug:org>/secrets", secrets.secrets, name="secrets"),

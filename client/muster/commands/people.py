@@ -1,10 +1,12 @@
-"""Invitations, and one's own sessions."""
+"""Invitations, many people at once, and one's own sessions."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Option
+from typer import Argument, Exit, Option
 
 from muster.errors import InvalidInput, Json
 from muster.options import Commands
@@ -12,7 +14,9 @@ from muster.output import Session, Table
 from muster.wording import ago
 
 invitations = Commands(help="Links by which people come in, each once.")
+people = Commands(help="Bring in many people, from a file.")
 sessions = Commands(help="Where you are signed in with a browser.")
+_WOULD = ["Line", "~Person", "What", "Teams", "Note"]
 Id = Annotated[str, Argument(metavar="ID", help="From `list`.")]
 Send = Annotated[bool, Option("--send", help="Mail it, too.")]
 
@@ -50,6 +54,40 @@ def revoke_invitation(session: Session, invitation: Id) -> None:
     """Its link stops working."""
     session.client.invitations.revoke(invitation)
     session.show({"revoked": invitation}, "That invitation no longer works.", [invitation])
+
+
+@people.command("import")
+def import_people(
+    session: Session, file: Annotated[str, Argument(metavar="FILE", help="CSV that begins with its columns' names: email, name, role, team.")],
+    dry_run: Annotated[bool, Option("--dry-run", help="Only say what would happen.")] = False,
+    add: Annotated[bool, Option("--add", help="Make them members at once, instead of inviting them.")] = False, send: Send = False,
+) -> None:  # fmt: skip
+    """Invite the people of a spreadsheet, and bring members into the teams it names. All of it is done, or nothing. Standard output
+    carries the links (email,url), or what would happen."""
+    found = session.client.people.import_csv(_read(file), dry_run=dry_run, add=add, send=send)
+    for fault in found["faults"]:
+        session.say(f"line {fault['line']}: {fault['what']}")
+    counts = ", ".join(f"{number} {kind}" for kind, number in found["counts"].items() if number)
+    session.say(f"{'Done' if found['is_done'] else 'Nothing was changed'}: {counts or 'nobody'}.")
+    links = ([link["email"], link["url"]] for link in found["links"])
+    rows = ([str(p["line"]), p["email"], p["kind"], " ".join(f"{slug}={role}" for slug, role in p["teams"].items()), p["note"]]
+            for p in found["people"])  # fmt: skip
+    shown = Table(["~Person", "Link"], links, "No links.") if found["is_done"] else Table(_WOULD, rows, "Nobody.")
+    session.show(found, shown, [link["url"] for link in found["links"]])
+    if found["faults"]:
+        raise Exit(2)
+
+
+def _read(file: str) -> str:
+    """As spreadsheets write it: UTF-8 with or without a mark, UTF-16 with one, else the code page of Windows."""
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror}", code="no_file") from error
+    try:
+        return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
 
 
 @sessions.command("list")

@@ -1,0 +1,109 @@
+"""The first steps: each ticks itself by what is there, for owners and operators, until they are done or put away."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusters.models import Cluster, Pool
+from jobs import services as jobs
+from jobs.clusters import ensure_first_cluster
+from jobs.guide import steps_of
+from jobs.models import Job
+from jobs.spec import parse_mapping
+from jobs.states import State
+from portal.core.errors import InvalidInput
+from portal.core.models import Event
+from workspaces import services
+from workspaces.models import GroupRule, Membership, Organization, Provider, Team
+from workspaces.tenancy.scope import org_scope
+
+HOME = 'id="guide"'
+
+
+def done(org) -> set[str]:
+    with org_scope(org.id):
+        return {step.key for step in steps_of(Organization.objects.get(id=org.id)) if step.is_done}
+
+
+@pytest.fixture
+def fresh(db):
+    """What a fresh installation has."""
+    services.bootstrap()
+    org = Organization.objects.get(slug="home")
+    with org_scope(org.id):
+        yield org
+
+
+def test_a_fresh_installation_has_nothing_done(fresh):
+    assert done(fresh) == set()
+
+
+def test_each_step_ticks_itself_and_no_other(fresh):
+    from workspaces.actors import actor_of
+
+    owner = actor_of(Membership.objects.get().user).enter(fresh)
+    ticked = set()
+
+    def now(key):
+        ticked.add(key)
+        assert done(fresh) == ticked
+
+    services.rename_org(actor=owner, org=fresh, name="Example AG")
+    now("named")
+    provider = Provider.objects.create(kind="ldap", slug="corp", name="Corp")
+    now("people-from")
+    GroupRule.objects.create(provider=provider, position=1, group="*", org=fresh, role="member")
+    now("groups")
+    services.add_member(actor=owner, org=fresh, email="ina@else.example")
+    now("people")
+    team = services.create_team(actor=owner, org=fresh, slug="vision")
+    now("team")
+    services.set_quota(actor=owner, org=fresh, scope="team", subject="vision", resource="gpu", limit=8)
+    now("quotas")
+    ensure_first_cluster()
+    Pool.objects.update(is_open=False)
+    now("cluster")
+    Pool.objects.create(name="all", cluster=Cluster.objects.first(), is_open=True)
+    now("pool")
+    owner = actor_of(Membership.objects.order_by("created_at").first().user).enter(fresh)
+    jobs.submit_job(actor=owner, team=team, spec=parse_mapping({"run": "true"}))
+    assert done(fresh) == ticked
+    Job.objects.update(state=State.SUCCEEDED)
+    now("job")
+    assert len(steps_of(fresh)) == len(ticked)
+
+
+def test_owners_and_operators_see_it_at_home_and_members_never(story):
+    assert HOME in story.client(story.ada).get("/atlas/").content.decode()
+    assert HOME in story.client(story.dot).get("/atlas/").content.decode()
+    assert HOME not in story.client(story.ben).get("/atlas/").content.decode()
+    assert story.client(story.ben).get("/atlas/guide").status_code == 403
+
+
+def test_an_owner_is_told_which_steps_are_an_operators(story):
+    page = story.client(story.ada).get("/atlas/guide").content.decode()
+    assert page.count("An operator of the installation does this") == 2 and 'href="/atlas/clusters"' not in page.partition('<ol class="guide">')[2]
+    page = story.client(story.dot).get("/atlas/guide").content.decode()
+    assert "An operator of the installation does this" not in page
+
+
+def test_it_is_put_away_for_good_and_can_be_had_back(story):
+    ada = story.client(story.ada)
+    ada.post("/atlas/guide", {"do": "hide"})
+    assert HOME not in ada.get("/atlas/").content.decode() and ada.get("/atlas/guide").status_code == 200
+    assert HOME in story.client(story.cyd).get("/borealis/").content.decode(), "another organization's is its own"
+    ada.post("/atlas/guide", {"do": "show"})
+    assert HOME in ada.get("/atlas/").content.decode()
+    kinds = list(Event.objects.filter(kind__startswith="org.guide").order_by("position").values_list("kind", flat=True))
+    assert kinds == ["org.guide_put_away", "org.guide_shown"]
+
+
+def test_a_name_is_text_of_its_length_and_the_address_stays(story):
+    for name in ("", "x" * 101, "a\x00b"):
+        with pytest.raises(InvalidInput):
+            services.rename_org(actor=story.actor(story.ada), org=story.atlas, name=name)
+    services.rename_org(actor=story.actor(story.ada), org=Organization.objects.get(slug="atlas"), name="<b>Atlas</b>")
+    page = story.client(story.ben).get("/atlas/teams").content.decode()
+    assert "&lt;b&gt;Atlas&lt;/b&gt;" in page and "<b>Atlas</b>" not in page
+    with org_scope(story.atlas.id):
+        assert Team.objects.filter(slug="vision").exists()

@@ -1,0 +1,128 @@
+"""What operators do to the whole installation: organizations begin, and who is suspended has nothing left that opens."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs import services as jobs
+from jobs.clusters import ensure_first_cluster
+from jobs.spec import parse_mapping
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from portal.core.ids import uuid7
+from portal.core.models import Event
+from workspaces.models import GroupRule, Membership, Organization, Provider, User
+from workspaces.platform import PAGE, organizations, people
+from workspaces.services import found_org, reinstate_person, suspend_person
+from workspaces.services.directory import Person, sync_people
+from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
+
+
+def suspended(story, person, by=None, why="left the company"):
+    return suspend_person(actor=story.actor(by or story.dot, story.atlas), user_id=person.id, why=why)
+
+
+def test_an_organization_begins_with_an_owner_who_is_new_or_known(story):
+    dot = story.actor(story.dot, story.atlas)
+    for slug, email in (("new-one", "owner@new.example"), ("other", "BEN@atlas.example")):
+        org, owner = found_org(actor=dot, slug=slug, name=slug, email=email)
+        with org_scope(org.id):
+            assert Membership.objects.get().role == "owner" and owner.email == email.lower()
+    assert User.objects.filter(email="ben@atlas.example").count() == 1
+
+
+def test_only_operators_make_organizations_and_suspend(story):
+    ada = story.actor(story.ada)
+    with pytest.raises(NotPermitted):
+        found_org(actor=ada, slug="mine", name="Mine", email="x@else.example")
+    with pytest.raises(NotPermitted):
+        suspended(story, story.ben, by=story.ada)
+    with pytest.raises(NotPermitted):
+        reinstate_person(actor=ada, user_id=story.ben.id)
+    assert not User.objects.filter(email="x@else.example").exists()
+
+
+def test_a_refused_organization_leaves_no_account_behind(story):
+    with pytest.raises(Conflict):
+        found_org(actor=story.actor(story.dot, story.atlas), slug="atlas", name="Atlas", email="x@else.example")
+    assert not User.objects.filter(email="x@else.example").exists()
+
+
+def test_who_is_suspended_is_signed_out_and_their_token_opens_nothing(story):
+    browser, program = story.client(story.ben), story.api(story.ben)
+    assert browser.get("/atlas/teams").status_code == 200 and program.get("/api/v1/orgs/atlas/teams").status_code == 200
+    suspended(story, story.ben)
+    assert browser.get("/atlas/teams").status_code == 302 and program.get("/api/v1/orgs/atlas/teams").status_code == 401
+    reinstate_person(actor=story.actor(story.dot, story.atlas), user_id=story.ben.id)
+    assert browser.get("/atlas/teams").status_code == 302, "the session that was ended stays ended"
+    assert program.get("/api/v1/orgs/atlas/teams").status_code == 200
+
+
+def test_suspension_needs_a_reason_and_is_told_in_each_organization(story):
+    for why in ("", "  ", "x" * 201, "a\x1bb"):
+        with pytest.raises(InvalidInput):
+            suspended(story, story.ben, why=why)
+    suspended(story, story.ben)
+    told = Event.objects.filter(kind="person.suspended")
+    assert {event.org_id for event in told} == {None, story.atlas.id}
+    assert {(event.actor, event.data["why"]) for event in told} == {("dot@platform.example", "left the company")}
+
+
+def test_nobody_suspends_themselves_or_twice_or_what_is_no_person(story):
+    for person, error in ((story.dot, Conflict), (story.ben, None), (story.ben, Conflict)):
+        if error is None:
+            suspended(story, person)
+            continue
+        with pytest.raises(error):
+            suspended(story, person)
+    with pytest.raises(NotFound):
+        suspend_person(actor=story.actor(story.dot, story.atlas), user_id=uuid7(), why="x")
+    with pytest.raises(Conflict):
+        reinstate_person(actor=story.actor(story.dot, story.atlas), user_id=story.ada.id)
+
+
+def test_the_list_of_organizations_tells_owners_people_teams_and_living_jobs(story):
+    ensure_first_cluster()
+    with org_scope(story.atlas.id):
+        jobs.submit_job(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"}))
+    atlas, borealis = organizations()
+    assert (atlas["owners"], atlas["people"], atlas["teams"], atlas["jobs"]) == (["ada@atlas.example"], 2, 2, 1)
+    assert (borealis["owners"], borealis["jobs"]) == (["cyd@borealis.example"], 0)
+
+
+def test_people_are_found_by_address_and_name_and_by_pages(story):
+    assert [row["email"] for row in people("BOREALIS")[0]] == ["cyd@borealis.example"]
+    assert [row["email"] for row in people("Ada")[0]] == ["ada@atlas.example"]
+    assert [row["email"] for row in people(kind="operators")[0]] == ["dot@platform.example"]
+    suspended(story, story.ben)
+    assert [(row["email"], row["why"]) for row in people(kind="suspended")[0]] == [("ben@atlas.example", "left the company")]
+    for n in range(PAGE + 5):
+        User.objects.create_user(f"p{n:03}@else.example")
+    first, following = people("else.example")
+    second, end = people("else.example", after=following)
+    assert (len(first), len(second), end) == (PAGE, 5, "")
+
+
+def test_a_directory_does_not_bring_back_whom_an_operator_suspended(story):
+    provider = Provider.objects.create(kind="ldap", slug="corp", name="Corp")
+    GroupRule.objects.create(provider=provider, position=1, group="*", org=story.atlas, role="member")
+    one, two = (Person(f"uuid-{n}", f"p{n}@corp.example", f"P {n}", f"p{n}", frozenset({"cn=staff"})) for n in (1, 2))
+    with no_scope():
+        sync_people(provider, [one, two])
+        sync_people(provider, [two])
+        gone = User.objects.get(email="p1@corp.example")
+        assert not gone.is_active
+        suspended(story, gone)
+        sync_people(provider, [one, two])
+        assert not User.objects.get(email="p1@corp.example").is_active
+        reinstate_person(actor=story.actor(story.dot, story.atlas), user_id=gone.id)
+        assert User.objects.get(email="p1@corp.example").is_active
+
+
+def test_the_pages_make_an_organization_and_hand_out_one_link(story):
+    dot = story.client(story.dot)
+    page = dot.post("/atlas/platform", {"slug": "fresh", "name": "Fresh", "email": "own@fresh.example"}).content.decode()
+    assert "/accounts/password/reset/key/" in page and Organization.objects.filter(slug="fresh").exists()
+    again = dot.post("/atlas/platform", {"slug": "fresh", "name": "<b>Fresh</b>", "email": "own@fresh.example"}).content.decode()
+    assert "already an organization" in again and "&lt;b&gt;Fresh" in again, "what was typed stays"
+    with platform_scope("test"):
+        assert Membership.objects.filter(user__email="own@fresh.example").count() == 1

@@ -1,0 +1,241 @@
+"""An operator acts as a person: sees what they see, leaves their own name behind, keeps nothing, and goes no further from there."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.conf import settings
+
+from jobs.clusters import ensure_first_cluster
+from jobs.models import Job
+from monitoring.live.identity import BySession, ended
+from portal.core import clock
+from portal.core.models import Event
+from workspaces.models import AccessToken, Impersonation, Membership, Secret, SignIn, User
+from workspaces.services import add_member, create_service_account, suspend_person
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+
+def begun(story, person, why="sees no jobs", minutes="30", browser=None):
+    browser = browser or story.client(story.dot)
+    browser.post(f"/atlas/platform/people/{person.id}/act", {"why": why, "minutes": minutes})
+    return browser
+
+
+def key_of(browser) -> str:
+    return browser.cookies[settings.SESSION_COOKIE_NAME].value
+
+
+def text(browser, path) -> str:
+    return browser.get(path).content.decode()
+
+
+def facts(kind):
+    return list(Event.objects.filter(kind=kind).order_by("position"))
+
+
+def test_the_operator_sees_what_the_person_sees_under_a_banner(story):
+    browser = begun(story, story.ben)
+    page = text(browser, "/atlas/teams")
+    assert "act as <strong>ben@atlas.example</strong>" in page and "dot@platform.example" in page and "/accounts/acting/stop/" in page
+    assert browser.get("/borealis/teams").status_code == 404, "Ben does not belong to Borealis"
+    assert browser.get("/atlas/platform").status_code == 403 and browser.get("/atlas/announcements").status_code == 403
+    assert "Announcements" not in page
+    assert browser.get("/api/v1/me").json()["email"] == "ben@atlas.example"
+    assert "act as <strong>" in text(browser, "/atlas/platform"), "also where something is refused"
+
+
+def test_everything_done_is_the_operators_doing_on_behalf_of_the_person(story):
+    ensure_first_cluster()
+    browser = begun(story, story.ada)
+    browser.post("/atlas/teams", {"slug": "fresh", "name": "Fresh"})
+    browser.post("/atlas/jobs/new", {"team": "vision", "yaml": "run: true"})
+    for kind in ("team.created", "job.submitted"):
+        fact = facts(kind)[-1]
+        assert (fact.actor, fact.on_behalf_of, fact.via) == ("dot@platform.example", "ada@atlas.example", "session"), kind
+    with platform_scope("test"):
+        assert Job.objects.get().owner_id == story.ada.id
+
+
+def test_the_api_with_that_session_is_the_same(story):
+    browser = begun(story, story.ada)
+    answer = browser.post("/api/v1/orgs/atlas/teams", {"slug": "by-api"}, content_type="application/json")
+    assert answer.status_code == 201
+    assert (facts("team.created")[-1].actor, facts("team.created")[-1].on_behalf_of) == ("dot@platform.example", "ada@atlas.example")
+
+
+def test_beginning_and_end_are_told_to_the_installation_and_the_persons_organizations(story):
+    browser = begun(story, story.ben)
+    browser.post("/accounts/acting/stop/")
+    for kind in ("impersonation.began", "impersonation.ended"):
+        assert {fact.org_id for fact in facts(kind)} == {None, story.atlas.id}
+        assert {(fact.actor, fact.data["name"]) for fact in facts(kind)} == {("dot@platform.example", "ben@atlas.example")}
+    assert facts("impersonation.began")[0].data["why"] == "sees no jobs"
+    assert browser.get("/atlas/platform").status_code == 200 and "act as <strong>" not in text(browser, "/atlas/teams")
+
+
+@pytest.mark.parametrize("who", ["ada", "ben"])
+def test_no_role_of_an_organization_acts_as_anybody(story, who):
+    browser = begun(story, story.ben if who == "ada" else story.ada, browser=story.client(getattr(story, who)))
+    assert not Impersonation.objects.exists()
+    assert browser.get("/api/v1/me").json()["email"] == f"{who}@atlas.example"
+
+
+def test_nobody_acts_as_an_operator_a_suspended_person_or_a_service_account(story):
+    other = User.objects.create_user("don@platform.example", "x", is_operator=True)
+    with org_scope(story.atlas.id):
+        account = create_service_account(actor=story.actor(story.ada), org=story.atlas, name="nightly")
+    suspend_person(actor=story.actor(story.dot, story.atlas), user_id=story.cyd.id, why="test")
+    for person in (other, story.dot, story.cyd, account.user):
+        begun(story, person)
+    assert not Impersonation.objects.exists()
+
+
+@pytest.mark.parametrize(("why", "minutes"), [("", "30"), ("x" * 201, "30"), ("why", "61"), ("why", "0"), ("why", "-5"), ("why", "many")])
+def test_it_needs_a_reason_and_is_an_hour_at_most(story, why, minutes):
+    begun(story, story.ben, why=why, minutes=minutes)
+    assert not Impersonation.objects.exists()
+
+
+def test_from_one_person_nobody_goes_on_to_another(story):
+    with org_scope(story.atlas.id):
+        add_member(actor=story.actor(story.ada), org=story.atlas, email="amy@atlas.example", role="admin")
+    browser = begun(story, story.ada)
+    begun(story, story.ben, browser=browser)
+    assert Impersonation.objects.count() == 1
+    assert browser.get("/api/v1/me").json()["email"] == "ada@atlas.example"
+
+
+def test_the_session_gets_another_key_at_both_ends(story):
+    browser = story.client(story.dot)
+    browser.get("/atlas/teams")
+    before = key_of(browser)
+    during = key_of(begun(story, story.ben, browser=browser))
+    browser.post("/accounts/acting/stop/")
+    after = key_of(browser)
+    assert len({before, during, after}) == 3
+    for old in (before, during):
+        assert BySession(old).actor() is None, "who kept a former key is nobody"
+    assert BySession(after).actor().email == "dot@platform.example"
+
+
+def test_the_session_stays_the_operators_in_the_list_of_sessions(story):
+    browser = begun(story, story.ben)
+    browser.get("/atlas/teams")
+    assert not SignIn.objects.filter(user=story.ben).exists()
+    assert SignIn.objects.filter(user=story.dot, key=key_of(browser)).exists()
+
+
+@pytest.mark.parametrize("path", ["/accounts/password/change/", "/accounts/2fa/", "/accounts/2fa/totp/activate/", "/accounts/sessions/",
+                                  "/accounts/sso/ways/", "/accounts/reauthenticate/", "/api/v1/me/sessions"])
+def test_pages_of_the_account_are_shut(story, path):
+    browser = begun(story, story.ben)
+    for answer in (browser.get(path), browser.post(path, {"password1": "a stolen password 1", "password2": "a stolen password 1"})):
+        assert answer.status_code in (403, 404, 405), path
+    assert User.objects.get(id=story.ben.id).check_password("the story's own password")
+    assert User.objects.get(id=story.dot.id).check_password("the story's own password")
+
+
+def test_sessions_are_not_ended_in_anothers_name(story):
+    story.client(story.ben).get("/atlas/teams")
+    browser = begun(story, story.ben)
+    assert browser.delete("/api/v1/me/sessions").status_code == 403
+    assert SignIn.objects.filter(user=story.ben).count() == 1
+
+
+def test_no_token_is_minted_rotated_or_revoked_and_no_secret_set(story):
+    with org_scope(story.atlas.id):
+        create_service_account(actor=story.actor(story.ada), org=story.atlas, name="nightly", role="member")
+    story.token(story.ada)
+    with platform_scope("test"):
+        old = AccessToken.objects.get()
+    browser, json = begun(story, story.ada), {"content_type": "application/json"}
+    tries = [
+        browser.post("/api/v1/orgs/atlas/tokens", {"name": "mine", "scopes": ["all"]}, **json),
+        browser.post(f"/api/v1/orgs/atlas/tokens/{old.id}/rotate", {}, **json),
+        browser.delete(f"/api/v1/orgs/atlas/tokens/{old.id}"),
+        browser.post("/api/v1/orgs/atlas/service-accounts/nightly/tokens", {"name": "ci", "scopes": ["jobs:read"]}, **json),
+        browser.put("/api/v1/orgs/atlas/secrets/vision/wandb", {"value": "x"}, **json),
+    ]
+    assert [answer.status_code for answer in tries] == [403] * 5
+    browser.post("/atlas/tokens", {"name": "mine", "scopes": "jobs:read"})
+    browser.post("/atlas/service-accounts/nightly", {"do": "token", "name": "ci", "scopes": "jobs:read"})
+    with platform_scope("test"):
+        assert AccessToken.objects.get().revoked_at is None and not Secret.objects.exists()
+
+
+def test_owners_powers_over_owners_directories_and_rules_are_not_borrowed(story):
+    browser, json = begun(story, story.ada), {"content_type": "application/json"}
+    assert browser.patch("/api/v1/orgs/atlas/members/ben@atlas.example", {"role": "owner"}, **json).status_code == 403
+    assert browser.patch("/api/v1/orgs/atlas", {"requires_second_factor": False}, **json).status_code == 403
+    assert browser.post("/api/v1/orgs/atlas/providers", {"kind": "ldap", "slug": "mine", "options": {}}, **json).status_code == 403
+    with platform_scope("test"):
+        assert Membership.objects.get(user=story.ben).role == "member"
+
+
+@pytest.mark.parametrize("what", ["time", "person", "operator-right", "person-rises", "stopped-elsewhere"])
+def test_it_ends_and_what_was_meant_in_their_name_is_not_done_in_ones_own(story, what):
+    browser = begun(story, story.ada)
+    before = key_of(browser)
+    if what == "time":
+        Impersonation.objects.update(ends_at=clock.now() - timedelta(seconds=1))
+    elif what == "person":
+        User.objects.filter(id=story.ada.id).update(is_active=False)
+    elif what == "operator-right":
+        User.objects.filter(id=story.dot.id).update(is_operator=False)
+    elif what == "person-rises":
+        User.objects.filter(id=story.ada.id).update(is_operator=True)
+    else:
+        Impersonation.objects.update(ended_at=clock.now())
+    assert browser.post("/atlas/teams", {"slug": "fresh", "name": "Fresh"}).status_code == 403
+    assert not facts("team.created") or facts("team.created")[-1].data["name"] != "fresh"
+    assert browser.get("/api/v1/me").json()["email"] == "dot@platform.example" and key_of(browser) != before
+
+
+def test_it_ends_with_the_operators_account(story):
+    browser = begun(story, story.ben)
+    User.objects.filter(id=story.dot.id).update(is_active=False)
+    assert browser.get("/atlas/teams").status_code == 302
+
+
+def test_signing_out_ends_the_operators_session(story):
+    browser = begun(story, story.ben)
+    browser.post("/accounts/logout/")
+    assert browser.get("/atlas/teams").status_code == 302
+    assert not SignIn.objects.filter(key=key_of(browser)).exists()
+
+
+@pytest.mark.parametrize("over", ["time", "person"])
+def test_open_websockets_close_when_it_is_over(story, over):
+    way = BySession(key_of(begun(story, story.ben)))
+    actor = way.actor()
+    assert actor.email == "ben@atlas.example" and actor.acted_by.email == "dot@platform.example"
+    assert ended({way: actor}) == set()
+    if over == "time":
+        Impersonation.objects.update(ends_at=clock.now() - timedelta(seconds=1))
+    else:
+        User.objects.filter(id=story.ben.id).update(is_active=False)
+    assert ended({way: actor}) == {way} and way.actor() is None
+
+
+def test_an_organization_that_wants_a_second_factor_wants_it_of_the_operator_too(story):
+    User.objects.filter(id=story.ben.id).update(has_second_factor=True)
+    type(story.atlas).objects.filter(id=story.atlas.id).update(requires_second_factor=True)
+    browser = story.client(story.dot)
+    User.objects.filter(id=story.dot.id).update(has_second_factor=True)
+    begun(story, story.ben, browser=browser)
+    assert browser.get("/atlas/teams").status_code == 200
+    User.objects.filter(id=story.dot.id).update(has_second_factor=False)
+    assert browser.get("/atlas/teams").status_code == 302
+
+
+def test_a_forged_key_in_anothers_session_is_worth_nothing(story):
+    begun(story, story.ben)
+    row = Impersonation.objects.get()
+    for person in (story.ada, story.cyd):
+        browser = story.client(person)
+        session = browser.session
+        session["acts_as"] = str(row.id)
+        session.save()
+        assert browser.get("/atlas/teams").status_code == 403

@@ -1,0 +1,77 @@
+"""What operators do to the whole installation: organizations begin, people are suspended and come back."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from portal.core import clock
+from portal.core.errors import Conflict, InvalidInput, NotFound
+from portal.core.events import Fact, record_all
+from workspaces.actors import Actor, authorize
+from workspaces.models import Membership, Organization, User
+from workspaces.permissions import Permission
+from workspaces.services.orgs import create_org, person_of
+from workspaces.sessions import end_others
+from workspaces.tenancy.scope import platform_scope
+
+
+@transaction.atomic
+def found_org(*, actor: Actor, slug: str, name: str, email: str, owner_name: str = "") -> tuple[Organization, User]:
+    """A new organization, and its first owner by e-mail, whose account is made if there is none. Raises InvalidInput, Conflict,
+    NotPermitted."""
+    authorize(actor, Permission.PLATFORM_ADMIN)
+    owner = person_of(email, owner_name)
+    if not owner.is_active:
+        raise Conflict(_("%(email)s is suspended, and cannot own anything.") % {"email": owner.email})
+    return create_org(actor=actor, slug=slug, name=name, owner=owner), owner
+
+
+@transaction.atomic
+def suspend_person(*, actor: Actor, user_id: UUID, why: str) -> User:
+    """Out everywhere, from this moment: signed out, and their tokens stop. Memberships and jobs stay. Raises InvalidInput, Conflict, NotFound,
+    NotPermitted."""
+    authorize(actor, Permission.PLATFORM_ADMIN)
+    why = " ".join(why.split())
+    if not why or len(why) > 200 or not why.isprintable():
+        raise InvalidInput.at("why", _("say why, in 1 to 200 characters: it stands in the trail"))
+    user = _locked(user_id)
+    if user.id == actor.user_id:
+        raise Conflict(_("You cannot suspend yourself."))
+    if user.suspended_at is not None:
+        raise Conflict(_("%(email)s is suspended already.") % {"email": user.email})
+    user.is_active, user.suspended_at, user.suspended_why = False, clock.now(), why
+    user.save(update_fields=["is_active", "suspended_at", "suspended_why"])
+    end_others(user.id, None, actor=actor.email, why="suspended")
+    _tell("person.suspended", actor, user, why=why, before={"is_active": True}, after={"is_active": False})
+    return user
+
+
+@transaction.atomic
+def reinstate_person(*, actor: Actor, user_id: UUID) -> User:
+    """They may sign in again, and their tokens work again. Raises Conflict, NotFound, NotPermitted."""
+    authorize(actor, Permission.PLATFORM_ADMIN)
+    user = _locked(user_id)
+    if user.is_active:
+        raise Conflict(_("%(email)s is not suspended.") % {"email": user.email})
+    user.is_active, user.suspended_at, user.suspended_why = True, None, ""
+    user.save(update_fields=["is_active", "suspended_at", "suspended_why"])
+    _tell("person.reinstated", actor, user, before={"is_active": False}, after={"is_active": True})
+    return user
+
+
+def _locked(user_id: UUID) -> User:
+    user = User.objects.select_for_update().filter(id=user_id, is_service=False).first()
+    if user is None:
+        raise NotFound(_("There is no such person."))
+    return user
+
+
+def _tell(kind: str, actor: Actor, user: User, **data: Any) -> None:
+    """In the trail of the installation, and in that of each organization of theirs: its auditors see who came and went."""
+    with platform_scope("whose trail tells of a person"):
+        orgs = list(Membership.objects.filter(user_id=user.id).order_by("org_id").values_list("org_id", flat=True))
+    record_all(Fact(kind, org_id, "user", user.id, actor.email, {"name": user.email, **data}) for org_id in (None, *orgs))

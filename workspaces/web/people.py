@@ -1,0 +1,50 @@
+"""Pages: many people at once, from a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from portal.core.errors import PortalError, TooLarge
+from portal.web.denials import note_denial
+from workspaces import services
+from workspaces.invitations import can_mail, handed_out
+from workspaces.people_file import LARGEST, MOST, decoded
+from workspaces.permissions import Permission as P
+from workspaces.services.people import Report
+from workspaces.web.doors import page
+
+
+@page(P.MEMBERS_WRITE, ("GET", "HEAD", "POST"))
+def import_people(request: Any) -> HttpResponse:
+    """The file is looked at, and what would change is shown; then it is done. Links are shown in the answer that made them."""
+    given = request.POST
+    context: dict[str, Any] = {"page_title": _("Import people"), "crumbs": [(_("Members"), f"/{request.org.slug}/members")], "most": MOST,
+                               "can_mail": can_mail(), "adds": given.get("how") == "add", "sends": given.get("send") == "1"}
+    if request.method == "POST":
+        try:
+            context["text"] = _text(request)
+            report = services.import_people(actor=request.actor, org=request.org, text=context["text"], adds=context["adds"],
+                                            is_dry=given.get("do") != "import")
+            context |= {"report": report, "links": _links(request, report)}
+        except PortalError as error:
+            note_denial(request, error)
+            messages.error(request, error.message)
+    return render(request, "workspaces/people_import.html", context)
+
+
+def _links(request: Any, report: Report) -> list[dict[str, Any]]:
+    return handed_out(report, request.actor.email, send=request.POST.get("send") == "1") if report.is_done else []
+
+
+def _text(request: Any) -> str:
+    file = request.FILES.get("file")
+    if file is None:
+        return str(request.POST.get("text", ""))
+    if file.size > LARGEST:
+        raise TooLarge(_("The file is larger than 1 MiB."))
+    return decoded(file.read())

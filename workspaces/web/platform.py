@@ -1,0 +1,70 @@
+"""Pages of operators: the organizations and the people of the whole installation."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from portal.core.errors import PortalError
+from portal.web.denials import note_denial
+from workspaces import services
+from workspaces.invitations import invite_url
+from workspaces.permissions import Permission as P
+from workspaces.platform import one_person
+from workspaces.platform import organizations as all_organizations
+from workspaces.platform import people as all_people
+from workspaces.web.doors import action, page
+
+READ_WRITE = ("GET", "HEAD", "POST")
+
+
+@page(P.PLATFORM_ADMIN, READ_WRITE)
+def organizations(request: Any) -> HttpResponse:
+    """All of them, and making one with its first owner."""
+    context: dict[str, Any] = {"page_title": _("Organizations"), "tab": "organizations", "given": request.POST}
+    if request.method == "POST":
+        try:
+            context["made"] = _founded(request)
+            context["given"] = {}
+        except PortalError as error:
+            note_denial(request, error)
+            messages.error(request, error.message)
+    return render(request, "workspaces/platform/organizations.html", context | {"rows": all_organizations()})
+
+
+def _founded(request: Any) -> dict[str, Any]:
+    given = request.POST
+    org, owner = services.found_org(actor=request.actor, slug=given.get("slug", "").strip(), name=given.get("name", ""),
+                                    email=given.get("email", ""), owner_name=given.get("owner_name", "").strip())
+    return {"slug": org.slug, "name": org.name, "owner": owner.email, "url": invite_url(owner)}
+
+
+@page(P.PLATFORM_ADMIN)
+def people(request: Any) -> HttpResponse:
+    """Everybody, found by address or name."""
+    asked = {name: request.GET.get(name, "").replace("\x00", "") for name in ("q", "kind", "after")}
+    rows, following = all_people(asked["q"].strip()[:100], asked["kind"], asked["after"])
+    return render(request, "workspaces/platform/people.html", {
+        "page_title": _("People"), "tab": "people", "rows": rows, "asked": asked,
+        "next_url": "?" + urlencode({**asked, "after": following}) if following else ""})
+
+
+@page(P.PLATFORM_ADMIN, READ_WRITE)
+def person(request: Any, person: UUID) -> HttpResponse:
+    """One of them: suspending, bringing back, and acting as them."""
+    given = request.POST
+    if request.method == "POST" and given.get("do") == "suspend":
+        return action(request, request.path, _("They are signed out, and nothing of theirs opens any more. Jobs go on."),
+                      lambda: services.suspend_person(actor=request.actor, user_id=person, why=given.get("why", "")))
+    if request.method == "POST":
+        return action(request, request.path, _("They may sign in again."), lambda: services.reinstate_person(actor=request.actor, user_id=person))
+    row = one_person(person)
+    return render(request, "workspaces/platform/person.html", {
+        "page_title": row["name"], "crumbs": [(_("People"), f"/{request.org.slug}/platform/people")], "p": row,
+        "may_act": request.actor.may(P.PLATFORM_IMPERSONATE)})
