@@ -51,12 +51,12 @@ def test_an_application_is_written_down_and_signed_in_to(site, page):
     page.fill("[name=client_id]", "grafana")
     page.fill("[name=name]", "Grafana")
     page.fill("[name=addresses]", "http://grafana.example.com/")
-    page.click("text=Write it down")
+    page.click("text=Add application")
     page.wait_for_selector("text=is no address like")
     looked(page, "applications-fault")
     assert page.input_value("[name=client_id]") == "grafana", "what was typed is still there"
     page.fill("[name=addresses]", BACK)
-    page.click("text=Write it down")
+    page.click("text=Add application")
     page.wait_for_selector("text=The secret of Grafana")
     looked(page, "applications-made")
     asked = {"client_id": "grafana", "redirect_uri": BACK, "response_type": "code", "scope": "openid profile email groups", "state": "s"}
