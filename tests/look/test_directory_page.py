@@ -28,7 +28,7 @@ def slapd() -> Iterator[Slapd]:
 def looked(page, name: str) -> None:
     """Nothing sticks out; and a picture in both themes where MUSTER_TEST_LOOK names a folder."""
     for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme)
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         for size in (WIDE, PHONE):
             page.set_viewport_size(size)
             page.wait_for_timeout(300)              # the rail has slid out
