@@ -128,7 +128,7 @@ def test_the_session_stays_the_operators_in_the_list_of_sessions(story):
 
 
 @pytest.mark.parametrize("path", ["/accounts/password/change/", "/accounts/2fa/", "/accounts/2fa/totp/activate/", "/accounts/sessions/",
-                                  "/accounts/sso/ways/", "/accounts/reauthenticate/", "/api/v1/me/sessions"])
+                                  "/accounts/sso/ways/", "/accounts/reauthenticate/", "/identity/o/authorize", "/api/v1/me/sessions"])
 def test_pages_of_the_account_are_shut(story, path):
     browser = begun(story, story.ben)
     for answer in (browser.get(path), browser.post(path, {"password1": "a stolen password 1", "password2": "a stolen password 1"})):
