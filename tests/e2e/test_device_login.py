@@ -41,7 +41,12 @@ def _link(command: subprocess.Popen[str]) -> str:
     raise AssertionError("it showed no link")
 
 
-def test_a_terminal_is_signed_in_by_the_browser(portal: Portal, page: Page, tmp_path):
+def _whoami(config: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "client"), "MUSTER_CONFIG": config}
+    return subprocess.run([sys.executable, "-m", "muster", "whoami"], env=env, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_a_terminal_is_signed_in_by_the_browser_until_its_token_is_revoked_there(portal: Portal, page: Page, tmp_path):
     config = str(tmp_path / "config.toml")
     command = _login(portal, config)
     page.goto(_link(command))
@@ -53,9 +58,14 @@ def test_a_terminal_is_signed_in_by_the_browser(portal: Portal, page: Page, tmp_
     expect(page.get_by_role("heading", name="Your terminal is signed in")).to_be_visible()
     out, _ = command.communicate(timeout=60)
     assert command.returncode == 0 and f"Signed in to {portal.url} as {EMAIL}, organization home" in out
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "client"), "MUSTER_CONFIG": config}
-    who = subprocess.run([sys.executable, "-m", "muster", "whoami"], env=env, capture_output=True, text=True, timeout=60, check=False)
+    who = _whoami(config)
     assert who.returncode == 0 and EMAIL in who.stdout
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto(f"{portal.url}/home/tokens")
+    page.locator("tr", has_text="muster login").get_by_role("button", name="Revoke").click()
+    expect(page.locator("tr", has_text="muster login").get_by_role("button", name="Revoke")).to_have_count(0)
+    ended = _whoami(config)
+    assert ended.returncode == 4 and "revoked" in ended.stderr
 
 
 def test_who_says_no_in_the_browser_signs_nothing_in(portal: Portal, page: Page, tmp_path):
