@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth import get_user
 from django.http import HttpRequest
+from django.http.request import split_domain_port, validate_host
 from django.utils.module_loading import import_string
 
 from portal.core.errors import NotPermitted
@@ -115,7 +115,10 @@ def is_our_page(headers: Mapping[str, str]) -> bool:
     origin = headers.get("origin", "")
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
-    return bool(origin) and urlsplit(origin).netloc == headers.get("host", "") != ""
+    scheme, _, host = origin.partition("://")
+    if host != headers.get("host", "") or scheme not in ({"https"} if settings.SESSION_COOKIE_SECURE else {"http", "https"}):
+        return False
+    return validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS)     # a name that only leads here is not ours
 
 
 def _session_key(cookies: str) -> str:

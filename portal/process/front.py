@@ -199,7 +199,8 @@ def _head(scope: Message) -> tuple[str | None, bytes]:
         target += b"?" + scope["query_string"]
     names = {name for name, _ in scope["headers"]}
     lines = [b"%s %s HTTP/1.1" % (scope["method"].encode(), target)]
-    lines += [name + b": " + value for name, value in scope["headers"] if name not in _HOP_BY_HOP]
+    # WSGI knows no difference between `_` and `-`: a name with the first could pass for one of ours (nginx drops them too).
+    lines += [name + b": " + value for name, value in scope["headers"] if name not in _HOP_BY_HOP and b"_" not in name]
     client = scope.get("client")
     lines.append(b"x-muster-client: " + (client[0].encode() if client else b""))
     framing = None

@@ -102,8 +102,12 @@ def _await_database() -> None:
 def _migrate() -> None:
     from django.core.management import call_command
 
+    from workspaces.tenancy.rows import after_migrating
+
     if _is_behind():
         call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
+    else:
+        after_migrating("default")      # a database that was restored without its policies, or migrated by hand
 
 
 def _is_behind() -> bool:

@@ -30,6 +30,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "portal.web.requests.RequestMiddleware",          # a request id and the security policy for every answer
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "portal.web.people.Files",
     "portal.web.people.Sessions",
     "portal.web.people.Languages",
@@ -41,7 +42,6 @@ MIDDLEWARE = [
     "portal.web.requests.ErrorMiddleware",             # what doors and views raise becomes a page or problem+json
     "workspaces.tenancy.http.TenancyMiddleware",       # the HTTP door: who acts, in which organization
     "workspaces.sso.closed.AccountPages",              # shut in a session that an organization's own provider vouches for
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
 ROOT_URLCONF = "portal.urls"

@@ -34,6 +34,7 @@ class RequestMiddleware:
             response = self.get_response(request)
             response.headers["X-Request-ID"] = request_id.get()
             response.headers.setdefault("Content-Security-Policy", CSP)
+            response.headers.setdefault("Cache-Control", "no-store")      # files of ours say how long they may be kept
             return response
         finally:
             caller.reset(who)

@@ -1,0 +1,74 @@
+"""Whose address it is that asks: tokens bound to networks, rate limits of sign-ins and the audit trail depend on it. Nobody gives
+themselves another by a header; behind a front server it is the one that this server saw, for pages, REST and websockets alike."""
+
+from __future__ import annotations
+
+import pytest
+
+from monitoring.live.identity import Identify
+from portal.asgi import Door
+from portal.process.front import _head
+from portal.process.parts import CLIENT_HEADER, _with_client
+
+PEER = "203.0.113.9"
+SPOOFS = [
+    {},
+    {"x-forwarded-for": "10.0.0.1"},
+    {"x-forwarded-for": "10.0.0.1, 10.0.0.2"},
+    {"x-forwarded-for": ""},
+    {"x-forwarded-for": "10.0.0.1,"},
+    {"forwarded": "for=10.0.0.1"},
+    {"x-real-ip": "10.0.0.1"},
+    {"x-client-ip": "10.0.0.1"},
+    {"true-client-ip": "10.0.0.1"},
+    {"cf-connecting-ip": "10.0.0.1"},
+    {CLIENT_HEADER: "10.0.0.1"},
+]
+
+
+async def seen(kind: str, headers: list[tuple[bytes, bytes]]) -> str:
+    """The address that the application behind the door is told of."""
+    found = []
+
+    async def app(scope, receive, send):
+        found.append(scope["way"].address if kind == "websocket" else scope["client"][0])
+
+    door = Door(app, Identify(app))
+    await door({"type": kind, "client": (PEER, 4711), "headers": [(b"authorization", b"Bearer mst_x"), *headers]}, None, None)
+    return found[0]
+
+
+def raw(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode(), value.encode()) for name, value in headers.items()]
+
+
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+@pytest.mark.parametrize("headers", SPOOFS, ids=str)
+async def test_without_a_front_server_no_header_changes_the_address(monkeypatch, kind, headers):
+    monkeypatch.delenv("MUSTER_BEHIND_PROXY", raising=False)
+    assert await seen(kind, raw(headers)) == PEER
+
+
+@pytest.mark.parametrize("kind", ["http", "websocket"])
+@pytest.mark.parametrize("headers", SPOOFS, ids=str)
+async def test_behind_a_front_server_the_last_address_counts_which_it_wrote_itself(monkeypatch, kind, headers):
+    monkeypatch.setenv("MUSTER_BEHIND_PROXY", "1")
+    told = raw(headers) + [(b"x-forwarded-for", b"10.9.9.9, 198.51.100.7")]      # nginx adds its own behind what came
+    assert await seen(kind, told) == "198.51.100.7"
+
+
+@pytest.mark.parametrize("said", ["10.0.0.1, 198.51.100.7", "198.51.100.7", " 198.51.100.7 "])
+def test_the_web_process_takes_the_last_address_from_its_front_server(said):
+    told = {}
+    _with_client(lambda environ, _: told.update(environ) or [], "x-forwarded-for")({"HTTP_X_FORWARDED_FOR": said, "REMOTE_ADDR": "127.0.0.1"}, None)
+    assert told["REMOTE_ADDR"] == "198.51.100.7"
+    assert "HTTP_X_FORWARDED_FOR" not in told
+
+
+@pytest.mark.parametrize("name", [CLIENT_HEADER, CLIENT_HEADER.upper(), "x_muster_client", CLIENT_HEADER.replace("-", "_")])
+def test_between_the_front_door_and_the_web_process_nobody_puts_an_address_of_their_own(name):
+    """What arrives from outside under the name of that header is dropped; ours is the only one."""
+    head = _head({"path": "/", "query_string": b"", "method": "GET", "client": (PEER, 4711),
+                  "headers": [(b"host", b"testserver"), (name.lower().encode(), b"10.0.0.1")]})[1]
+    told = [line for line in head.lower().replace(b"_", b"-").split(b"\r\n") if line.startswith(CLIENT_HEADER.encode())]
+    assert told == [f"{CLIENT_HEADER}: {PEER}".encode()]

@@ -1,0 +1,176 @@
+"""Every answer, of every route and to everybody, says what a browser may do with it; and no page holds a script or style of its own."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from django.conf import settings
+from django.db import transaction
+
+from tests.doors.table import PAGE_READS, READS, browser
+from tests.story import PASSWORD
+
+POLICY = {"default-src": "'self'", "script-src": "'self'", "style-src": "'self'", "object-src": "'none'", "base-uri": "'none'",
+          "form-action": "'self'", "frame-ancestors": "'none'", "connect-src": "'self'"}
+LINKS, ELSEWHERE = {"href", "src", "action", "formaction"}, ("javascript:", "data:text", "//", "http:")
+TELLS = ("Server", "X-Powered-By", "X-AspNet-Version")
+HOSTILE_HOSTS = ["evil.example", "evil.example:80", "testserver.evil.example", "testserver@evil.example", "a b", "[::1", "x" * 5000,
+                 "testserver:x", "testserver,evil.example", "\x7f", "münchen"]
+ODD_HEADERS = {
+    "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https", "X-Forwarded-For": "10.0.0.1", "Forwarded": "for=10.0.0.1;host=evil.example",
+    "X-Original-URL": "/atlas/settings/", "X-Rewrite-URL": "/atlas/settings/", "X-HTTP-Method-Override": "DELETE", "X-Real-IP": "10.0.0.1",
+    "X-Muster-Client": "10.0.0.1", "Accept": "\x00/*;q=x", "Accept-Language": "x" * 3000, "Accept-Encoding": ",,,;q=9", "Range": "bytes=9-1,-",
+    "If-None-Match": '"' * 999, "If-Modified-Since": "yesterday", "Content-Length": "-1", "Cookie": "=;;\x01;sessionid=../../etc",
+    "Referer": "javascript:alert(1)", "User-Agent": "<script>evil()</script>", "X-Request-ID": "<script>evil()</script>",
+}
+SOME = ["/", "/accounts/login/", "/atlas/", "/borealis/jobs/", "/api/v1/orgs/borealis/jobs", "/api/v1/orgs/atlas/jobs", "/no/such/page"]
+
+
+@pytest.fixture(scope="module")
+def answers(browsers):
+    """Of every address: what each gets who reads it, and what an operator gets who tries other verbs."""
+    found = {}
+    for path in READS:
+        found[path] = {f"GET by {who}": client.get(path) for who, client in browsers.items()}
+        for verb in ("DELETE", "OPTIONS", "FOO"):
+            with transaction.atomic():
+                found[path][f"{verb} by dot"] = browsers["dot"].generic(verb, path)
+                transaction.set_rollback(True)
+    return found
+
+
+def missing(answer) -> list[str]:
+    """What the answer does not say, or says too much."""
+    given = answer.headers.get("Content-Security-Policy", "")
+    policy = dict(part.strip().partition(" ")[::2] for part in given.split(";") if part.strip())
+    found = [f"{name} {policy.get(name)}" for name, value in POLICY.items() if policy.get(name) != value]
+    found += ["unsafe"] if "unsafe" in given else []
+    wanted = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin"}
+    found += [name for name, value in wanted.items() if answer.headers.get(name) != value]
+    found += [] if answer.headers.get("X-Frame-Options") == "DENY" else ["X-Frame-Options"]
+    return found + [name for name in TELLS if name in answer.headers]
+
+
+@pytest.mark.parametrize("path", READS)
+def test_every_answer_carries_the_security_headers_whoever_asks(answers, path):
+    for how, answer in answers[path].items():
+        assert missing(answer) == [], (how, answer.status_code)
+        assert answer.status_code < 500 or path == "/readyz", how
+
+
+def test_an_answer_to_a_broken_view_and_to_a_hostile_host_carries_them_too(db, monkeypatch):
+    monkeypatch.setattr(settings, "ROOT_URLCONF", "tests.doors.broken")
+    broken = browser().get("/broken/")
+    assert broken.status_code == 500
+    assert missing(broken) == []
+    assert b"a secret in the exception" not in broken.content
+    refused = browser().get("/", headers={"Host": "evil.example"})
+    assert refused.status_code == 400
+    assert missing(refused) == []
+
+
+@pytest.mark.parametrize("host", HOSTILE_HOSTS)
+def test_a_host_that_is_not_ours_is_refused_and_told_to_nobody(browsers, host):
+    for path in ("/", "/accounts/login/", "/accounts/password/reset/", "/atlas/", "/api/v1/orgs/atlas/jobs"):
+        answer = browsers["ben"].get(path, HTTP_HOST=host)
+        assert answer.status_code == 400, path
+        assert host.encode() not in answer.content + str(answer.headers).encode()
+
+
+@pytest.mark.parametrize("name", ODD_HEADERS)
+def test_an_odd_header_changes_neither_who_asks_nor_what_is_answered(browsers, name):
+    client = browsers["cyd"]
+    for path in SOME:
+        plain, odd = client.get(path), client.get(path, headers={name: ODD_HEADERS[name]})
+        assert odd.status_code == plain.status_code or name == "Cookie" or odd.status_code in {400, 406}, path
+        assert b"evil" not in odd.content + str(odd.headers).encode(), path
+
+
+@pytest.mark.parametrize("path", READS)
+def test_all_odd_headers_at_once_make_no_server_error_and_come_back_in_no_answer(browsers, path):
+    answer = browsers["dot"].get(path, headers={name: value for name, value in ODD_HEADERS.items() if name != "Cookie"})
+    assert answer.status_code < 500 or path == "/readyz"
+    assert b"evil" not in whole(answer) + str(answer.headers).encode()
+
+
+def whole(answer) -> bytes:
+    return b"".join(answer.streaming_content) if answer.streaming else answer.content
+
+
+class Page(HTMLParser):
+    """Collects what the security policy would have to refuse."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if tag == "script" and "src" not in given and given.get("type") not in {"application/json", "text/template"}:
+            self.found.append("an inline script")
+        if tag == "style" or "style" in given:
+            self.found.append(f"a style in <{tag}>")
+        self.found += [f"{name} of <{tag}>" for name in given if name.startswith("on")]
+        self.found += [f"{name} of <{tag}>" for name, value in attrs if name in LINKS and (value or "").lower().lstrip().startswith(ELSEWHERE)]
+        if tag == "a" and given.get("target") == "_blank" and "noopener" not in (given.get("rel") or ""):
+            self.found.append("a link into a new window that may reach back")
+
+
+@pytest.mark.parametrize("path", PAGE_READS)
+def test_no_page_holds_a_script_a_style_or_a_handler_of_its_own(answers, path):
+    for how, answer in answers[path].items():
+        if answer.headers.get("Content-Type", "").startswith("text/html"):
+            assert Page(answer.content.decode()).found == [], how
+
+
+def test_the_check_of_pages_sees_what_it_is_for():
+    bad = ('<script>x</script><p style="a" onclick="b"><a href=" JavaScript:c" target="_blank">d</a><style>e</style>'
+           '<script src="http://elsewhere/x.js"></script>')
+    assert len(Page(bad).found) == 7
+
+
+@pytest.mark.parametrize("path", READS)
+def test_every_answer_with_a_body_names_its_type_and_charset(answers, path):
+    for how, answer in answers[path].items():
+        given = answer.headers.get("Content-Type", "")
+        assert given or not answer.content, how
+        assert not given.startswith("text/") or "charset=utf-8" in given.lower(), given
+
+
+@pytest.mark.parametrize("path", READS)
+def test_what_a_person_sees_is_kept_by_no_cache(answers, path):
+    for how, answer in answers[path].items():
+        assert "no-store" in answer.headers.get("Cache-Control", ""), how
+
+
+def test_cookies_say_how_far_they_go(story):
+    client = browser()
+    client.get("/accounts/login/")
+    client.post("/accounts/login/", {"login": "ada@atlas.example", "password": PASSWORD})
+    session, form = client.cookies[settings.SESSION_COOKIE_NAME], client.cookies[settings.CSRF_COOKIE_NAME]
+    assert (session["samesite"], session["httponly"], session["path"], session["domain"]) == ("Lax", True, "/", "")
+    assert (form["samesite"], form["domain"]) == ("Lax", "")
+
+
+@pytest.mark.parametrize("path", SOME)
+def test_no_other_origin_is_allowed_to_read_an_answer(browsers, undone, path):
+    client = browsers["dot"]
+    for verb in ("GET", "OPTIONS", "POST"):
+        asked = client.generic(verb, path, headers={"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"})
+        assert [name for name in asked.headers if name.lower().startswith("access-control-")] == []
+
+
+@pytest.mark.parametrize("path", SOME)
+def test_trace_is_not_answered(browsers, path):
+    answer = browsers["dot"].generic("TRACE", path, headers={"X-Canary": "canary"})
+    assert answer.status_code in {301, 302, 400, 403, 404, 405}
+    assert b"canary" not in answer.content
+
+
+@pytest.mark.parametrize("path", [path for path in PAGE_READS if path.startswith("/atlas/")])
+def test_every_page_of_a_person_has_the_way_out(answers, path):
+    answer = answers[path]["GET by dot"]
+    if answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/html"):
+        assert b"/accounts/logout/" in answer.content

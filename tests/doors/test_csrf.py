@@ -1,0 +1,87 @@
+"""What changes something by a person's cookie comes from a page of ours: each unsafe route refuses a request without the token, with
+a wrong one, and from another origin. A program with an access token needs none, as no browser adds that by itself."""
+
+from __future__ import annotations
+
+import pytest
+from django.conf import settings
+
+from tests.doors.table import ACCOUNTS, API_CHANGES, PAGE_CHANGES, browser
+
+TOKEN = "a" * 32
+FOREIGN = ["https://evil.example", "null", "http://testserver.evil.example", "http://evil.example:80", "https://testserver@evil.example"]
+EXEMPT = {"account_saml_acs"}      # a provider's page sends it; it counts by its signature and by what this browser asked for
+POSTED = [*PAGE_CHANGES, *((name, path, "POST") for name, path in ACCOUNTS if name not in EXEMPT)]
+
+
+@pytest.fixture(scope="module")
+def signed_in(told):
+    return browser(told.dot, enforce_csrf_checks=True)
+
+
+@pytest.fixture
+def dot(signed_in, undone):
+    """An operator's browser, as it was before each test."""
+    before = signed_in.cookies.output()
+    yield signed_in
+    signed_in.cookies.clear()
+    signed_in.cookies.load(before.replace("Set-Cookie: ", ""))
+
+
+@pytest.fixture(scope="module")
+def token(told):
+    return told.token(told.ada)
+
+
+def is_refused(answer) -> bool:
+    return answer.status_code == 403 and (b"This form is out of date" in answer.content or b"CSRF Failed" in answer.content)
+
+
+def send(client, verb, path, **headers):
+    kind = "application/json" if path.startswith("/api/") else "application/x-www-form-urlencoded"
+    return client.generic(verb, path, "{}" if "json" in kind else "", content_type=kind, headers=headers)
+
+
+def with_token(client, verb, path, sent=TOKEN, **headers):
+    client.cookies[settings.CSRF_COOKIE_NAME] = TOKEN
+    return send(client, verb, path, **{"X-CSRFToken": sent, **headers})
+
+
+@pytest.mark.parametrize(("name", "path", "verb"), [*POSTED, *API_CHANGES])
+def test_without_the_token_or_from_another_origin_nothing_is_changed(dot, name, path, verb):
+    assert is_refused(send(dot, verb, path))
+    assert is_refused(with_token(dot, verb, path, "b" * 32))
+    for origin in FOREIGN:
+        assert is_refused(with_token(dot, verb, path, Origin=origin)), origin
+
+
+@pytest.mark.parametrize(("name", "path", "verb"), [*POSTED, *API_CHANGES])
+def test_from_a_page_of_ours_it_is_not_refused_as_foreign(dot, name, path, verb):
+    assert not is_refused(with_token(dot, verb, path, Origin="http://testserver"))
+
+
+@pytest.mark.parametrize(("name", "path", "verb"), API_CHANGES)
+def test_a_program_with_an_access_token_needs_no_form_token(token, undone, name, path, verb):
+    program = browser(enforce_csrf_checks=True)
+    assert not is_refused(send(program, verb, path, Authorization=f"Bearer {token}", Origin="https://notebook.example"))
+
+
+def test_over_https_a_form_without_an_origin_must_say_which_page_it_came_from(dot):
+    dot.cookies[settings.CSRF_COOKIE_NAME] = TOKEN
+    for headers in ({}, {"Referer": "https://evil.example/"}, {"Referer": "http://testserver/"}):
+        answer = dot.post("/accounts/logout/", secure=True, headers={"X-CSRFToken": TOKEN, **headers})
+        assert is_refused(answer), headers
+    assert not is_refused(dot.post("/accounts/logout/", secure=True, headers={"X-CSRFToken": TOKEN, "Referer": "https://testserver/"}))
+
+
+def test_the_tables_are_not_empty():
+    assert len(PAGE_CHANGES) > 20
+    assert len(API_CHANGES) > 30
+    assert len(ACCOUNTS) > 20
+
+
+def test_a_read_is_safe_in_that_no_page_takes_a_change_by_get():
+    from tests.test_permission_matrix import PAGES
+
+    changes_only = {name for name, _, view in PAGES if "GET" not in view.methods}
+    assert {name for name, _, _ in PAGE_CHANGES} >= changes_only

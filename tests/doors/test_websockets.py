@@ -1,0 +1,45 @@
+"""A websocket takes the session's cookie only from a page of ours; no other page, and no page whose origin nobody knows, uses it."""
+
+from __future__ import annotations
+
+import pytest
+from django.conf import settings
+
+from monitoring.live.identity import BySession, ByToken, _way_in
+
+COOKIE = f"{settings.SESSION_COOKIE_NAME}=thekey"
+OURS = ["http://testserver", "https://testserver", *settings.CSRF_TRUSTED_ORIGINS]
+FOREIGN = ["", "null", "https://evil.example", "http://evil.example", "http://testserver.evil.example", "http://eviltestserver", "http://testserver:81",
+           "testserver", "//testserver", "http://testserver@evil.example", "http://evil.example#testserver", "file://testserver",
+           "http://user@testserver", "chrome-extension://testserver", "http://"]
+
+
+def way(origin: str | None, **headers: str) -> object:
+    given = {"host": "testserver", "cookie": COOKIE, **headers}
+    return _way_in(given if origin is None else {**given, "origin": origin}, "203.0.113.9")
+
+
+@pytest.mark.parametrize("origin", OURS)
+def test_a_page_of_ours_uses_the_session(origin):
+    assert way(origin) == BySession("thekey")
+
+
+@pytest.mark.parametrize("origin", [None, *FOREIGN])
+def test_a_page_of_another_site_cannot_use_the_session(origin):
+    assert way(origin) == BySession("")
+
+
+def test_a_name_that_leads_here_without_being_ours_cannot_use_the_session():
+    """DNS rebinding: the browser believes that it speaks to evil.example, and says so twice."""
+    assert way("http://evil.example", host="evil.example") == BySession("")
+
+
+@pytest.mark.parametrize("origin", FOREIGN)
+def test_a_program_with_a_token_comes_from_anywhere(origin):
+    assert way(origin, authorization="Bearer mst_x") == ByToken("mst_x", "203.0.113.9")
+
+
+def test_where_cookies_are_for_https_a_page_without_it_cannot_use_them(monkeypatch):
+    monkeypatch.setattr(settings, "SESSION_COOKIE_SECURE", True)
+    assert way("http://testserver") == BySession("")
+    assert way("https://testserver") == BySession("thekey")

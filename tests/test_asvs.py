@@ -1,0 +1,59 @@
+"""docs/asvs.csv says of each requirement of ASVS 5.0 (levels 1 and 2) whether it is done, and by which test. A row that says more than is
+true is red: a test that does not exist, a status that is none, a requirement twice. What is not built is open."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import re
+from functools import cache
+
+import pytest
+
+from tests.rig.environment import ROOT
+
+STATES = {"done", "not applicable", "open"}
+with (ROOT / "docs/asvs.csv").open(newline="") as file:
+    ROWS = list(csv.DictReader(file))
+DONE = [row for row in ROWS if row["status"] == "done"]
+
+
+@cache
+def functions_of(name: str) -> frozenset[str]:
+    """The test functions that pytest collects from a file."""
+    path = ROOT / name
+    if not path.is_file() or not path.name.startswith("test_"):
+        return frozenset()
+    return frozenset(node.name for node in ast.parse(path.read_text()).body
+                     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"))
+
+
+def is_there(test: str) -> bool:
+    name, _, function = test.partition("::")
+    return function in functions_of(name)
+
+
+@pytest.mark.parametrize("row", DONE, ids=lambda row: row["requirement"])
+def test_a_requirement_that_is_done_names_a_test_that_exists(row):
+    assert is_there(row["test or reason"]), f"{row['requirement']} is not done: there is no {row['test or reason']}"
+
+
+def test_a_test_that_does_not_exist_is_noticed():
+    assert is_there("tests/test_asvs.py::test_a_test_that_does_not_exist_is_noticed")
+    assert not is_there("tests/test_asvs.py::test_that_nobody_wrote")
+    assert not is_there("tests/test_nowhere.py::test_a_test_that_does_not_exist_is_noticed")
+    assert not is_there("tests/test_asvs.py::is_there")
+
+
+def test_each_requirement_has_one_row_a_status_and_a_reason():
+    names = [row["requirement"] for row in ROWS]
+    assert len(names) == len(set(names)) == 253          # levels 1 and 2 of ASVS 5.0.0: 70 and 183
+    assert sum(row["level"] == "1" for row in ROWS) == 70
+    for row in ROWS:
+        assert re.fullmatch(r"\d+\.\d+\.\d+", row["requirement"]), row
+        assert row["status"] in STATES and row["what"] and row["test or reason"], row
+        assert (row["status"] == "done") == ("::" in row["test or reason"]), row
+
+
+def test_the_list_is_honest_in_that_something_is_open():
+    assert {row["status"] for row in ROWS} == STATES
