@@ -93,6 +93,7 @@ def test_a_catalogue_that_is_out_of_step_is_found_out():
 
 
 KNOWN = {"{name} is changed.": "{name}을(를) 변경했습니다.", "The limit is set.": "한도를 설정했습니다.",
+         "The queue {0} is closed, and {0} stays so.": "큐 {0}은(는) 닫혔습니다.",
          "{a} of {b}: {why}": "{b} 중 {a}: {why}", "There is no {kind} {name} here.": "여기에는 {name}이라는 {kind}이(가) 없습니다."}
 
 
@@ -114,6 +115,8 @@ def korean(monkeypatch):
     ("Vision & more is changed.", "Vision & more을(를) 변경했습니다."),
     ("The limit is set. Vision is changed.", "한도를 설정했습니다. Vision을(를) 변경했습니다."),
     ("1 of 2: The limit is set.", "2 중 1: 한도를 설정했습니다."),
+    ("The queue night is closed, and night stays so.", "큐 night은(는) 닫혔습니다."),
+    ("The queue night is closed, and day stays so.", "The queue night is closed, and day stays so."),
     ("Nobody has said this.", "Nobody has said this."),
     ("The limit is set. Nobody has said this.", "한도를 설정했습니다. Nobody has said this."),
     ("{name} is changed.", "{name}을(를) 변경했습니다."),

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from django.template.base import Lexer, TokenType
 
-# Names and units, the same in every language; what stands in code, keys and drawings is no text.
-NAMES = re.compile(r"\b(Muster|GPUs?|CPUs?|API|LDAP|SAML|OIDC|SCIM|SSO|Ctrl|Enter|YAML|JSON|CSV|Slurm|Kubernetes|UTC|Id|URL|DN|IP|PEM|GiB|TLS)\b")
+# Names and units, the same in every language, and addresses; what stands in code, keys and drawings is no text.
+NAMES = re.compile(
+    r"\b(Muster|GPUs?|CPUs?|API|LDAP|SAML|OIDC|SCIM|SSO|Ctrl|Enter|YAML|JSON|CSV|Slurm|Kubernetes|UTC|Id|URL|DN|IP|PEM|GiB|TLS)\b|/[\w./-]+")
 _CODE = re.compile(r"<(pre|code|kbd|svg|script|style)\b[^>]*>.*?</\1>", re.DOTALL)
 _SAID = re.compile(r"""\b(title|placeholder|alt|aria-label|data-confirm|data-prompt)=("[^"]*"|'[^']*')""")
 _TAG = re.compile(r"""<(?:[^>"']|"[^"]*"|'[^']*')*>""")

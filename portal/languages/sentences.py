@@ -50,7 +50,7 @@ def _whole(language: str, text: str) -> str | None:
         return known[text]
     for shape, prefix, said in shapes:
         if text.startswith(prefix) and (match := shape.fullmatch(text)):
-            return _filled(said, {name: _inner(language, part) for name, part in match.groupdict().items()})
+            return _filled(said, {name[1:]: _inner(language, part) for name, part in match.groupdict().items()})
     return None
 
 
@@ -87,8 +87,17 @@ def _plain(text: str) -> str:
 
 
 def _shape(english: str) -> re.Pattern[str]:
-    parts = re.split(r"(\{\w+\})", english.strip())
-    return re.compile("".join(f"(?P<{part[1:-1]}>.*?)" if _FIELD.fullmatch(part) else re.escape(_plain_inside(part)) for part in parts), re.DOTALL)
+    """What a message may have become; the same placeholder twice says the same twice."""
+    seen: set[str] = set()
+    return re.compile("".join(_field(piece, seen) if at % 2 else re.escape(_plain_inside(piece))
+                              for at, piece in enumerate(_FIELD.split(english.strip()))), re.DOTALL)
+
+
+def _field(name: str, seen: set[str]) -> str:
+    if name in seen:
+        return f"(?P=_{name})"
+    seen.add(name)
+    return f"(?P<_{name}>.*?)"
 
 
 def _plain_inside(text: str) -> str:

@@ -94,7 +94,7 @@ def _pytest(mode: str, options: list[str]) -> tuple[int, str]:
 
 
 def check() -> int:
-    """Lint, types, import contracts, Django's own checks for a deployment, missing migrations, templates."""
+    """Lint, types, import contracts, Django's own checks for a deployment, missing migrations, catalogues, templates."""
     failed = []
     with tempfile.TemporaryDirectory(prefix="muster-check-") as home:
         environment = {
@@ -126,6 +126,7 @@ def _checks() -> list[tuple[str, list[str]]]:
         ("import contracts", [str(bin_folder / "lint-imports"), "--no-cache"]),
         ("deployment", [*manage, "check", "--deploy", "--fail-level", "WARNING"]),
         ("migrations", [*manage, "makemigrations", "--check", "--dry-run"]),
+        ("languages", [*manage, "messages", "--check"]),
         ("templates", [sys.executable, "-m", "djlint", "--lint", "--quiet", "templates"]),
     ]
 
