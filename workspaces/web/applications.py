@@ -48,5 +48,6 @@ def application(request: Any, client: str) -> HttpResponse:
 
 def _shown(request: Any, made: service.NewApplication | None = None, **more: Any) -> HttpResponse:
     return render(request, "workspaces/applications.html", {
-        "page_title": _("Applications"), "issuer": settings.MUSTER_BASE_URL, "may_write": request.actor.may(P.APPLICATIONS_WRITE),
+        "page_title": _("Applications"), "issuer": settings.MUSTER_BASE_URL,
+        "described": f"{settings.MUSTER_BASE_URL}/.well-known/openid-configuration", "may_write": request.actor.may(P.APPLICATIONS_WRITE),
         "rows": [service.application_row(row) for row in service.applications(request.actor)], "made": made, **more})
