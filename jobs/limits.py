@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
+from jobs.models import Job
 from jobs.words import amount_text
 
 _NOBODY = {"org": "The organization", "team": "The team", "user": "Its owner"}
@@ -30,3 +32,13 @@ def whose(facts: Mapping[str, Any], *, is_first: bool = True) -> str:
     """Whose limit it is; by name where the name is known."""
     said = _NAMED[facts["scope"]].format(facts["whose"]) if facts.get("whose") else _NOBODY[facts["scope"]]
     return said if is_first or (facts.get("whose") and facts["scope"] != "team") else said[0].lower() + said[1:]
+
+
+def more(facts: Mapping[str, Any], job: Job) -> str:
+    """The query of the page on which a limit that would be enough is asked for; empty where no limit of ours is in the way."""
+    if "scope" not in facts:
+        return ""
+    who = {"org": "org:", "team": f"team:{job.team.slug}", "user": f"user:{job.owner.email}"}[facts["scope"]]
+    enough = facts.get("enough") or facts["used"] + facts["ask"]
+    amount = f"{enough / 1000:g}" if facts["resource"] == "cpu" else str(enough)
+    return urlencode({"ask": who, "resource": facts["resource"], "amount": amount, "job": job.number})

@@ -23,6 +23,7 @@ from portal.core.errors import InvalidInput
 from workspaces.actors import Actor, authorize
 from workspaces.models import Team
 from workspaces.permissions import Permission
+from workspaces.team_rules import TeamRules
 from workspaces.tenancy.scope import platform_scope
 
 HERE = frozenset({Feature.POOLS, Feature.SECRETS})     # what every cluster has, since Muster brings it
@@ -132,7 +133,9 @@ def _allowed(team: Team) -> list[tuple[Cluster, Pool | None]]:
     whole = Cluster.objects.filter(is_enabled=True, pools=None).order_by("created_at")
     places: list[tuple[Cluster, Pool | None]] = [(cluster, None) for cluster in whole]
     places += [(pool.cluster, pool) for pool in pools_for(team)]
-    return sorted(((c, p) for c, p in places if c.backend in backends()), key=lambda place: place[0].created_at)
+    rules = TeamRules.of(team.job_rules)
+    open_to_it = ((c, p) for c, p in places if c.backend in backends() and rules.allows_pool(p.name if p else c.name))
+    return sorted(open_to_it, key=lambda place: place[0].created_at)
 
 
 def names_for(teams: Iterable[Team]) -> list[str]:

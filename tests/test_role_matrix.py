@@ -23,7 +23,7 @@ from tests.jobs.stage import cluster_with
 from tests.story import Story
 from tests.test_permission_matrix import API, FORWARD, PAGES
 from workspaces import services
-from workspaces.models import AccessToken, Provider, ScimToken, User
+from workspaces.models import AccessToken, Provider, QuotaRequest, ScimToken, User
 from workspaces.permissions import Permission as P
 from workspaces.services.applications import create_application
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -69,6 +69,8 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-teams", "GET"): Row(EVERYBODY, P.TEAMS_READ),
     ("api-teams", "POST"): Row(PEOPLE, P.TEAMS_WRITE, {"slug": "fresh"}),
     ("api-team", "GET"): Row(EVERYBODY, P.TEAMS_READ),
+    ("api-team-rules", "GET"): Row(EVERYBODY, P.TEAMS_READ),
+    ("api-team-rules", "PUT"): Row(ADMINS, P.QUOTAS_WRITE, {"max_gpus": 4}),
     ("api-team", "PATCH"): Row(PEOPLE, P.TEAMS_WRITE, {"name": "Sight"}),
     ("api-team-members", "GET"): Row(INSIDERS, P.MEMBERS_READ),
     ("api-team-members", "POST"): Row(LEADS | PEOPLE, P.MEMBERS_WRITE, {"email": "eve@atlas.example"}),
@@ -126,6 +128,9 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-quotas", "PUT"): Row(ADMINS, P.QUOTAS_WRITE, {"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}),
     ("api-quotas", "PATCH"): Row(ADMINS, P.QUOTAS_WRITE, {"changes": [{"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}]}),
     ("api-quotas-preview", "POST"): Row(ADMINS, P.QUOTAS_WRITE, {"changes": [{"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}]}),
+    ("api-quota-requests", "GET"): Row(EVERYBODY, P.QUOTAS_READ),
+    ("api-quota-requests", "POST"): Row(WORKERS, P.JOBS_SUBMIT, {"scope": "team", "subject": "vision", "resource": "jobs", "amount": 2000}),
+    ("api-quota-request", "POST"): Row(ADMINS, P.QUOTAS_WRITE, {"do": "decline"}),
     ("api-audit", "GET"): Row(ADMINS, P.AUDIT_READ),
     ("api-audit-export", "GET"): Row(ADMINS, P.AUDIT_READ),
     ("api-audit-chain", "GET"): Row(ADMINS, P.AUDIT_READ),
@@ -202,6 +207,9 @@ WRITING_PAGES = {
     "audit": (ADMINS, {"do": "verify"}),
     "audit-installation": (OPERATORS, {"do": "verify"}),
     "quotas": (ADMINS, {"who": "team:vision", "resource": "gpu", "limit": "1"}),
+    "team-rules": (ADMINS, {"max_gpus": "4"}),
+    "quota-requests": (WORKERS, {"who": "team:vision", "resource": "jobs", "amount": "2000"}),
+    "quota-request": (ADMINS, {"do": "decline"}),
     "directories": (OWNERS, {"kind": "ldap", "slug": "fresh", "anyway": "1", **LDAP}),
     "directory-edit": (OWNERS, {"title": "Other", "anyway": "1", **LDAP}),
     "directory-rules": (OWNERS, {"group": "*", "place": "atlas", "role": "viewer"}),
@@ -266,6 +274,9 @@ def stage(story) -> Stage:
         job_services.submit_job(actor=ben, team=story.vision, spec=parse_mapping({"run": "true"}))
         for value in ("first", "second"):
             services.set_secret(actor=ada, org=story.atlas, team=story.vision, name="wandb", value=value)
+        services.set_quota(actor=ada, org=story.atlas, scope="team", subject="vision", resource="jobs", limit=1000)
+        ada_asks = {"asker": story.ada, "scope": "team", "subject_id": story.speech.id, "subject": "speech", "resource": "gpu", "amount": 9}
+        QuotaRequest.objects.create(id="00000000-0000-7000-8000-000000000021", org=story.atlas, **ada_asks)
         services.create_service_account(actor=ada, org=story.atlas, name="nightly")
         invited = services.invite(actor=ada, org=story.atlas, email="ina@atlas.example")
         corp = Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp", config=LDAP)

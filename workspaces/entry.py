@@ -20,7 +20,7 @@ from workspaces.tokens import check_network, digest_of, facts_of, is_well_formed
 _TOKEN = ("id", "org_id", "team_id", "attempt_id", "name", "scopes", "networks", "last_used_at")
 _USER = ("id", "email", "name", "is_operator", "is_service", "has_second_factor")
 _ORG = ("id", "slug", "name", "created_at", "last_job_number", "requires_second_factor")
-_TEAM = ("id", "org_id", "slug", "name", "created_at")
+_TEAM = ("id", "org_id", "slug", "name", "created_at", "job_rules")
 _SQL = """
 SELECT {{columns}} FROM {{token}} JOIN {{person}} ON person.id = token.user_id AND person.is_active
 LEFT JOIN {{org}} ON org.slug = %s

@@ -28,6 +28,7 @@ from jobs.services.checks import (
     left_out,
     room_for,
 )
+from jobs.services.rules import check_place_rule, check_rules, with_defaults
 from jobs.spec import JobSpec
 from jobs.words import amount_text
 from portal.core.errors import PortalError
@@ -65,13 +66,18 @@ def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
 @transaction.atomic
 def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Rehearsal:
     checks: list[Check] = []
+    spec = with_defaults(team, spec)
     _try(checks, "access", lambda: check_access(actor, team, spec), f"You may submit to team {team.slug}.")
+    if team.job_rules and checks[-1].is_ok:
+        _try(checks, "rules", lambda: check_rules(team, spec), f"It keeps the rules of team {team.slug}.")
     if spec.secrets and checks[-1].is_ok:
         _try(checks, "secrets", lambda: check_secrets(team, spec), f"Its secrets are there: {', '.join(sorted(set(spec.secrets.values())))}.")
     place = _try(checks, "place", lambda: choose_place(actor, team, spec), lambda p: f"It would go to cluster {p.cluster.name}. {p.why}".strip())
     cluster = place and place.cluster
     starts, launch = False, ""
     if cluster is not None:
+        if team.job_rules:
+            _try(checks, "allowed pool", lambda: check_place_rule(team, place), "The team may use it.")
         _try(checks, "features", lambda: check_features(spec, cluster), "The cluster has everything that the spec asks for.")
         if spec.image and checks[-1].is_ok:
             told = answer_for(image, spec, cluster, place.pool)

@@ -29,6 +29,7 @@ from jobs.services.checks import (
     left_out,
 )
 from jobs.services.look import plain_cluster
+from jobs.services.rules import check_place_rule, check_rules, with_defaults
 from jobs.spec import JobSpec
 from jobs.specs import spec_of
 from jobs.states import State, Wait
@@ -50,10 +51,13 @@ def submit_job(*, actor: Actor, team: Team, spec: JobSpec, parent: Job | None = 
 
 
 def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
+    spec = with_defaults(team, spec)
     check_access(actor, team, spec)
+    check_rules(team, spec)
     check_secrets(team, spec)
     ask = ask_for(actor, team, spec)
     place = _place(actor, team, spec, ask)
+    check_place_rule(team, place)
     check_image(spec, place.cluster, place.pool)
     needs = find_needs(actor, spec)
     _check_needs(needs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import zip_longest
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -13,16 +14,20 @@ from django.utils.translation import gettext as _
 from jobs.quotas.history import history
 from jobs.quotas.preview import preview
 from jobs.quotas.tree import PLAIN, title, tree
+from jobs.web.team_rules import shown
+from jobs.words import amount_text
 from portal.core.errors import InvalidInput, PortalError
 from portal.web.denials import note_denial
 from workspaces import services
+from workspaces.models import Team
 from workspaces.permissions import Permission as P
+from workspaces.quota_asks import requests_for
 from workspaces.services import Wanted
 from workspaces.services.quota_setting import KEEP
-from workspaces.web.doors import page
+from workspaces.web.doors import action, page
 
 SIZES = {"ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40}
-FORM_CLASSES = 12
+FORM_CLASSES, WISHES = 12, 300
 FIELDS = ("who", "person", "resource", "limit", "guaranteed")
 
 
@@ -42,6 +47,36 @@ def quotas(request: Any) -> HttpResponse:
         return redirect(request.get_full_path())
     messages.success(request, _("The limits are set."))
     return redirect(request.get_full_path())
+
+
+@page(None, ("POST",))
+def ask(request: Any) -> HttpResponse:
+    """Ask for a higher limit."""
+    form = request.POST
+    scope, _colon, subject = form.get("who", "").partition(":")
+    return action(request, f"/{request.org.slug}/quotas", _("Asked. The answer will stand on this page."), lambda: services.ask_for_more(
+        actor=request.actor, org=request.org, scope=scope, subject=subject, resource=form.get("resource", "").strip(),
+        amount=_asked(form.get("resource", ""), form.get("amount", "")), why=form.get("why", ""), job=_number(form.get("job", ""))))
+
+
+@page(None, ("POST",))
+def decide(request: Any, ask: UUID) -> HttpResponse:
+    """Approve, decline, or withdraw one's own."""
+    do, word = request.POST.get("do", ""), request.POST.get("word", "")
+    done = {"approve": _("Approved: the limit is raised."), "decline": _("Declined."), "withdraw": _("Withdrawn.")}.get(do, "")
+    return action(request, f"/{request.org.slug}/quotas", done, lambda: services.decide_request(
+        actor=request.actor, org=request.org, request_id=ask, do=do, word=word))
+
+
+def _asked(resource: str, text: str) -> float:
+    amount = _amount(resource, text)
+    if not isinstance(amount, float):
+        raise InvalidInput.at("amount", _("say how much would be enough"))
+    return amount
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < 16 else None
 
 
 def changes_in(form: Any) -> list[Wanted]:
@@ -83,8 +118,18 @@ def _show(request: Any, **more: Any) -> HttpResponse:
     may_write = request.actor.may(P.QUOTAS_WRITE)
     return render(request, "jobs/quotas.html", {
         "page_title": _("Quotas"), "tree": found, "asked": asked, "may_write": may_write, "heads": [(c, title(c)) for c in found.classes],
-        "form": _form(found, asked["edit"]) if may_write else None,
+        "form": _form(found, asked["edit"]) if may_write else None, "rules": _rules(asked["edit"]) if may_write else None,
+        "asks": [(row, amount_text(row.resource, row.amount)) for row in requests_for(request.actor)], "wish": _wish(request),
         "history": history(request.actor, request.org) if may_write else []} | more)
+
+
+def _wish(request: Any) -> dict[str, Any]:
+    """The form that asks for more: whose limits one may ask about, and what a waiting job's page has filled in."""
+    actor = request.actor
+    teams = actor.teams_where(P.JOBS_SUBMIT)
+    mine = Team.objects.order_by("slug") if teams is None else Team.objects.filter(id__in=teams).order_by("slug")
+    whose = [(f"user:{actor.email}", _("my own")), *((f"team:{t.slug}", t.name) for t in mine[:WISHES]), ("org:", request.org.name)]
+    return {"whose": whose, **{name: request.GET.get(name, "")[:254] for name in ("ask", "resource", "amount", "job")}}
 
 
 def _form(found: Any, edit: str) -> dict[str, Any]:
@@ -92,6 +137,13 @@ def _form(found: Any, edit: str) -> dict[str, Any]:
     of_one = next((b for b in (found.top, *found.teams, *(p for t in found.teams for p in t.people)) if b.who == edit), None)
     classes = list(dict.fromkeys([*found.classes, *PLAIN]))[:FORM_CLASSES]
     return {"one": of_one, "lines": [(name, title(name), *_set(of_one, name)) for name in classes]}
+
+
+def _rules(edit: str) -> dict[str, Any] | None:
+    """Of the team that is edited."""
+    scope, _colon, slug = edit.partition(":")
+    team = Team.objects.filter(slug=slug).first() if scope == "team" else None
+    return {"team": team, **shown(team)} if team else None
 
 
 def _set(of_one: Any, name: str) -> tuple[str, str]:

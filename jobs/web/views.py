@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 
-from jobs import pending, present, selectors, services
+from jobs import limits, pending, present, selectors, services
 from jobs.guide import guide_for
 from jobs.models import Job
 from jobs.placing import names_for
@@ -84,10 +84,11 @@ def job(request: Any, job: str) -> HttpResponse:
     ordinal = int(request.GET["attempt"]) if request.GET.get("attempt", "").isdigit() else None
     attempt = selectors.find_attempt(row, min(index, 2**31 - 1), ordinal and min(ordinal, 2**15))
     tries = row.attempts.filter(index=attempt.index).order_by("ordinal")
+    told = pending.answer(row, request.actor)
     return render(request, "jobs/detail.html", {
         "page_title": f"#{row.number} {row.name}", "crumbs": [("Jobs", f"/{request.org.slug}/jobs")],
         "job": present.job_detail(row), "attempt": present.attempt_row(attempt), "attempt_hex": attempt.id.hex, "job_hex": row.id.hex,
-        "tries": [present.attempt_row(a) for a in tries], "pending": pending.answer(row, request.actor),
+        "tries": [present.attempt_row(a) for a in tries], "pending": told, "more": limits.more(told.numbers, row) if told else "",
         "log": facts_of_log(attempt), "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),
         "timeline": _timeline(row, attempt.index), "env": sorted(present.environment_of(attempt).items()), "children": _children(request, row),
         "tab": _tab(request), "tabs": TABS, "may_change": _may_change(request, row),

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from workspaces import selectors, services
-from workspaces.api.base import OrgView
+from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import items, read
 from workspaces.permissions import Permission as P
+from workspaces.quota_asks import request_row, requests_for
 
 
 class QuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -44,6 +46,37 @@ class SetQuotasSerializer(serializers.Serializer):  # type: ignore[type-arg]
     changes = SetQuotaSerializer(many=True)
 
 
+class AskQuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    scope = serializers.ChoiceField(["org", "team", "user"])
+    subject = serializers.CharField(max_length=254, required=False, default="", allow_blank=True)
+    resource = serializers.CharField(max_length=40)
+    amount = serializers.FloatField(help_text="the limit that would be enough, in the unit people read")
+    why = serializers.CharField(max_length=500, required=False, default="", allow_blank=True)
+    job = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1, max_value=2**53, help_text="the job that waits for it")
+
+
+class DecideQuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    do = serializers.ChoiceField(["approve", "decline", "withdraw"])
+    word = serializers.CharField(max_length=500, required=False, default="", allow_blank=True)
+
+
+class QuotaRequestSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    id = serializers.UUIDField()
+    asker = serializers.CharField()
+    scope = serializers.CharField()
+    subject = serializers.CharField()
+    resource = serializers.CharField()
+    amount = serializers.FloatField()
+    unit = serializers.CharField()
+    why = serializers.CharField()
+    job = serializers.IntegerField(allow_null=True)
+    state = serializers.CharField(help_text="open, approved, declined or withdrawn")
+    created_at = serializers.DateTimeField()
+    decided_at = serializers.DateTimeField(allow_null=True)
+    decided_by = serializers.CharField()
+    word = serializers.CharField()
+
+
 class QuotasView(OrgView):
     permissions = {"GET": P.QUOTAS_READ, "PUT": P.QUOTAS_WRITE, "PATCH": P.QUOTAS_WRITE}
 
@@ -65,3 +98,28 @@ class QuotasView(OrgView):
         changes = [services.Wanted(**change) for change in read(SetQuotasSerializer, request)["changes"]]
         rows = services.set_quotas(actor=self.actor, org=self.org, changes=changes)
         return items([selectors.quota_row(row, change.subject or self.org.slug) for row, change in zip(rows, changes, strict=True)])
+
+
+class QuotaRequestsView(OrgView):
+    permissions = {"GET": P.QUOTAS_READ, "POST": None}
+
+    @extend_schema(responses=QuotaRequestSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """One's own requests for higher limits, and for those who set limits everybody's: what is open first."""
+        return items([request_row(row) for row in requests_for(self.actor)])
+
+    @extend_schema(request=AskQuotaSerializer, responses={201: QuotaRequestSerializer})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Ask for a higher limit."""
+        row = services.ask_for_more(actor=self.actor, org=self.org, **read(AskQuotaSerializer, request))
+        return Response(request_row(row), status=status.HTTP_201_CREATED)
+
+
+class QuotaRequestView(OrgView):
+    permissions = {"POST": None}
+
+    @extend_schema(operation_id="orgs_quotas_requests_decide", request=DecideQuotaSerializer, responses=QuotaRequestSerializer)
+    def post(self, request: Request, ask: UUID) -> Response:
+        """Approve (which sets the limit), decline, or withdraw what one asked oneself."""
+        return Response(request_row(services.decide_request(actor=self.actor, org=self.org, request_id=ask, **read(DecideQuotaSerializer, request))))

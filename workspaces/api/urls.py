@@ -14,6 +14,7 @@ from workspaces.api import (
     secrets,
     service_accounts,
     sessions,
+    team_rules,
     views,
 )
 
@@ -27,6 +28,7 @@ urlpatterns = [
     path("orgs/<slug:org>", views.OrgDetailView.as_view(), name="api-org"),
     path("orgs/<slug:org>/teams", views.TeamsView.as_view(), name="api-teams"),
     path("orgs/<slug:org>/teams/<slug:team>", views.TeamView.as_view(), name="api-team"),
+    path("orgs/<slug:org>/teams/<slug:team>/rules", team_rules.TeamRulesView.as_view(), name="api-team-rules"),
     path("orgs/<slug:org>/teams/<slug:team>/members", views.TeamMembersView.as_view(), name="api-team-members"),
     path("orgs/<slug:org>/teams/<slug:team>/members/<str:email>", views.TeamMemberView.as_view(), name="api-team-member"),
     path("orgs/<slug:org>/members", views.MembersView.as_view(), name="api-members"),
@@ -72,6 +74,8 @@ urlpatterns = [
     path(f"{_PROVIDER}/groups", providers.ProviderGroupsView.as_view(), name="api-provider-groups"),
     path(f"{_PROVIDER}/runs", providers.ProviderRunsView.as_view(), name="api-provider-runs"),
     path("orgs/<slug:org>/quotas", quotas.QuotasView.as_view(), name="api-quotas"),
+    path("orgs/<slug:org>/quotas/requests", quotas.QuotaRequestsView.as_view(), name="api-quota-requests"),
+    path("orgs/<slug:org>/quotas/requests/<uuid:ask>", quotas.QuotaRequestView.as_view(), name="api-quota-request"),
     path("orgs/<slug:org>/applications", applications.ApplicationsView.as_view(), name="api-applications"),
     path("orgs/<slug:org>/applications/<str:client>", applications.ApplicationView.as_view(), name="api-application"),
     path("orgs/<slug:org>/applications/<str:client>/secret", applications.ApplicationSecretView.as_view(), name="api-application-secret"),

@@ -5,12 +5,13 @@ from workspaces.models.issuing import Consent, SigningKey
 from workspaces.models.people import Membership, Organization, Role, Team, TeamMembership, User
 from workspaces.models.providers import GroupRule, Identity, Provider
 from workspaces.models.quota import Quota
+from workspaces.models.quota_requests import QuotaRequest
 from workspaces.models.runs import DirectoryRun
 from workspaces.models.scim import ScimRecord, ScimToken
 from workspaces.models.secrets import Secret, SecretVersion
 
 __all__ = [
     "AccessToken", "Announcement", "Consent", "DirectoryRun", "GroupRule", "Identity", "Impersonation", "Invitation", "Membership",
-    "Organization", "Provider", "Quota", "Role", "ScimRecord", "ScimToken", "Secret", "SecretVersion", "ServiceAccount", "SignIn",
+    "Organization", "Provider", "Quota", "QuotaRequest", "Role", "ScimRecord", "ScimToken", "Secret", "SecretVersion", "ServiceAccount", "SignIn",
     "SigningKey", "SpentCode", "Team", "TeamMembership", "User",
 ]

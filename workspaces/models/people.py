@@ -91,6 +91,7 @@ class Team(TenantModel):
     slug = models.SlugField(max_length=40)
     name = models.CharField(max_length=100)
     created_at = models.DateTimeField(default=clock.now)
+    job_rules = models.JSONField(default=dict)      # what its jobs may be: workspaces.team_rules
 
     class Meta(TenantModel.Meta):
         constraints = [models.UniqueConstraint(fields=["org", "slug"], name="team_slug_once")]

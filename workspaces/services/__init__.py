@@ -18,6 +18,7 @@ from workspaces.services.orgs import (
 )
 from workspaces.services.people import import_people
 from workspaces.services.platform import found_org, reinstate_person, suspend_person
+from workspaces.services.quota_requests import ask_for_more, decide_request
 from workspaces.services.quota_setting import Wanted, set_quota, set_quotas
 from workspaces.services.roles import change_role, delete_role, make_role
 from workspaces.services.secrets import delete_secret, delete_version, set_secret
@@ -27,6 +28,7 @@ from workspaces.services.service_accounts import (
     create_service_token,
     remove_service_account,
 )
+from workspaces.services.team_rules import set_team_rules
 from workspaces.services.tokens import (
     Bearer,
     Wish,
@@ -46,6 +48,7 @@ __all__ = [
     "add_member",
     "add_team_member",
     "announce",
+    "ask_for_more",
     "bootstrap",
     "change_member",
     "change_role",
@@ -57,6 +60,7 @@ __all__ = [
     "create_service_token",
     "create_team",
     "create_token",
+    "decide_request",
     "delete_role",
     "delete_secret",
     "delete_version",
@@ -80,6 +84,7 @@ __all__ = [
     "set_quota",
     "set_quotas",
     "set_secret",
+    "set_team_rules",
     "show_guide",
     "stop_acting",
     "suspend_person",

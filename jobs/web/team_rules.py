@@ -1,0 +1,58 @@
+"""The form of what a team's jobs may be; it stands where the team's limits are edited."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils.translation import gettext as _
+
+from jobs.spec.grammar import format_duration, parse_duration
+from portal.core.errors import InvalidInput
+from workspaces import services
+from workspaces.models import Team
+from workspaces.permissions import Permission as P
+from workspaces.team_rules import TeamRules
+from workspaces.web.doors import action, page
+from workspaces.web.views import team_named
+
+
+@page(P.QUOTAS_WRITE, ("POST",))
+def set_rules(request: Any, team: str) -> HttpResponse:
+    """All rules of a team; an empty field is no rule."""
+    row = team_named(team)
+    return action(request, f"/{request.org.slug}/quotas?edit=team:{row.slug}#rules", _("The rules are set. They hold for jobs from now on."),
+                  lambda: services.set_team_rules(actor=request.actor, team=row, **_read(request.POST)))
+
+
+def shown(team: Team) -> dict[str, str]:
+    """As one would type them."""
+    rules = TeamRules.of(team.job_rules)
+    return {"max_runtime": format_duration(rules.max_runtime) if rules.max_runtime else "",
+            "default_runtime": format_duration(rules.default_runtime) if rules.default_runtime else "",
+            "max_gpus": "" if rules.max_gpus is None else str(rules.max_gpus),
+            "images": ", ".join(rules.images), "pools": ", ".join(rules.pools), "default_pool": rules.default_pool}
+
+
+def _read(form: Any) -> dict[str, Any]:
+    text = {name: form.get(name, "").strip() for name in TeamRules.__dataclass_fields__}
+    return {"max_runtime": _seconds("max_runtime", text["max_runtime"]), "default_runtime": _seconds("default_runtime", text["default_runtime"]),
+            "max_gpus": _whole("max_gpus", text["max_gpus"]), "images": _names(text["images"]), "pools": _names(text["pools"]),
+            "default_pool": text["default_pool"]}
+
+
+def _names(text: str) -> list[str]:
+    return list(dict.fromkeys(text.replace(",", " ").split()))
+
+
+def _whole(name: str, text: str) -> int | None:
+    if text and not (text.isdecimal() and len(text) < 9):
+        raise InvalidInput.at(name, _("must be a whole number"))
+    return int(text) if text else None
+
+
+def _seconds(name: str, text: str) -> int | None:
+    try:
+        return parse_duration(text) if text else None
+    except ValueError as error:
+        raise InvalidInput.at(name, str(error)) from error

@@ -1,0 +1,98 @@
+"""What a team's jobs may be: a sentence for each rule, and what a job is where it does not say."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from clusters.models import Pool, PoolGrant
+from jobs.services import rehearse
+from jobs.spec import parse_mapping
+from jobs.specs import spec_of
+from portal.core.errors import InvalidInput, NotPermitted
+from tests.jobs.stage import cluster_with, submit
+from workspaces.services import set_team_rules
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+
+def _rules(story, **rules):
+    with org_scope(story.atlas.id):
+        return set_team_rules(actor=story.actor(story.ada), team=story.vision, **rules)
+
+
+@pytest.mark.parametrize(("rules", "spec", "sentence"), [
+    ({"max_runtime": 3600}, {"policy": {"max_runtime": "2h"}}, "is 2h, and a rule of team Vision allows at most 1h; ask for that"),
+    ({"max_gpus": 1}, {"resources": {"accelerators": 2}}, "asks 2 GPUs in all, and a rule of team Vision allows a job at most 1"),
+    ({"images": ["registry.example/vision/*"]}, {"image": "docker.io/evil:1"}, "none of the images that a rule of team Vision allows"),
+    ({"images": ["registry.example/vision/*"]}, {}, "is required by a rule of team Vision: registry.example/vision/*"),
+    ({"pools": ["fast"]}, {}, "local is none of the pools that a rule of team Vision allows: fast"),
+])
+def test_a_job_that_breaks_a_rule_is_refused_by_a_sentence_that_names_it(story, rules, spec, sentence):
+    cluster_with(gpus=4)
+    _rules(story, **rules)
+    with pytest.raises(InvalidInput) as refused:
+        submit(story, **spec)
+    assert sentence in refused.value.message and "or ask an administrator" in refused.value.message
+
+
+def test_a_job_within_the_rules_is_accepted_and_has_the_teams_run_time_where_it_names_none(story):
+    cluster_with(gpus=4)
+    _rules(story, max_runtime=7200, default_runtime=3600, max_gpus=2, images=["none"], pools=["local"])
+    assert spec_of(submit(story, resources={"accelerators": 2})).policy.max_runtime == 3600
+    assert spec_of(submit(story, policy={"max_runtime": "2h"})).policy.max_runtime == 7200
+    _rules(story, default_runtime=None)
+    assert spec_of(submit(story)).policy.max_runtime == 7200
+
+
+def test_a_pool_that_is_not_allowed_is_not_chosen(story):
+    cluster = cluster_with(nodes=2)
+    with platform_scope("test"):
+        for name in ("slow", "fast"):
+            pool = Pool.objects.create(name=name, cluster=cluster, is_open=True)
+            PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
+    _rules(story, pools=["fast"])
+    assert submit(story).pool.name == "fast"
+    with pytest.raises(InvalidInput, match="slow is none of the pools"):
+        submit(story, policy={"pool": "slow"})
+
+
+def test_the_rehearsal_says_the_same_sentence(story):
+    cluster_with(gpus=4)
+    _rules(story, max_gpus=1)
+    with org_scope(story.atlas.id):
+        told = rehearse(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true", "resources": {"accelerators": 2}}))
+    assert not told.is_ok
+    assert next(c.text for c in told.checks if c.name == "rules").startswith("resources.accelerators: asks 2 GPUs in all")
+
+
+def test_rules_cost_a_submission_no_statement(story):
+    cluster_with()
+    api, body = story.api(story.ben, story.atlas), {"team": "vision", "spec": {"run": "true"}}
+
+    def statements():
+        with CaptureQueriesContext(connection) as asked:
+            assert api.post("/api/v1/orgs/atlas/jobs", body, content_type="application/json").status_code == 201
+        return len(asked)
+
+    statements()
+    before = statements()
+    _rules(story, max_runtime=7200, max_gpus=2)
+    assert statements() == before
+
+
+@pytest.mark.parametrize("rules", [{"max_runtime": 0}, {"max_gpus": -1}, {"images": [""]}, {"max_runtime": 60, "default_runtime": 61},
+                                   {"pools": ["fast"], "default_pool": "slow"}])
+def test_rules_that_cannot_be_are_refused(story, rules):
+    with pytest.raises(InvalidInput):
+        _rules(story, **rules)
+
+
+def test_only_who_sets_limits_sets_rules_by_the_page_too(story):
+    with org_scope(story.atlas.id), pytest.raises(NotPermitted):
+        set_team_rules(actor=story.actor(story.ben), team=story.vision, max_gpus=1)
+    story.client(story.ada).post("/atlas/teams/vision/rules", {"max_runtime": "24h", "images": "a/*, none"})
+    api = story.api(story.ben, story.atlas)
+    told = api.get("/api/v1/orgs/atlas/teams/vision/rules").json()
+    assert (told["max_runtime"], told["images"], told["max_gpus"]) == (86400, ["a/*", "none"], None)
+    assert 'value="1d"' in (shown := story.client(story.ada).get("/atlas/quotas?edit=team:vision").content.decode()) or 'value="24h"' in shown

@@ -1,0 +1,106 @@
+"""Asking for a higher limit, and what comes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from portal.core.models import Event
+from workspaces.models import Quota, QuotaRequest
+from workspaces.services import ask_for_more, decide_request, set_quota
+from workspaces.tenancy.scope import org_scope
+
+
+@pytest.fixture
+def limited(story):
+    with org_scope(story.atlas.id):
+        set_quota(actor=story.actor(story.ada), org=story.atlas, scope="team", subject="vision", resource="gpu", limit=4)
+    return story
+
+
+def _ask(story, person, **more):
+    wish = {"scope": "team", "subject": "vision", "resource": "gpu", "amount": 6, "why": "a paper", **more}
+    with org_scope(story.atlas.id):
+        return ask_for_more(actor=story.actor(person), org=story.atlas, **wish)
+
+
+def _decide(story, person, row, do, word=""):
+    with org_scope(story.atlas.id):
+        return decide_request(actor=story.actor(person), org=story.atlas, request_id=row.id, do=do, word=word)
+
+
+def _limit(story):
+    with org_scope(story.atlas.id):
+        return Quota.objects.get(scope="team", resource="gpu").limit
+
+
+def test_what_is_approved_is_set_and_the_asker_reads_the_word(limited):
+    row = _ask(limited, limited.ben)
+    assert _limit(limited) == 4
+    _decide(limited, limited.ada, row, "approve", "until Friday")
+    assert _limit(limited) == 6
+    shown = limited.client(limited.ben).get("/atlas/quotas").content.decode()
+    assert "approved" in shown and "until Friday" in shown
+    kinds = list(Event.objects.filter(kind__startswith="quota").order_by("position").values_list("kind", flat=True))
+    assert kinds == ["quota.changed", "quota.requested", "quota.changed", "quota.request_approved"]
+
+
+def test_what_is_declined_changes_no_limit(limited):
+    row = _decide(limited, limited.ada, _ask(limited, limited.ben), "decline", "not now")
+    assert (row.state, row.word, _limit(limited)) == ("declined", "not now", 4)
+
+
+def test_a_request_is_decided_once(limited):
+    row = _ask(limited, limited.ben)
+    _decide(limited, limited.ada, row, "decline")
+    with pytest.raises(Conflict):
+        _decide(limited, limited.ada, row, "approve")
+    assert _limit(limited) == 4
+
+
+def test_an_approval_never_lowers_a_limit_that_was_raised_in_between(limited):
+    row = _ask(limited, limited.ben)
+    with org_scope(limited.atlas.id):
+        set_quota(actor=limited.actor(limited.ada), org=limited.atlas, scope="team", subject="vision", resource="gpu", limit=9)
+    _decide(limited, limited.ada, row, "approve")
+    assert _limit(limited) == 9
+
+
+def test_only_who_sets_limits_decides_and_only_the_asker_withdraws(limited):
+    row = _ask(limited, limited.ben)
+    for do in ("approve", "decline"):
+        with pytest.raises(NotPermitted):
+            _decide(limited, limited.ben, row, do)
+    assert _decide(limited, limited.ben, row, "withdraw").state == "withdrawn"
+
+
+def test_one_asks_for_what_one_uses_and_once_at_a_time(limited):
+    _ask(limited, limited.ben)
+    with pytest.raises(Conflict):
+        _ask(limited, limited.ben, amount=7)
+    with pytest.raises(InvalidInput):
+        _ask(limited, limited.ada, amount=4)
+    with pytest.raises(Conflict):
+        _ask(limited, limited.ada, resource="cpu")
+    with pytest.raises(NotPermitted):
+        _ask(limited, limited.ben, subject="speech")
+    with pytest.raises(NotPermitted):
+        _ask(limited, limited.ben, scope="user", subject=limited.ada.email)
+
+
+def test_a_request_of_another_organization_is_not_found(limited):
+    row = _ask(limited, limited.ben)
+    with org_scope(limited.borealis.id), pytest.raises(NotFound):
+        decide_request(actor=limited.actor(limited.cyd, limited.borealis), org=limited.borealis, request_id=row.id, do="decline")
+
+
+def test_the_page_asks_and_decides_and_members_see_their_own_only(limited):
+    limited.client(limited.ben).post("/atlas/quotas/requests", {
+        "who": "team:vision", "resource": "gpu", "amount": "8", "why": "big model", "job": "7"})
+    with org_scope(limited.atlas.id):
+        row = QuotaRequest.objects.get()
+    assert (row.amount, row.job, row.why) == (8, 7, "big model")
+    shown = limited.client(limited.ada).get("/atlas/quotas").content.decode()
+    assert "big model" in shown and "Approve" in shown
+    limited.client(limited.ada).post(f"/atlas/quotas/requests/{row.id}", {"do": "approve", "word": "go on"})
+    assert _limit(limited) == 8
