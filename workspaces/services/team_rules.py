@@ -23,7 +23,8 @@ def set_team_rules(*, actor: Actor, team: Team, **changes: Any) -> TeamRules:
     authorize(actor, Permission.QUOTAS_WRITE, team)
     row = Team.objects.select_for_update().get(id=team.id)
     before = TeamRules.of(row.job_rules)
-    after = replace(before, **{name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()})
+    named: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()}
+    after = replace(before, **named)
     _check(after)
     row.job_rules = team.job_rules = after.stored()
     row.save(update_fields=["job_rules"])
