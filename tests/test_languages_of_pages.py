@@ -1,0 +1,55 @@
+"""Every page of the permission matrix in Korean and Japanese: nothing of what the catalogues know is left in English."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+
+from jobs import services
+from jobs.clusters import ensure_first_cluster
+from jobs.spec import parse_mapping
+from portal.languages import catalogue
+from tests.rig.environment import ROOT
+from tests.test_permission_matrix import PAGES
+from workspaces.tenancy.scope import org_scope
+
+SHOWN = sorted({path for _, path, view in PAGES if "GET" in view.methods})
+_UNSEEN = re.compile(r"<(pre|code|script|style|textarea|svg|head)\b.*?</\1>|<[^>]*>", re.DOTALL)
+
+
+def english() -> list[str]:
+    """What the catalogue says in several words, without placeholders."""
+    messages = catalogue.read(ROOT / "locale" / "ko" / "LC_MESSAGES" / "django.po").values()
+    return [m.id for m in messages if " " in m.id.strip() and len(m.id) > 9 and "%(" not in m.id and "{" not in m.id and m.said != m.id]
+
+
+def left_in_english(page: str) -> list[str]:
+    """Messages that stand in a page's text as they are in the sources."""
+    text = " ".join(html.unescape(_UNSEEN.sub("\x00", page)).split())
+    pieces = {piece.strip() for piece in text.split("\x00")}
+    return sorted(m for m in english() if m in pieces)
+
+
+def test_a_page_in_english_is_found_out():
+    assert left_in_english("<p>Nothing runs now.</p><pre>No jobs yet</pre>") == ["Nothing runs now."]
+
+
+@pytest.mark.parametrize("language", ["ko", "ja"])
+def test_every_page_is_told_in_the_language_that_was_chosen(story, language):
+    ensure_first_cluster()
+    with org_scope(story.atlas.id):
+        services.submit_job(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true", "name": "first"}))
+    found: dict[str, list[str]] = {}
+    for person in (story.ada, story.dot):
+        client = story.client(person)
+        client.post("/accounts/language/", {"language": language})
+        for path in ("/accounts/login/", "/accounts/password/change/", "/accounts/sessions/", *SHOWN):
+            page = client.get(path, follow=True)
+            if page.headers["Content-Type"].startswith("text/html") and not page.streaming:
+                text = page.content.decode()
+                assert f'<html lang="{language}">' in text, path
+                found[path] = left_in_english(text)
+    assert len(found) > 20
+    assert {path: left for path, left in found.items() if left} == {}
