@@ -209,7 +209,7 @@ def test_the_page_costs_the_same_few_statements_for_many_events(story, django_as
     record_all(Fact("thing.many", story.atlas.id, "thing", None, "ada@atlas.example") for _ in range(300))
     seal()
     browser = story.client(story.ada)
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(20):
         browser.get("/atlas/audit")
 
 

@@ -9,7 +9,7 @@ import sys
 from tests.rig.environment import ROOT
 
 # Imported by libraries that do without them, and by setuptools at every start.
-TRIED = {"greenlet", "jinja2", "markupsafe", "msgpack", "_distutils_hack"}
+TRIED = {"blinker", "greenlet", "jinja2", "markupsafe", "msgpack", "_distutils_hack"}
 LISTED = """
 import sys
 from importlib.metadata import packages_distributions

@@ -1,0 +1,133 @@
+"""Markup in every text that a person, a directory or a scheduler can write: a real browser walks all pages that lead on from the first, and
+none of it becomes an element. A text column that is in neither list below is red until somebody says which it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from urllib.parse import urldefrag, urlsplit
+
+import httpx
+import pytest
+from django.apps import apps
+from django.db import models
+from playwright.sync_api import Browser, Page
+
+from tests.look.conftest import watch
+from tests.rig.portal import EMAIL, PASSWORD, Portal
+from tests.rig.processes import Folder, wait_until
+
+pytestmark = pytest.mark.browser
+TAG = "b-ad"
+MARK = f"'\"><{TAG} a={{{{7*7}}}}><img src=x onerror=x()>"
+OURS = ("workspaces", "clusters", "jobs", "core")
+FREE = {"name", "note", "text", "evidence", "made_by", "trouble", "message", "via", "agent", "group", "place_why", "actor", "cancel_asked_by",
+        "login", "version", "model", "labels", "lines", "wait_facts", "facts", "data", "first_name", "last_name", "created_by", "on_behalf_of", "why",
+        "suspended_why", "word", "decided_by"}
+MACHINE = {  # written and read by us: digests, states, keys, numbers, addresses; and what names a thing in an address
+    "digest", "hint", "scopes", "networks", "last_used_address", "key", "address", "level", "kind", "config", "domains", "subject", "groups", "role",
+    "outcome", "counts", "losses", "clashes", "email", "teams", "scope", "resource", "permissions", "backend", "partitions", "runs", "told", "uuid",
+    "type", "compute", "partition", "gpu_type", "run_as", "account", "qos", "gpu", "spec", "resources", "reason", "node", "nodes", "wait",
+    "condition",
+    "placement", "native_id", "subject_type", "request_id", "holder", "body_hash", "body", "faults", "target", "password", "slug", "state", "prefix",
+    "status", "mac", "hash", "previous", "link", "external_id", "job_rules"}
+PLANT = """
+import json, sys
+from django.apps import apps
+from django.db import models
+from workspaces.tenancy.scope import platform_scope
+mark, free = json.loads(%r)
+IN_ADDRESSES = {"clusters.Cluster", "clusters.Node", "clusters.Pool", "workspaces.Secret", "workspaces.ServiceAccount"}
+done = 0
+with platform_scope("a test plants markup"):
+    for model in apps.get_models():
+        if model._meta.app_label not in ("workspaces", "clusters", "jobs"):
+            continue
+        rows = model._base_manager if model._meta.label_lower != "workspaces.user" else model.objects
+        fields = {f.name: f for f in model._meta.concrete_fields if f.name in free and not f.primary_key and not f.unique}
+        if model._meta.label in IN_ADDRESSES:
+            fields.pop("name", None)
+        for row in rows.all():
+            for name, field in fields.items():
+                if isinstance(field, models.JSONField):
+                    if name == "labels":
+                        rows.filter(pk=row.pk).update(**{name: {mark[:60]: mark[:60]}})
+                elif isinstance(field, (models.CharField, models.TextField)) and not field.choices:
+                    rows.filter(pk=row.pk).update(**{name: mark[: field.max_length or 500]})
+                    done += 1
+print(done)
+"""
+
+
+def text_columns() -> set[str]:
+    return {field.name for model in apps.get_models() if model._meta.app_label in OURS for field in model._meta.concrete_fields
+            if isinstance(field, models.CharField | models.TextField | models.JSONField)}
+
+
+def test_every_text_column_is_planted_or_said_to_be_a_machines():
+    assert text_columns() - FREE - MACHINE == set()
+    assert set() == FREE & MACHINE
+
+
+@pytest.fixture(scope="module")
+def portal() -> Iterator[Portal]:
+    """An embedded portal with a job, a team, a role and others, all of whose texts are markup."""
+    folder = Folder()
+    made = Portal(folder)
+    made.start()
+    headers = {"Authorization": f"Bearer {made.token()}"}
+    with httpx.Client(base_url=f"{made.url}/api/v1/orgs/home/", headers=headers, timeout=60) as api:
+        run = {"name": "planted", "run": f"cat <<'END'\n{MARK}\nEND\nexit 3", "labels": {"team": "x"}, "resources": {"cpus": 0.1, "memory": "64Mi"}}
+        posts = [("teams", {"slug": "planted", "name": MARK}), ("service-accounts", {"name": "planted", "note": MARK}),
+                 ("tokens", {"name": MARK, "scopes": ["all"]}), ("roles", {"slug": "planted", "name": MARK, "permissions": ["members:read"]}),
+                 ("invitations", {"email": "ina@elsewhere.example", "name": MARK}), ("members", {"email": "new@elsewhere.example", "name": MARK}),
+                 ("jobs", {"team": "default", "spec": run})]
+        answers = {path: api.post(path, json=body) for path, body in posts}
+        assert [answer.text for answer in answers.values() if answer.status_code not in {200, 201}] == []
+        assert api.put("secrets/default/planted", json={"value": "x"}).status_code < 300
+        wait_until(lambda: api.get("jobs/1").json()["state"] == "failed", "the job ends", 60)
+        assert int(made.manage("shell", "-v", "0", "-c", PLANT % json.dumps([MARK, sorted(FREE)])).splitlines()[-1]) > 15
+        yield made
+    made.stop()
+    folder.close()
+
+
+def test_nothing_that_was_planted_becomes_an_element_on_any_page(portal: Portal, browser: Browser):
+    page, complaints, shown, bad, dead = browser.new_page(), [], set(), [], []
+    watch(page, complaints)
+    sign_in(page, portal)
+    queue, seen = ["/home/"], set()
+    while queue and len(seen) < 90:
+        path = queue.pop(0)
+        seen.add(path)
+        answer = page.goto(portal.url + path)
+        if answer and answer.status >= 400:
+            dead.append(path)
+        page.wait_for_timeout(150)
+        if page.locator(f"{TAG}, img[src=x], [onerror]").count():
+            bad.append(path)
+        if f"<{TAG}" in page.inner_text("body"):
+            shown.add(path)
+        queue += [link for link in links(page, portal) if link not in seen and link not in queue]
+    page.context.close()
+    assert bad == []
+    assert dead == []
+    assert complaints == []
+    assert len(seen) > 20
+    assert len(shown) > 6, shown
+
+
+def sign_in(page: Page, portal: Portal) -> None:
+    page.goto(f"{portal.url}/accounts/login/")
+    page.fill("[name=login]", EMAIL)
+    page.fill("[name=password]", PASSWORD)
+    page.click("button[type=submit]")
+    page.wait_for_url(f"{portal.url}/home/")
+
+
+def links(page: Page, portal: Portal) -> list[str]:
+    """Pages that this one leads to: each address once, without its filters; no download, no way out."""
+    found = page.eval_on_selector_all("a[href]", "all => all.filter(a => !a.hasAttribute('download')).map(a => a.href)")
+    ours = [urlsplit(urldefrag(link)[0]) for link in found if link.startswith(portal.url + "/")]
+    skipped = ("/accounts/logout", "/api/", "/static/", "/healthz", "/metrics", "/.well-known/")
+    return sorted({link.path for link in ours if not link.path.startswith(skipped) and "download" not in link.path and "export" not in link.path})
