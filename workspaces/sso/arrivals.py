@@ -4,6 +4,7 @@ only; an address is a claim."""
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import NoReturn
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -24,7 +25,7 @@ def sign_in(provider: Provider, said: Said) -> User:
     if known is None:
         _refuse_stranger(provider, said)
     elif known.gone_since:
-        raise NotPermitted(f"{provider.name} has ended your access here. Ask {_whom(provider)}.")
+        _turn_away(provider)
     elif known.user.is_operator and provider.org_id:
         raise NotPermitted("An operator's account is not opened by an organization's own sign-in. Use your password.")
     user = admit(provider, _person(provider, said, known))
@@ -47,6 +48,8 @@ def link(*, user: User, provider: Provider, said: Said) -> Identity:
         raise Conflict("Somebody linked it at this moment. Look again.") from None
     if row.user_id != user.id:
         raise Conflict(f"This account of {provider.name} belongs to another person here.")
+    if row.gone_since:
+        _turn_away(provider)
     admit(provider, _person(provider, said, row))
     _refuse_outsider(provider, user)
     if is_new:
@@ -93,6 +96,10 @@ def _refuse_stranger(provider: Provider, said: Said) -> None:
     if User.objects.filter(email=said.email).exists():
         raise Conflict(f"There is an account for {said.email} already, and an address alone proves nothing. Sign in to it with its "
                        f"password, and link {provider.name} on your account's page.", code="not_linked")
+
+
+def _turn_away(provider: Provider) -> NoReturn:
+    raise NotPermitted(f"{provider.name} has ended your access here. Ask {_whom(provider)}.")
 
 
 def _refuse_outsider(provider: Provider, user: User) -> None:

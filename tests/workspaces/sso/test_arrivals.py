@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from portal.core import clock
 from tests.story import PASSWORD
 from tests.workspaces.sso.conftest import go
 from workspaces.actors import ONLY_ORG
@@ -159,8 +160,6 @@ def test_unlinking_is_for_ones_own_and_never_the_last_way_in(story, house_idp, i
 
 
 def test_who_was_switched_off_or_ended_there_stays_out(story, house_idp, issuer):
-    from portal.core import clock
-
     issuer.claims["groups"] = ["people"]
     _arrive(house_idp, issuer)
     User.objects.filter(email="eve@atlas.example").update(is_active=False)
@@ -176,3 +175,15 @@ def test_a_person_signed_in_as_another_is_signed_out_first(story, house_idp, iss
     client = story.client(story.cyd)
     _arrive(house_idp, issuer, client)
     assert client.session["_auth_user_id"] == str(User.objects.get(email="eve@atlas.example").id)
+
+
+def test_who_was_ended_there_does_not_come_back_by_linking(story, atlas_idp, issuer):
+    issuer.claims["groups"] = ["people"]
+    client = story.client(story.ben)
+    go(client, atlas_idp, issuer, process="connect").back()
+    with org_scope(story.atlas.id):
+        Membership.objects.filter(user=story.ben).update(provider=atlas_idp, suspended_at=clock.now())
+    Identity.objects.update(gone_since=clock.now())
+    answer = go(client, atlas_idp, issuer, process="connect").back()
+    assert answer.status_code == 403 and "ended your access" in answer.content.decode()
+    assert Identity.objects.get().gone_since and _roles(story.ben.email)[0] == []
