@@ -12,10 +12,10 @@ from django.db import IntegrityError, transaction
 from portal.core import clock
 from portal.core.errors import Conflict, NotFound, NotPermitted
 from portal.core.events import Fact, record
-from workspaces.models import Identity, Membership, Provider, User
+from workspaces.models import Identity, Membership, Provider, TeamMembership, User
 from workspaces.services.directory import Person, admit
 from workspaces.sso.claims import Said, is_within
-from workspaces.tenancy.scope import org_scope
+from workspaces.tenancy.scope import org_scope, platform_scope
 
 
 def sign_in(provider: Provider, said: Said) -> User:
@@ -59,14 +59,24 @@ def link(*, user: User, provider: Provider, said: Said) -> Identity:
 
 @transaction.atomic
 def unlink(*, user: User, identity_id: UUID) -> None:
-    """No longer a way in to this account. Raises NotFound, Conflict when it is the only one."""
-    row = Identity.objects.select_related("provider").filter(id=identity_id, user=user).first()
+    """No longer a way in to this account. Raises NotFound, Conflict when it is the only one or one by which access is given and ended."""
+    row = Identity.objects.select_related("provider__org").filter(id=identity_id, user=user).first()
     if row is None:
         raise NotFound("There is no such link, or it is not yours.")
     if not user.has_usable_password() and Identity.objects.filter(user=user, gone_since=None).exclude(id=row.id).count() == 0:
         raise Conflict("It is your only way to sign in. Set a password first.")
+    if _binds(row):
+        raise Conflict(f"{row.provider.name} gives and ends your access here. Ask {_whom(row.provider)} to unlink it.")
     row.delete()
     _tell("person.unlinked", row.provider, user, row.subject)
+
+
+def _binds(row: Identity) -> bool:
+    """Unlinked, its provider could no longer take what it gave."""
+    if row.gone_since or row.provider.org_id is None:
+        return True
+    with platform_scope("what a provider gave a person"):
+        return any(model.objects.filter(user=row.user_id, provider=row.provider).exists() for model in (Membership, TeamMembership))
 
 
 def answered(provider: Provider) -> None:

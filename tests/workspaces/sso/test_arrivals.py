@@ -145,11 +145,14 @@ def test_a_person_of_another_organization_cannot_link_this_ones_provider(story, 
     assert answer.status_code == 403 and not Identity.objects.exists()
 
 
-def test_unlinking_is_for_ones_own_and_never_the_last_way_in(story, house_idp, issuer):
+def test_unlinking_is_for_ones_own_and_never_the_last_way_in(story, atlas_idp, issuer):
     issuer.claims["groups"] = ["people"]
-    client, _ = _arrive(house_idp, issuer)
+    client = story.client(story.ben)
+    go(client, atlas_idp, issuer, process="connect").back()
     row = Identity.objects.get()
     story.client(story.ada).post(f"/accounts/linked/{row.id}/unlink/")
+    User.objects.filter(id=story.ben.id).update(password="!")
+    client.force_login(User.objects.get(id=story.ben.id))
     client.post(f"/accounts/linked/{row.id}/unlink/")
     assert Identity.objects.count() == 1
     row.user.set_password(PASSWORD)
@@ -187,3 +190,19 @@ def test_who_was_ended_there_does_not_come_back_by_linking(story, atlas_idp, iss
     answer = go(client, atlas_idp, issuer, process="connect").back()
     assert answer.status_code == 403 and "ended your access" in answer.content.decode()
     assert Identity.objects.get().gone_since and _roles(story.ben.email)[0] == []
+
+
+@pytest.mark.parametrize("bond", ["gone", "member", "suspended", "team", "house"])
+def test_nobody_unlinks_what_gave_them_their_place_or_could_end_it(story, atlas_idp, house_idp, issuer, bond):
+    issuer.claims["groups"] = ["people"]
+    client = story.client(story.ben)
+    go(client, house_idp if bond == "house" else atlas_idp, issuer, process="connect").back()
+    with org_scope(story.atlas.id):
+        if bond in ("member", "suspended"):
+            Membership.objects.filter(user=story.ben).update(provider=atlas_idp, suspended_at=clock.now() if bond == "suspended" else None)
+        if bond == "team":
+            TeamMembership.objects.filter(user=story.ben).update(provider=atlas_idp)
+    if bond == "gone":
+        Identity.objects.update(gone_since=clock.now())
+    client.post(f"/accounts/linked/{Identity.objects.get().id}/unlink/")
+    assert Identity.objects.count() == 1
