@@ -50,9 +50,9 @@ class IssuerAdapter(DefaultOIDCAdapter):
 
 
 def is_verified(user: User) -> bool:
-    """A provider of the whole installation vouches for the address. Administrators of an organization write down whatever address
+    """A provider of the whole installation vouches for this very address. Administrators of an organization write down whatever address
     they like, and so does its own provider: other applications must not take an account over because of it."""
-    return Identity.objects.filter(user=user, provider__org=None, gone_since=None).exists()
+    return Identity.objects.filter(user=user, provider__org=None, gone_since=None, email=user.email).exists()
 
 
 def groups_of(user: User) -> list[str]:

@@ -43,7 +43,7 @@ def link(*, user: User, provider: Provider, said: Said) -> Identity:
     try:
         with transaction.atomic():
             row, is_new = Identity.objects.get_or_create(provider=provider, subject=said.subject, defaults={
-                "user": user, "login": said.login, "groups": sorted(said.groups or ())})
+                "user": user, "login": said.login, "email": said.email, "groups": sorted(said.groups or ())})
     except IntegrityError:
         raise Conflict("Somebody linked it at this moment. Look again.") from None
     if row.user_id != user.id:
@@ -95,7 +95,7 @@ def failed(provider: Provider, why: str) -> None:
 def _person(provider: Provider, said: Said, known: Identity | None) -> Person:
     """Groups that were not told stay as they were."""
     groups = said.groups if said.groups is not None else frozenset(known.groups if known else ())
-    return Person(said.subject, known.user.email if known else said.email, said.name, said.login, groups)
+    return Person(said.subject, said.email, said.name, said.login, groups)
 
 
 def _refuse_stranger(provider: Provider, said: Said) -> None:

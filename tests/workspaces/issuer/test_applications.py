@@ -14,8 +14,8 @@ from django.test import Client
 
 from portal.core import clock
 from workspaces.issuer import keys
-from workspaces.issuer.adapter import groups_of
-from workspaces.models import Consent, Membership, Provider, SigningKey
+from workspaces.issuer.adapter import groups_of, is_verified
+from workspaces.models import Consent, Identity, Membership, Provider, SigningKey
 from workspaces.tenancy.scope import org_scope
 
 BACK = "https://grafana.example/login/generic_oauth"
@@ -118,6 +118,14 @@ def test_an_application_that_asks_silently_is_told_of_who_has_agreed(story, graf
 def test_an_answer_goes_to_an_address_that_is_written_down_to_the_letter(story, grafana, changed):
     answer = _ask(story.client(story.ben), **changed)
     assert answer.status_code == 400 and "Location" not in answer.headers
+
+
+@pytest.mark.parametrize(("org", "said", "is_true"), [
+    ("", "ben@atlas.example", True), ("", "other@atlas.example", False), ("", "", False), ("atlas", "ben@atlas.example", False)])
+def test_an_address_is_verified_only_if_a_provider_of_the_installation_says_that_very_address(story, org, said, is_true):
+    row = Provider.objects.create(kind="oidc", slug="idp", name="ID", org=story.atlas if org else None)
+    Identity.objects.create(provider=row, subject="ben", user=story.ben, email=said)
+    assert is_verified(story.ben) is is_true
 
 
 def test_groups_name_no_organization_that_is_closed_to_the_person(story, grafana):

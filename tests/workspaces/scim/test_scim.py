@@ -25,6 +25,7 @@ def test_a_user_is_nobody_here_until_a_group_gives_something(scim):
     assert not User.objects.filter(email="eve@atlas.example").exists()
     scim.group("people", eve)
     assert _standing() == ([("member", True)], []) and Identity.objects.get().subject == "x-eve"
+    assert Identity.objects.get().email == "eve@atlas.example"
     assert not User.objects.get(email="eve@atlas.example").has_usable_password()
 
 

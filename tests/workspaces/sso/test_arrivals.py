@@ -206,3 +206,16 @@ def test_nobody_unlinks_what_gave_them_their_place_or_could_end_it(story, atlas_
         Identity.objects.update(gone_since=clock.now())
     client.post(f"/accounts/linked/{Identity.objects.get().id}/unlink/")
     assert Identity.objects.count() == 1
+
+
+def test_what_address_the_provider_says_is_known_from_each_sign_in_and_link(story, house_idp, issuer):
+    def said():
+        return Identity.objects.values_list("email", flat=True).get()
+
+    issuer.claims |= {"groups": ["people"], "email": "other@atlas.example"}
+    go(story.client(story.ben), house_idp, issuer, process="connect").back()
+    assert said() == "other@atlas.example"
+    for email, is_verified, known in ((story.ben.email, True, story.ben.email), (story.ben.email, False, "")):
+        issuer.claims |= {"email": email, "email_verified": is_verified}
+        _arrive(house_idp, issuer)
+        assert said() == known and User.objects.get(id=story.ben.id).email == "ben@atlas.example"
