@@ -40,7 +40,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Known:
-    """An identity of the provider with its account, as the rows say."""
+    """An identity of the provider with its account, as the rows say. `email` is the account's, `said` what the provider last said."""
 
     id: UUID
     subject: str
@@ -51,6 +51,7 @@ class Known:
     is_gone: bool = False
     is_active: bool = True
     is_operator: bool = False
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -236,7 +237,7 @@ def _meet(made: Plan, person: Person, given: Given, meeting: _Meeting) -> UUID |
 
 
 def _see(made: Plan, person: Person, before: Known, mine: _Provided) -> UUID:
-    after = replace(before, login=person.login, groups=tuple(sorted(person.groups)), is_gone=False)
+    after = replace(before, login=person.login, groups=tuple(sorted(person.groups)), is_gone=False, said=person.email)
     if after != before:
         made.identities.append((before, after))
     if before.is_gone and not before.is_active and mine.org_id is None:

@@ -72,7 +72,7 @@ def applied(world: World, made) -> World:
     """The rows after the plan."""
     known = {k.id: k for k in world.known} | {after.id: after for _, after in made.identities}
     for n in made.newcomers:
-        known[n.id] = Known(n.id, n.person.subject, n.user_id, n.person.email, n.person.login, tuple(sorted(n.person.groups)))
+        known[n.id] = Known(n.id, n.person.subject, n.user_id, n.person.email, n.person.login, tuple(sorted(n.person.groups)), said=n.person.email)
     for rows, is_active in ((made.off, False), (made.on, True)):
         for k in rows:
             known[k.id] = replace(known[k.id], is_active=is_active)

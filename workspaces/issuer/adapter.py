@@ -12,6 +12,7 @@ from django.conf import settings
 
 from workspaces.issuer.keys import signing_keys
 from workspaces.models import Identity, Membership, TeamMembership, User
+from workspaces.sso.sessions import closed_to_passwords
 from workspaces.tenancy.scope import platform_scope
 
 SCOPES = {"openid": "Who you are (an id that stays the same)", "email": "Your e-mail address", "profile": "Your name",
@@ -49,14 +50,17 @@ class IssuerAdapter(DefaultOIDCAdapter):
 
 
 def is_verified(user: User) -> bool:
-    """A provider of the whole installation vouches for the address. Administrators of an organization write down whatever address
+    """A provider of the whole installation vouches for this very address. Administrators of an organization write down whatever address
     they like, and so does its own provider: other applications must not take an account over because of it."""
-    return Identity.objects.filter(user=user, provider__org=None, gone_since=None).exists()
+    return Identity.objects.filter(user=user, provider__org=None, gone_since=None, email=user.email).exists()
 
 
 def groups_of(user: User) -> list[str]:
-    """Of memberships that count now."""
+    """Of memberships that count now, in organizations that are open to them."""
+    closed = closed_to_passwords(user)
     with platform_scope("what a person belongs to, told to an application that they sign in to"):
-        orgs = dict(Membership.objects.filter(user=user, suspended_at=None).values_list("org_id", "org__slug"))
+        rows = Membership.objects.filter(user=user, suspended_at=None).exclude(org_id__in=closed)
+        rows = rows if user.has_second_factor else rows.exclude(org__requires_second_factor=True)
+        orgs = dict(rows.values_list("org_id", "org__slug"))
         teams = TeamMembership.objects.filter(user=user, org_id__in=orgs).values_list("org_id", "team__slug")
         return sorted([*orgs.values(), *(f"{orgs[org_id]}/{team}" for org_id, team in teams)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from allauth.core.internal.httpkit import add_query_params
 from allauth.idp.oidc import views
 from allauth.idp.oidc.models import Client
 from django.http import HttpRequest, HttpResponse
@@ -24,6 +25,8 @@ class Authorization(views.AuthorizationView):
         client = Client.objects.filter(id=request.GET.get("client_id", "")).first()
         if client is None or request.GET.get("redirect_uri") not in client.get_redirect_uris():
             return render(request, "workspaces/issuer/unknown.html", {"client": client}, status=400)
+        if self._is_silent() and request.user.is_authenticated and not self._may_be_silent(client):
+            return self._there_with("consent_required")
         return super().get(request, *args, **kwargs)  # type: ignore[no-any-return]
 
     def render_to_response(self, context: dict[str, Any], **kwargs: Any) -> HttpResponse:
@@ -44,6 +47,21 @@ class Authorization(views.AuthorizationView):
         asked = [(scope, views.get_adapter().scope_display.get(scope, scope)) for scope in self._scopes]
         return super().get_context_data(**kwargs) | {"asked": asked, "there": self._there}
 
+    def _is_silent(self) -> bool:
+        return any("none" in prompt.split() for prompt in self.request.GET.getlist("prompt"))
+
+    def _may_be_silent(self, client: Client) -> bool:
+        """allauth looks for tokens of any application: what one agreed to with this one is what counts."""
+        asked = {scope for text in self.request.GET.getlist("scope") for scope in text.split()} or {*client.get_default_scopes()}
+        return client.skip_consent or self._agreed_to(client.pk, asked)
+
+    def _there_with(self, error: str) -> HttpResponse:
+        """Back to the application, at the address that was found in its list."""
+        answer = HttpResponse(status=302)
+        state = {"state": self.request.GET["state"]} if "state" in self.request.GET else {}
+        answer.headers["Location"] = add_query_params(self.request.GET["redirect_uri"], {"error": error, **state})
+        return answer
+
     @property
     def _there(self) -> str:
         return origin_of(str(self._request_info.get("redirect_uri", "")))
@@ -51,8 +69,11 @@ class Authorization(views.AuthorizationView):
     def _has_agreed(self) -> bool:
         if "consent" in str(self.request.GET.get("prompt", "")).split():
             return False
-        row = Consent.objects.filter(user=self.request.user, client_id=self._request_info["client_id"]).first()
-        return row is not None and set(self._scopes) <= set(row.scopes)
+        return self._agreed_to(self._request_info["client_id"], {*self._scopes})
+
+    def _agreed_to(self, client_id: str, scopes: set[str]) -> bool:
+        row = Consent.objects.filter(user=self.request.user, client_id=client_id).first()
+        return row is not None and scopes <= set(row.scopes)
 
 
 def agree(user: Any, client_id: str, scopes: list[str]) -> None:

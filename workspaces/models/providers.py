@@ -50,6 +50,7 @@ class Identity(models.Model):
     subject = models.CharField(max_length=400)              # what the provider never gives to another: entryUUID, objectGUID, sub, NameID
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="identities")
     login = models.CharField(max_length=254, blank=True)    # the name typed there, for people's eyes
+    email = models.CharField(max_length=254, blank=True, default="", db_default="")  # what the provider last said
     groups = models.JSONField(default=list)                 # as last told, sorted
     seen_at = models.DateTimeField(default=clock.now)       # the provider last named this person
     gone_since = models.DateTimeField(null=True)            # it no longer does

@@ -26,6 +26,12 @@ def records(provider: Provider, kind: str) -> Any:
     return ScimRecord.objects.filter(provider=provider, kind=kind, gone_at=None)
 
 
+def alone(provider: Provider) -> None:
+    """Until the transaction ends. Writes of one provider happen one after the other, from before they read: they look at each
+    other's rows."""
+    list(Provider.objects.select_for_update(no_key=True, of=("self",)).filter(id=provider.id).values_list("id"))
+
+
 def record_of(provider: Provider, kind: str, record_id: UUID) -> ScimRecord:
     """Raises ScimError."""
     row = records(provider, kind).filter(id=record_id).first()
@@ -38,7 +44,7 @@ def record_of(provider: Provider, kind: str, record_id: UUID) -> ScimRecord:
 def create(provider: Provider, kind: str, given: Any) -> ScimRecord:
     """Raises ScimError: 409 for a name that is taken."""
     data = cleaned(kind, given)
-    _alone(provider)
+    alone(provider)
     if ScimRecord.objects.filter(provider=provider).count() >= MOST_RECORDS:
         raise ScimError(413, f"There are {MOST_RECORDS} users and groups already.")
     row = ScimRecord(provider=provider, kind=kind, **_facts(kind, data))
@@ -49,8 +55,8 @@ def create(provider: Provider, kind: str, given: Any) -> ScimRecord:
 
 @transaction.atomic
 def change(row: ScimRecord, data: dict[str, Any]) -> ScimRecord:
-    """Replaced or patched: `data` is the whole resource from now on. Nothing is written that is as it was."""
-    _alone(row.provider)
+    """Replaced or patched: `data` is the whole resource from now on. Nothing is written that is as it was. `alone` came before
+    the row was read."""
     if data == row.data:
         return row
     before, former = row.data, row.subject
@@ -66,8 +72,8 @@ def change(row: ScimRecord, data: dict[str, Any]) -> ScimRecord:
 
 @transaction.atomic
 def remove(row: ScimRecord) -> None:
-    """Hidden; its people are suspended where this provider let them in, and their history stays."""
-    _alone(row.provider)
+    """Hidden; its people are suspended where this provider let them in, and their history stays. `alone` came before the row was
+    read."""
     row.gone_at = clock.now()
     row.save(update_fields=["gone_at"])
     if row.kind == USER:
@@ -169,11 +175,6 @@ def _rename(row: ScimRecord, former: str) -> None:
     if mine.filter(subject=row.subject).exists():
         raise ScimError(409, "Another person has that externalId or userName already.", "uniqueness")
     mine.filter(subject=former).update(subject=row.subject)
-
-
-def _alone(provider: Provider) -> None:
-    """Writes of one provider happen one after the other: they look at each other's rows."""
-    list(Provider.objects.select_for_update(no_key=True, of=("self",)).filter(id=provider.id).values_list("id"))
 
 
 def _is_uuid(text: str) -> bool:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 import orjson
 from django.conf import settings
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.csrf import csrf_exempt
 
@@ -88,11 +89,20 @@ def search(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
 
 @door("GET", "PUT", "PATCH", "DELETE")
 def one(request: HttpRequest, provider: Provider, kind: str, record: str) -> HttpResponse:
-    row = store.record_of(provider, kind, _uuid(record, kind))
-    if request.method == "GET":
-        if request.headers.get("If-None-Match", "").strip() in (f'W/"{row.version}"', f'"{row.version}"'):
-            return HttpResponse(status=304, headers={"ETag": f'W/"{row.version}"'})
-        return _resource(request, provider, row)
+    record_id = _uuid(record, kind)
+    if request.method != "GET":
+        return _written(request, provider, kind, record_id)
+    row = store.record_of(provider, kind, record_id)
+    if request.headers.get("If-None-Match", "").strip() in (f'W/"{row.version}"', f'"{row.version}"'):
+        return HttpResponse(status=304, headers={"ETag": f'W/"{row.version}"'})
+    return _resource(request, provider, row)
+
+
+@transaction.atomic
+def _written(request: HttpRequest, provider: Provider, kind: str, record_id: UUID) -> HttpResponse:
+    """What it is, its version and what it becomes are looked at when nobody else writes."""
+    store.alone(provider)
+    row = store.record_of(provider, kind, record_id)
     _check_version(request, row)
     if request.method == "DELETE":
         store.remove(row)

@@ -162,8 +162,8 @@ def _known(provider: Provider, subjects: Sequence[str] | None) -> Iterator[Known
     for some in [None] if subjects is None else _chunks(list(subjects)):
         found = rows if some is None else rows.filter(subject__in=some)
         for row in found.values_list("id", "subject", "user_id", "user__email", "login", "groups", "gone_since", "user__is_active",
-                                     "user__is_operator"):
-            yield Known(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6] is not None, row[7], row[8])
+                                     "user__is_operator", "email"):
+            yield Known(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6] is not None, *row[7:])
 
 
 def _seats(provider: Provider, users: set[UUID] | None, more: set[UUID]) -> Iterator[Seat]:
@@ -204,17 +204,17 @@ def _make_people(provider: Provider, newcomers: Sequence[Newcomer]) -> None:
     at = clock.now()
     insert_rows(User, ("id", "email", "name", "password", "is_active", "is_operator", "is_service", "has_second_factor", "date_joined"), [
         (n.user_id, n.person.email, n.person.name[:150], make_password(None), True, False, False, False, at) for n in newcomers if not n.is_linked])
-    insert_rows(Identity, ("id", "provider", "subject", "user", "login", "groups", "seen_at"), [
-        (n.id, provider.id, n.person.subject, n.user_id, n.person.login, sorted(n.person.groups), at) for n in newcomers])
+    insert_rows(Identity, ("id", "provider", "subject", "user", "login", "email", "groups", "seen_at"), [
+        (n.id, provider.id, n.person.subject, n.user_id, n.person.login, n.person.email, sorted(n.person.groups), at) for n in newcomers])
 
 
 def _save_identities(provider: Provider, after: Sequence[Known]) -> None:
     at = clock.now()
-    rows = [Identity(id=k.id, provider=provider, subject=k.subject, user_id=k.user_id, login=k.login, groups=list(k.groups), seen_at=at,
-                     gone_since=at if k.is_gone else None) for k in after]
+    rows = [Identity(id=k.id, provider=provider, subject=k.subject, user_id=k.user_id, login=k.login, email=k.said, groups=list(k.groups),
+                     seen_at=at, gone_since=at if k.is_gone else None) for k in after]
     here, gone = [row for row in rows if not row.gone_since], [row.id for row in rows if row.gone_since]
     Identity.objects.bulk_create(here, update_conflicts=True, unique_fields=["id"], batch_size=_IN,
-                                 update_fields=["login", "groups", "seen_at", "gone_since"])
+                                 update_fields=["login", "email", "groups", "seen_at", "gone_since"])
     for some in _chunks(gone):
         Identity.objects.filter(id__in=some).update(gone_since=at)
 

@@ -4,6 +4,7 @@ only; an address is a claim."""
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import NoReturn
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -11,10 +12,10 @@ from django.db import IntegrityError, transaction
 from portal.core import clock
 from portal.core.errors import Conflict, NotFound, NotPermitted
 from portal.core.events import Fact, record
-from workspaces.models import Identity, Membership, Provider, User
+from workspaces.models import Identity, Membership, Provider, TeamMembership, User
 from workspaces.services.directory import Person, admit
 from workspaces.sso.claims import Said, is_within
-from workspaces.tenancy.scope import org_scope
+from workspaces.tenancy.scope import org_scope, platform_scope
 
 
 def sign_in(provider: Provider, said: Said) -> User:
@@ -24,7 +25,7 @@ def sign_in(provider: Provider, said: Said) -> User:
     if known is None:
         _refuse_stranger(provider, said)
     elif known.gone_since:
-        raise NotPermitted(f"{provider.name} has ended your access here. Ask {_whom(provider)}.")
+        _turn_away(provider)
     elif known.user.is_operator and provider.org_id:
         raise NotPermitted("An operator's account is not opened by an organization's own sign-in. Use your password.")
     user = admit(provider, _person(provider, said, known))
@@ -42,11 +43,13 @@ def link(*, user: User, provider: Provider, said: Said) -> Identity:
     try:
         with transaction.atomic():
             row, is_new = Identity.objects.get_or_create(provider=provider, subject=said.subject, defaults={
-                "user": user, "login": said.login, "groups": sorted(said.groups or ())})
+                "user": user, "login": said.login, "email": said.email, "groups": sorted(said.groups or ())})
     except IntegrityError:
         raise Conflict("Somebody linked it at this moment. Look again.") from None
     if row.user_id != user.id:
         raise Conflict(f"This account of {provider.name} belongs to another person here.")
+    if row.gone_since:
+        _turn_away(provider)
     admit(provider, _person(provider, said, row))
     _refuse_outsider(provider, user)
     if is_new:
@@ -56,14 +59,24 @@ def link(*, user: User, provider: Provider, said: Said) -> Identity:
 
 @transaction.atomic
 def unlink(*, user: User, identity_id: UUID) -> None:
-    """No longer a way in to this account. Raises NotFound, Conflict when it is the only one."""
-    row = Identity.objects.select_related("provider").filter(id=identity_id, user=user).first()
+    """No longer a way in to this account. Raises NotFound, Conflict when it is the only one or one by which access is given and ended."""
+    row = Identity.objects.select_related("provider__org").filter(id=identity_id, user=user).first()
     if row is None:
         raise NotFound("There is no such link, or it is not yours.")
     if not user.has_usable_password() and Identity.objects.filter(user=user, gone_since=None).exclude(id=row.id).count() == 0:
         raise Conflict("It is your only way to sign in. Set a password first.")
+    if _binds(row):
+        raise Conflict(f"{row.provider.name} gives and ends your access here. Ask {_whom(row.provider)} to unlink it.")
     row.delete()
     _tell("person.unlinked", row.provider, user, row.subject)
+
+
+def _binds(row: Identity) -> bool:
+    """Unlinked, its provider could no longer take what it gave."""
+    if row.gone_since or row.provider.org_id is None:
+        return True
+    with platform_scope("what a provider gave a person"):
+        return any(model.objects.filter(user=row.user_id, provider=row.provider).exists() for model in (Membership, TeamMembership))
 
 
 def answered(provider: Provider) -> None:
@@ -82,7 +95,7 @@ def failed(provider: Provider, why: str) -> None:
 def _person(provider: Provider, said: Said, known: Identity | None) -> Person:
     """Groups that were not told stay as they were."""
     groups = said.groups if said.groups is not None else frozenset(known.groups if known else ())
-    return Person(said.subject, known.user.email if known else said.email, said.name, said.login, groups)
+    return Person(said.subject, said.email, said.name, said.login, groups)
 
 
 def _refuse_stranger(provider: Provider, said: Said) -> None:
@@ -93,6 +106,10 @@ def _refuse_stranger(provider: Provider, said: Said) -> None:
     if User.objects.filter(email=said.email).exists():
         raise Conflict(f"There is an account for {said.email} already, and an address alone proves nothing. Sign in to it with its "
                        f"password, and link {provider.name} on your account's page.", code="not_linked")
+
+
+def _turn_away(provider: Provider) -> NoReturn:
+    raise NotPermitted(f"{provider.name} has ended your access here. Ask {_whom(provider)}.")
 
 
 def _refuse_outsider(provider: Provider, user: User) -> None:

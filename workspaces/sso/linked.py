@@ -65,3 +65,8 @@ def _linkable(user: User, linked: set[UUID], kinds: Sequence[str] = KINDS) -> li
         mine = set(Membership.objects.filter(user=user).values_list("org_id", flat=True))
     rows = Provider.objects.filter(kind__in=kinds, is_enabled=True).exclude(id__in=linked).select_related("org").order_by("name")
     return [row for row in rows if row.org_id is None or (row.org_id in mine and not user.is_operator)]
+
+
+def no_own_address(request: HttpRequest) -> HttpResponse:
+    """In the place of allauth's page of addresses, where anybody takes one that nobody has proved to be theirs."""
+    raise NotFound("Here nobody changes their own address. Ask an administrator.")

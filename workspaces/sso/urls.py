@@ -8,6 +8,7 @@ from workspaces.sso import linked, sign_in, views
 from workspaces.sso.saml import views as saml
 
 urlpatterns = [
+    path("email/", linked.no_own_address, name="account_no_own_address"),
     path("login/", sign_in.sign_in, name="account_login"),
     path("sso/<slug:slug>/", views.begin, name="account_sso"),
     path("sso/<slug:slug>/callback/", views.callback, name="account_sso_callback"),

@@ -14,7 +14,9 @@ from django.test import Client
 
 from portal.core import clock
 from workspaces.issuer import keys
-from workspaces.models import Consent, SigningKey
+from workspaces.issuer.adapter import groups_of, is_verified
+from workspaces.models import Consent, Identity, Membership, Provider, SigningKey
+from workspaces.tenancy.scope import org_scope
 
 BACK = "https://grafana.example/login/generic_oauth"
 
@@ -90,12 +92,53 @@ def test_one_is_asked_once(story, grafana):
     assert _ask(story.client(story.ada)).status_code == 200
 
 
+@pytest.mark.parametrize("given", [None, ["openid"]])
+def test_an_application_that_asks_silently_learns_nothing_of_who_has_agreed_only_to_another(story, grafana, given):
+    Application.objects.create(id="wiki", name="Wiki", redirect_uris=BACK, scopes=grafana.scopes, grant_types=grafana.grant_types)
+    client = story.client(story.ben)
+    _token(_code(_agree(client, _ask(client))))
+    if given:
+        Consent.objects.create(user=story.ben, client_id="wiki", scopes=given)
+    for scope in ("openid profile email groups", None) if not given else ("openid profile email groups",):
+        answer = _ask(client, client_id="wiki", prompt="none", scope=scope)
+        assert answer.status_code == 302 and answer["Location"].startswith(f"{BACK}?")
+        assert parse_qs(urlsplit(answer["Location"]).query) == {"error": ["consent_required"], "state": ["st"]}
+
+
+def test_an_application_that_asks_silently_is_told_of_who_has_agreed(story, grafana):
+    client = story.client(story.ben)
+    _token(_code(_agree(client, _ask(client))))
+    assert _token(_code(_ask(client, prompt="none"))).status_code == 200
+    assert "login_required" in _ask(Client(), prompt="none")["Location"]
+
+
 @pytest.mark.parametrize("changed", [
     {"redirect_uri": "https://evil.example/"}, {"redirect_uri": f"{BACK}?x=1"}, {"redirect_uri": f"{BACK}/"}, {"redirect_uri": None},
     {"redirect_uri": "https://user@grafana.example/login/generic_oauth"}, {"client_id": "nobody"}, {"client_id": None}])
 def test_an_answer_goes_to_an_address_that_is_written_down_to_the_letter(story, grafana, changed):
     answer = _ask(story.client(story.ben), **changed)
     assert answer.status_code == 400 and "Location" not in answer.headers
+
+
+@pytest.mark.parametrize(("org", "said", "is_true"), [
+    ("", "ben@atlas.example", True), ("", "other@atlas.example", False), ("", "", False), ("atlas", "ben@atlas.example", False)])
+def test_an_address_is_verified_only_if_a_provider_of_the_installation_says_that_very_address(story, org, said, is_true):
+    row = Provider.objects.create(kind="oidc", slug="idp", name="ID", org=story.atlas if org else None)
+    Identity.objects.create(provider=row, subject="ben", user=story.ben, email=said)
+    assert is_verified(story.ben) is is_true
+
+
+def test_groups_name_no_organization_that_is_closed_to_the_person(story, grafana):
+    with org_scope(story.borealis.id):
+        Membership.objects.create(org=story.borealis, user=story.ben, role="member")
+    assert groups_of(story.ben) == ["atlas", "atlas/vision", "borealis"]
+    story.atlas.requires_second_factor = True
+    story.atlas.save()
+    assert groups_of(story.ben) == ["borealis"]
+    story.ben.has_second_factor = True
+    assert groups_of(story.ben) == ["atlas", "atlas/vision", "borealis"]
+    Provider.objects.create(kind="oidc", slug="idp", name="ID", org=story.atlas, domains=["atlas.example"], config={"is_required": True})
+    assert groups_of(story.ben) == ["borealis"]
 
 
 def test_a_code_counts_once_and_for_who_has_the_secret(story, grafana):

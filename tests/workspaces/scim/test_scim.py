@@ -9,6 +9,7 @@ from portal.core.errors import NotPermitted
 from tests.workspaces.scim.conftest import Scim
 from tests.workspaces.sso.conftest import rule
 from workspaces.models import Identity, Membership, Provider, ScimToken, TeamMembership, User
+from workspaces.scim import store
 from workspaces.scim.tokens import end_scim_token, make_scim_token
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -24,6 +25,7 @@ def test_a_user_is_nobody_here_until_a_group_gives_something(scim):
     assert not User.objects.filter(email="eve@atlas.example").exists()
     scim.group("people", eve)
     assert _standing() == ([("member", True)], []) and Identity.objects.get().subject == "x-eve"
+    assert Identity.objects.get().email == "eve@atlas.example"
     assert not User.objects.get(email="eve@atlas.example").has_usable_password()
 
 
@@ -123,6 +125,43 @@ def test_versions_are_checked_and_told(scim):
     stale = scim("PATCH", path, {"Operations": [{"op": "replace", "path": "displayName", "value": "F"}]}, **{"If-Match": tag})
     assert stale.status_code == 412 and scim("GET", path).headers["ETag"] == 'W/"2"'
     assert scim("PATCH", path, {"Operations": [{"op": "replace", "path": "displayName", "value": "E"}]}).headers["ETag"] == 'W/"2"'
+
+
+def _first(monkeypatch, act):
+    """Whoever comes first in the queue of this provider's writes does this; it is undone with what it stopped."""
+    waits, acts = store.alone, [act]
+
+    def alone(provider):
+        while acts:
+            acts.pop()()
+        waits(provider)
+
+    monkeypatch.setattr(store, "alone", alone)
+
+
+def test_of_two_changes_at_once_none_is_lost(scim, monkeypatch):
+    path = f"/Users/{scim.user()['id']}"
+    rename = {"Operations": [{"op": "replace", "path": "name.familyName", "value": "Second"}]}
+    _first(monkeypatch, lambda: scim("PATCH", path, {"Operations": [{"op": "replace", "path": "active", "value": False}]}))
+    assert scim("PATCH", path, rename).status_code == 200
+    found = scim("GET", path).json()
+    assert (found["active"], found["name"]["familyName"], found["meta"]["version"]) == (False, "Second", 'W/"3"')
+
+
+@pytest.mark.parametrize("verb", ["PATCH", "PUT", "DELETE"])
+def test_a_version_counts_when_the_write_happens(scim, monkeypatch, verb):
+    eve = scim.user()
+    path, change = f"/Users/{eve['id']}", {"Operations": [{"op": "replace", "path": "displayName", "value": "E"}]}
+    _first(monkeypatch, lambda: scim("PATCH", path, change))
+    mine = {"Operations": [{"op": "replace", "path": "displayName", "value": "F"}]} if verb == "PATCH" else eve | {"displayName": "F"}
+    assert scim(verb, path, mine, **{"If-Match": eve["meta"]["version"]}).status_code == 412
+
+
+def test_who_is_deleted_at_this_moment_is_not_brought_back(scim, monkeypatch):
+    eve = scim.user()
+    scim.group("people", eve)
+    _first(monkeypatch, lambda: scim("DELETE", f"/Users/{eve['id']}"))
+    assert scim("PUT", f"/Users/{eve['id']}", eve | {"displayName": "E"}).status_code == 404
 
 
 @pytest.mark.parametrize(("text", "found"), [

@@ -110,6 +110,14 @@ def test_an_empty_answer_changes_nothing_and_says_so_until_it_is_accepted(story,
     assert all(seats(user)[0][0][2] for user in User.objects.filter(email__endswith="@corp.example"))
 
 
+def test_a_sync_keeps_what_address_the_directory_says_and_changes_no_account(story, provider):
+    sync_people(provider, [person(1)])
+    moved = Person("uuid-00001", "moved@corp.example", "Person 1", "p1", frozenset({STAFF}))
+    assert sync_people(provider, [moved]).is_done and sync_people(provider, [moved]).plan.is_empty
+    row = Identity.objects.select_related("user").get()
+    assert (row.email, row.user.email) == ("moved@corp.example", "p1@corp.example")
+
+
 def test_a_dry_run_plans_the_same_and_writes_nothing(story, provider):
     before = Event.objects.count()
     planned = sync_people(provider, [person(1)], is_dry=True)

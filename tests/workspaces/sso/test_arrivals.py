@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from portal.core import clock
 from tests.story import PASSWORD
 from tests.workspaces.sso.conftest import go
 from workspaces.actors import ONLY_ORG
@@ -144,11 +145,14 @@ def test_a_person_of_another_organization_cannot_link_this_ones_provider(story, 
     assert answer.status_code == 403 and not Identity.objects.exists()
 
 
-def test_unlinking_is_for_ones_own_and_never_the_last_way_in(story, house_idp, issuer):
+def test_unlinking_is_for_ones_own_and_never_the_last_way_in(story, atlas_idp, issuer):
     issuer.claims["groups"] = ["people"]
-    client, _ = _arrive(house_idp, issuer)
+    client = story.client(story.ben)
+    go(client, atlas_idp, issuer, process="connect").back()
     row = Identity.objects.get()
     story.client(story.ada).post(f"/accounts/linked/{row.id}/unlink/")
+    User.objects.filter(id=story.ben.id).update(password="!")
+    client.force_login(User.objects.get(id=story.ben.id))
     client.post(f"/accounts/linked/{row.id}/unlink/")
     assert Identity.objects.count() == 1
     row.user.set_password(PASSWORD)
@@ -159,8 +163,6 @@ def test_unlinking_is_for_ones_own_and_never_the_last_way_in(story, house_idp, i
 
 
 def test_who_was_switched_off_or_ended_there_stays_out(story, house_idp, issuer):
-    from portal.core import clock
-
     issuer.claims["groups"] = ["people"]
     _arrive(house_idp, issuer)
     User.objects.filter(email="eve@atlas.example").update(is_active=False)
@@ -176,3 +178,44 @@ def test_a_person_signed_in_as_another_is_signed_out_first(story, house_idp, iss
     client = story.client(story.cyd)
     _arrive(house_idp, issuer, client)
     assert client.session["_auth_user_id"] == str(User.objects.get(email="eve@atlas.example").id)
+
+
+def test_who_was_ended_there_does_not_come_back_by_linking(story, atlas_idp, issuer):
+    issuer.claims["groups"] = ["people"]
+    client = story.client(story.ben)
+    go(client, atlas_idp, issuer, process="connect").back()
+    with org_scope(story.atlas.id):
+        Membership.objects.filter(user=story.ben).update(provider=atlas_idp, suspended_at=clock.now())
+    Identity.objects.update(gone_since=clock.now())
+    answer = go(client, atlas_idp, issuer, process="connect").back()
+    assert answer.status_code == 403 and "ended your access" in answer.content.decode()
+    assert Identity.objects.get().gone_since and _roles(story.ben.email)[0] == []
+
+
+@pytest.mark.parametrize("bond", ["gone", "member", "suspended", "team", "house"])
+def test_nobody_unlinks_what_gave_them_their_place_or_could_end_it(story, atlas_idp, house_idp, issuer, bond):
+    issuer.claims["groups"] = ["people"]
+    client = story.client(story.ben)
+    go(client, house_idp if bond == "house" else atlas_idp, issuer, process="connect").back()
+    with org_scope(story.atlas.id):
+        if bond in ("member", "suspended"):
+            Membership.objects.filter(user=story.ben).update(provider=atlas_idp, suspended_at=clock.now() if bond == "suspended" else None)
+        if bond == "team":
+            TeamMembership.objects.filter(user=story.ben).update(provider=atlas_idp)
+    if bond == "gone":
+        Identity.objects.update(gone_since=clock.now())
+    client.post(f"/accounts/linked/{Identity.objects.get().id}/unlink/")
+    assert Identity.objects.count() == 1
+
+
+def test_what_address_the_provider_says_is_known_from_each_sign_in_and_link(story, house_idp, issuer):
+    def said():
+        return Identity.objects.values_list("email", flat=True).get()
+
+    issuer.claims |= {"groups": ["people"], "email": "other@atlas.example"}
+    go(story.client(story.ben), house_idp, issuer, process="connect").back()
+    assert said() == "other@atlas.example"
+    for email, is_verified, known in ((story.ben.email, True, story.ben.email), (story.ben.email, False, "")):
+        issuer.claims |= {"email": email, "email_verified": is_verified}
+        _arrive(house_idp, issuer)
+        assert said() == known and User.objects.get(id=story.ben.id).email == "ben@atlas.example"
