@@ -180,6 +180,13 @@ def test_no_token_is_minted_rotated_or_revoked_and_no_secret_set(story):
         assert AccessToken.objects.get().revoked_at is None and not Secret.objects.exists()
 
 
+def test_who_cannot_bring_people_in_because_they_act_as_somebody_is_told_so(story):
+    browser = begun(story, story.ada)
+    for path in ("members", "invitations"):
+        answer = browser.post(f"/api/v1/orgs/atlas/{path}", {"email": "new@atlas.example"}, content_type="application/json")
+        assert answer.status_code == 403 and "You act as ada@atlas.example" in answer.content.decode(), path
+
+
 def test_owners_powers_over_owners_directories_and_rules_are_not_borrowed(story):
     browser, json = begun(story, story.ada), {"content_type": "application/json"}
     assert browser.patch("/api/v1/orgs/atlas/members/ben@atlas.example", {"role": "owner"}, **json).status_code == 403
