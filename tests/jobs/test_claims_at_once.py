@@ -7,7 +7,7 @@ import threading
 import pytest
 from django.db import connections
 
-from jobs import derive, services
+from jobs import derive, dispatch, services
 from jobs.dispatch import claim_due
 from jobs.lifecycle import Change, transition
 from jobs.models import Attempt
@@ -21,6 +21,19 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 def everywhere():
     with platform_scope("test"):
         yield
+
+
+def test_a_claim_locks_meters_once_so_that_planners_of_two_clusters_cannot_wait_for_each_other_in_a_ring(story, monkeypatch):
+    monkeypatch.setattr(dispatch, "WINDOW", 5)
+    cluster, holds, claims, hold = cluster_with(cpus=100), [], [], dispatch.hold
+    monkeypatch.setattr(dispatch, "hold", lambda amounts: holds.append(amounts) or hold(amounts))
+    for person in (story.ada, story.ben, story.ada):
+        for _ in range(5):
+            submit(story, person)
+    while claim := claim_due(cluster.id):
+        claims.append(claim)
+        assert len(holds) == len(claims)
+    assert sum(len(claim.attempts) for claim in claims) == 15
 
 
 def _cancel(story, job):
