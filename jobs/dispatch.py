@@ -93,24 +93,23 @@ def _abandoned(claimed: QuerySet[Attempt]) -> Q:
 
 
 def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
-    """Walk the queue in windows until enough are admitted or the horizon is reached."""
-    admitted: list[Attempt] = []
+    """Walk the queue to the first window in which something may start; the next claim looks for more. Meters are locked once in a
+    transaction, all in one order: two planners who locked some, and then some more, would wait for each other in a ring."""
     room: Room | None = None
     start, size = 0, min(limit, WINDOW)            # when everything fits, nothing beyond the batch is read
-    while start < HORIZON and len(admitted) < limit:
+    while size and start < HORIZON:
         due = _window(cluster, start, size)
-        if not due:
-            break
-        room = _room_after(room, cluster, due)
-        admitted += _admit_window(room, due, limit - len(admitted))
+        room = _room_after(room, cluster, due) if due else None
+        if room and (chosen := _chosen(room, due, limit)):
+            return _held(chosen)
         if len(due) < size:
             break
         start, size = start + size, WINDOW
-    return admitted
+    return []
 
 
 def _room_after(before: Room | None, cluster: Cluster, due: Sequence[Attempt]) -> Room:
-    """What is left for these: quotas are held window by window, but places and running tasks are not written yet."""
+    """What is left for these after a window in which nothing started: limits as they are now, places as they were left."""
     room = room_of(cluster, [ask_of(attempt) for attempt in due])
     return room if before is None else replace(room, nodes=before.nodes, running=room.running | before.running)
 
@@ -131,20 +130,21 @@ def _can_skip() -> bool:
     return connection.features.has_select_for_update_skip_locked
 
 
-def _admit_window(room: Room, due: Sequence[Attempt], limit: int) -> list[Attempt]:
+def _chosen(room: Room, due: Sequence[Attempt], limit: int) -> list[Attempt]:
+    """Those that may start, each with its place; why the others wait is noted."""
     asks = [ask_of(attempt) for attempt in due]
     by_ask = dict(zip(map(id, asks), due, strict=True))
-    admitted: list[Attempt] = []
+    chosen: list[Attempt] = []
     refused: list[tuple[Attempt, Verdict]] = []
     for ask, verdict in plan(room, asks):
         attempt = by_ask[id(ask)]
         if verdict.wait is not None:
             refused.append((attempt, verdict))
-        elif len(admitted) < limit:
+        elif len(chosen) < limit:
             _place(attempt, verdict)
-            admitted.append(attempt)
+            chosen.append(attempt)
     waiting.note(refused)
-    return _held(admitted)
+    return chosen
 
 
 def ask_of(attempt: Attempt) -> Ask:

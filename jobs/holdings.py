@@ -18,10 +18,12 @@ def meters_of(jobs: Iterable[tuple[Job, int]]) -> Counter[Meter]:
     return total
 
 
-def with_jobs(attempts: Sequence[Attempt], *related: str) -> Sequence[Attempt]:
-    """The same, each with its job and what of the job is named; a job that has many of them is read once."""
+def with_jobs(attempts: Sequence[Attempt], *related: str, is_locked: bool = False) -> Sequence[Attempt]:
+    """The same, each with its job and what of the job is named; a job that has many of them is read once. `is_locked`: nobody else's
+    until the transaction ends, in the order of ids."""
     jobs = Job.objects.select_related(*related) if related else Job.objects.all()
-    found = jobs.in_bulk({attempt.job_id for attempt in attempts})
+    ids = {attempt.job_id for attempt in attempts}
+    found = {job.id: job for job in jobs.select_for_update().filter(id__in=ids).order_by("id")} if is_locked else jobs.in_bulk(ids)
     for attempt in attempts:
         attempt.job = found[attempt.job_id]
     return attempts

@@ -66,7 +66,7 @@ def transition(changes: Iterable[Change]) -> list[Attempt]:
     at = clock.now()
     moved = [attempt for attempt in rows if _apply(attempt, wanted[attempt.id], at)]
     if moved:
-        with_jobs(moved)
+        with_jobs(moved, is_locked=True)        # before the meters, as a claim does: two who meet do not wait in a ring
         _settle_all(moved)
         write_rows(moved, _FIELDS)
         _tell(moved, wanted)

@@ -83,8 +83,9 @@ TEAM_GRANTS: dict[str, frozenset[Permission]] = {
     TeamRole.VIEWER: _SEE | {P.JOBS_READ},
 }
 OPERATOR_GRANTS: frozenset[Permission] = frozenset(Permission)
-# What nobody does in another's name: it would outlast the hour, reach what they alone hold, or say who is known to be whom.
-NOT_FOR_OTHERS = frozenset({P.JOBS_EXEC, P.ORG_ADMIN, P.PROVIDERS_WRITE, P.SECRETS_WRITE, P.TOKENS_WRITE})
+# What nobody does in another's name: it would outlast the hour (a job carries a token of its owner's and runs as them), reach what
+# they alone hold, or say who is known to be whom.
+NOT_FOR_OTHERS = frozenset({P.JOBS_EXEC, P.JOBS_SUBMIT, P.ORG_ADMIN, P.PROVIDERS_WRITE, P.SECRETS_WRITE, P.TOKENS_WRITE})
 # What a token bound to a team may still see of the organization around it.
 READS = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ})
 # Team roles that who brings people into the organization may give to others (never to themselves) without holding them: bringing

@@ -13,13 +13,14 @@ from jobs.services.change import authorize_change
 from jobs.states import State
 from portal.core.errors import Conflict, InvalidInput, Unavailable
 from portal.core.events import Fact, record
-from workspaces.actors import Actor
+from workspaces.actors import Actor, authorize
 from workspaces.permissions import Permission
 
 
 def run_beside(*, actor: Actor, job: Job, attempt: Attempt, argv: Sequence[str], timeout: float) -> tuple[int, bytes]:
     """Its exit code and output, when it has ended. That it was asked for is a fact before it runs; of its arguments, which may hold
     anything, only the number is kept. Raises NotPermitted, Conflict, InvalidInput, Unavailable."""
+    authorize(actor, Permission.JOBS_EXEC, job.team_id)             # whoever's job it is: jobs:admin alone runs nothing
     authorize_change(actor, job, Permission.JOBS_EXEC)
     backend: Any = backend_of(job.cluster)
     if attempt.state != State.RUNNING:

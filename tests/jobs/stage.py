@@ -6,6 +6,7 @@ from typing import Any
 
 from clusters.models import Cluster, Gpu, Node
 from jobs import services
+from jobs.dispatch import claim_due
 from jobs.models import Attempt, Job
 from jobs.spec import parse_mapping
 from tests.story import Story
@@ -29,6 +30,14 @@ def submit(story: Story, person: Any = None, **spec: Any) -> Job:
     actor = story.actor(person or story.ada)
     with org_scope(story.atlas.id):
         return services.submit_job(actor=actor, team=story.vision, spec=parse_mapping({"run": "true", **spec}))
+
+
+def claim_all(cluster: Cluster) -> list[Attempt]:
+    """Claim until nothing more comes, as a round of the dispatcher does."""
+    taken: list[Attempt] = []
+    while claim := claim_due(cluster.id):
+        taken += claim.attempts
+    return taken
 
 
 def only_attempt(job: Job, index: int = 0) -> Attempt:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 from collections import Counter
 from datetime import timedelta
 from uuid import UUID
 
 import pytest
-from django.db import connections
 
 from clusters.models import Cluster
-from jobs import derive, dispatch, handover, services
+from jobs import dispatch, handover, services
 from jobs.backends.base import Unavailable
 from jobs.dispatch import LEASE, claim_due, dispatch_all
 from jobs.handover import hand_over
@@ -23,7 +21,7 @@ from jobs.watch import observe
 from portal.core import clock
 from portal.core.holders import new_lease
 from tests.jobs.backend_double import BackendDouble
-from tests.jobs.stage import cluster_with, only_attempt, submit
+from tests.jobs.stage import claim_all, cluster_with, only_attempt, submit
 from tests.rig.environment import ROOT
 from workspaces.models import AccessToken, Quota
 from workspaces.services import set_quota
@@ -63,16 +61,16 @@ def test_a_node_is_not_given_out_twice_when_the_queue_is_longer_than_one_window(
         submit(story, resources={"cpus": 1})
     for _ in range(8):
         submit(story, resources={"cpus": 0.1, "accelerators": 1})
-    claim = claim_due(cluster.id)
-    assert sum(a.placement["cpus"] for a in claim.attempts) <= 3000
-    assert max(Counter(uuid for a in claim.attempts for uuid in a.placement["uuids"]).values(), default=0) <= 1
+    taken = claim_all(cluster)
+    assert sum(a.placement["cpus"] for a in taken) <= 3000
+    assert max(Counter(uuid for a in taken for uuid in a.placement["uuids"]).values(), default=0) <= 1
 
 
 def test_an_array_keeps_its_own_limit_when_it_is_longer_than_one_window(story, monkeypatch):
     monkeypatch.setattr(dispatch, "WINDOW", 5)
     cluster = cluster_with(cpus=100)
     submit(story, array={"size": 30, "max_parallel": 2})
-    assert len(claim_due(cluster.id).attempts) == 2
+    assert len(claim_all(cluster)) == 2
 
 
 def test_a_quota_is_not_passed_when_the_queue_is_longer_than_one_window(story, monkeypatch):
@@ -82,8 +80,7 @@ def test_a_quota_is_not_passed_when_the_queue_is_longer_than_one_window(story, m
         set_quota(actor=story.actor(story.ada), org=story.atlas, scope="org", subject="", resource="jobs", limit=7)
     for _ in range(20):
         submit(story)
-    assert len(claim_due(cluster.id).attempts) == 7
-    assert claim_due(cluster.id) is None
+    assert len(claim_all(cluster)) == 7
     assert Quota.objects.get(scope="org", resource="jobs").used == 7
 
 
@@ -257,51 +254,3 @@ def test_a_held_job_does_not_start_its_next_try(story, double):
             services.release_job(actor=story.actor(story.ada), job=job)
         dispatch_all()
     assert len(double.starts) == 2
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_cancel_that_meets_a_claim_half_way_waits_for_it(transactional_db, monkeypatch, wait_for):
-    from tests.story import tell
-
-    story, cluster = tell(), cluster_with()
-    job = submit(story)
-    claimed, go_on = threading.Event(), threading.Event()
-    refresh = derive.refresh_jobs
-
-    def slowly(jobs, changed):
-        if threading.current_thread() is planner:
-            claimed.set()
-            go_on.wait(10)
-        return refresh(jobs, changed)
-
-    monkeypatch.setattr(derive, "refresh_jobs", slowly)
-    planner = _thread(lambda: claim_due(cluster.id))
-    planner.start()
-    assert claimed.wait(10)
-    person = _thread(lambda: cancel(story, job))
-    person.start()
-    person.join(0.3)
-    go_on.set()
-    planner.join(30)
-    person.join(30)
-    assert (planner.failed, person.failed) == (None, None)
-    assert Attempt.objects.get(job=job).state == State.STOPPING
-
-
-class _Thread(threading.Thread):
-    """Remembers what was raised in it, and closes its connection."""
-
-    failed: BaseException | None = None
-
-    def run(self):
-        try:
-            with platform_scope("test"):
-                super().run()
-        except BaseException as error:
-            self.failed = error
-        finally:
-            connections.close_all()
-
-
-def _thread(call) -> _Thread:
-    return _Thread(target=call, daemon=True)

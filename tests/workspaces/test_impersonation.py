@@ -48,14 +48,29 @@ def test_the_operator_sees_what_the_person_sees_under_a_banner(story):
 
 def test_everything_done_is_the_operators_doing_on_behalf_of_the_person(story):
     ensure_first_cluster()
+    story.client(story.ada).post("/atlas/jobs/new", {"team": "vision", "yaml": "run: true"})
     browser = begun(story, story.ada)
     browser.post("/atlas/teams", {"slug": "fresh", "name": "Fresh"})
-    browser.post("/atlas/jobs/new", {"team": "vision", "yaml": "run: true"})
-    for kind in ("team.created", "job.submitted"):
+    browser.post("/api/v1/orgs/atlas/jobs/1/cancel", {}, content_type="application/json")
+    for kind in ("team.created", "job.cancel_asked"):
         fact = facts(kind)[-1]
         assert (fact.actor, fact.on_behalf_of, fact.via) == ("dot@platform.example", "ada@atlas.example", "session"), kind
+
+
+def test_no_job_runs_as_the_person_and_the_page_of_a_new_one_says_why(story):
+    ensure_first_cluster()
+    story.client(story.ada).post("/atlas/jobs/new", {"team": "vision", "yaml": "run: true"})
+    browser, json = begun(story, story.ada), {"content_type": "application/json"}
+    page = text(browser, "/atlas/jobs/new")
+    assert "No job is submitted in another" in page and "You are in no team" not in page
+    tries = [
+        browser.post("/api/v1/orgs/atlas/jobs", {"team": "vision", "spec": {"run": "true"}}, **json),
+        browser.post("/api/v1/orgs/atlas/jobs/1/rerun", {}, **json),
+    ]
+    assert [answer.status_code for answer in tries] == [403] * 2
+    assert b"that is theirs alone to do" in browser.post("/atlas/jobs/new", {"team": "vision", "yaml": "run: true"}).content
     with platform_scope("test"):
-        assert Job.objects.get().owner_id == story.ada.id
+        assert Job.objects.count() == 1
 
 
 def test_the_api_with_that_session_is_the_same(story):
@@ -163,6 +178,13 @@ def test_no_token_is_minted_rotated_or_revoked_and_no_secret_set(story):
     browser.post("/atlas/service-accounts/nightly", {"do": "token", "name": "ci", "scopes": "jobs:read"})
     with platform_scope("test"):
         assert AccessToken.objects.get().revoked_at is None and not Secret.objects.exists()
+
+
+def test_who_cannot_bring_people_in_because_they_act_as_somebody_is_told_so(story):
+    browser = begun(story, story.ada)
+    for path in ("members", "invitations"):
+        answer = browser.post(f"/api/v1/orgs/atlas/{path}", {"email": "new@atlas.example"}, content_type="application/json")
+        assert answer.status_code == 403 and "You act as ada@atlas.example" in answer.content.decode(), path
 
 
 def test_owners_powers_over_owners_directories_and_rules_are_not_borrowed(story):

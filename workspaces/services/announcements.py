@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
@@ -17,6 +17,7 @@ from workspaces.models import Announcement, Organization
 from workspaces.permissions import Permission
 
 LONGEST = 300
+FARTHEST = timedelta(days=36_500)
 MOST = 20               # that have not ended, of one place: a wall of them is read by nobody
 
 
@@ -26,6 +27,8 @@ def announce(*, actor: Actor, org: Organization | None, text: str, level: str = 
     """To that organization, or to everybody. Raises InvalidInput, Conflict, NotPermitted."""
     _check_may(actor, org)
     begins = begins_at or clock.now()
+    _check_near("from", begins_at)
+    _check_near("until", ends_at)
     if level not in Announcement.Level.values:
         raise InvalidInput.at("level", _("must be one of %(levels)s") % {"levels": ", ".join(Announcement.Level.values)})
     if ends_at is not None and ends_at <= max(begins, clock.now()):
@@ -50,6 +53,12 @@ def withdraw_announcement(*, actor: Actor, org: Organization, pk: UUID) -> None:
 
 def _check_may(actor: Actor, org: Organization | None) -> None:
     authorize(actor, Permission.ORG_ADMIN if org else Permission.PLATFORM_ADMIN)
+
+
+def _check_near(name: str, moment: datetime | None) -> None:
+    """At the ends of time there are moments that a database stores and nobody can read again."""
+    if moment is not None and abs(moment - clock.now()) > FARTHEST:
+        raise InvalidInput.at(name, _("must lie within a hundred years from now"))
 
 
 def _clean(text: str) -> str:

@@ -66,6 +66,7 @@ def _check_held(actor: Actor, role: RoleFacts, team: Team | None = None) -> None
     """By the person's roles: what a token narrows are the acts, not the roles they are about."""
     lacking = sorted(role.permissions - actor.granted(team.id if team else None))
     if lacking:
+        actor.check_acts_for_oneself()              # who acts as a person lacks what that person holds: another reason
         where = f"in team {team.slug}" if team else "in this organization"
         raise NotPermitted(f"You cannot give or take the role {role.title}: it holds {', '.join(lacking)}, which you do not hold {where}"
                            " yourself.", data={"permissions": [str(p) for p in lacking]})

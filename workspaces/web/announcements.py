@@ -47,13 +47,13 @@ def _made(request: Any) -> None:
 
 
 def _moment(given: Any, name: str) -> datetime | None:
-    """As a browser's field of date and time sends it; UTC, as the page says."""
+    """As a browser's field of date and time sends it; UTC, as the page says, unless it names its own offset."""
     text = given.get(name, "").strip()
     try:
         found = datetime.fromisoformat(text) if text else None
-    except ValueError:
+        return found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC) if found else None
+    except (ValueError, OverflowError):
         raise InvalidInput.at(name, _("is no date and time: 2026-11-22T18:00")) from None
-    return found.replace(tzinfo=found.tzinfo or UTC) if found else None
 
 
 def _id(request: Any) -> UUID:

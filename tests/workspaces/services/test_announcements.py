@@ -128,3 +128,16 @@ def test_the_page_takes_the_times_of_a_browser_as_utc(story):
     assert (row.begins_at.isoformat(), row.ends_at.isoformat()) == ("2031-01-02T03:04:00+00:00", "2031-01-03T03:04:00+00:00")
     page = ada.post("/atlas/announcements", {"text": "x", "from": "soon"}, follow=True).content.decode()
     assert "is no date and time" in page and Announcement.objects.count() == 1
+
+
+@pytest.mark.parametrize(("name", "moment"), [
+    ("until", "9999-12-31T23:59-05:00"), ("until", "9999-12-31T23:59"), ("from", "0001-01-01T00:00+05:00"), ("from", "9999-12-31T23:59-05:00"),
+    ("from", "0001-01-01T00:00"), ("until", "2227-01-01T00:00")])
+def test_a_moment_at_the_end_of_time_is_refused_and_the_page_stays_readable(story, name, moment):
+    ada = story.client(story.ada)
+    answer = ada.post("/atlas/announcements", {"text": "For ever", name: moment}, follow=True)
+    assert answer.status_code == 200 and not Announcement.objects.exists()
+    assert "That is announced" not in answer.content.decode()
+    assert ada.get("/atlas/announcements").status_code == 200
+    with pytest.raises(InvalidInput, match="hundred years"):
+        announce(story, ends_at=clock.now() + timedelta(days=36_501))

@@ -1,0 +1,120 @@
+"""Planners, watchers and people who lock the same rows at once: each waits for the other at most, never both."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.db import connections
+
+from jobs import derive, dispatch, services
+from jobs.dispatch import claim_due
+from jobs.lifecycle import Change, transition
+from jobs.models import Attempt
+from jobs.states import Reason, State
+from tests.jobs.stage import claim_all, cluster_with, submit
+from workspaces.models import Quota
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+
+@pytest.fixture(autouse=True)
+def everywhere():
+    with platform_scope("test"):
+        yield
+
+
+def test_a_claim_locks_meters_once_so_that_planners_of_two_clusters_cannot_wait_for_each_other_in_a_ring(story, monkeypatch):
+    monkeypatch.setattr(dispatch, "WINDOW", 5)
+    cluster, holds, claims, hold = cluster_with(cpus=100), [], [], dispatch.hold
+    monkeypatch.setattr(dispatch, "hold", lambda amounts: holds.append(amounts) or hold(amounts))
+    for person in (story.ada, story.ben, story.ada):
+        for _ in range(5):
+            submit(story, person)
+    while claim := claim_due(cluster.id):
+        claims.append(claim)
+        assert len(holds) == len(claims)
+    assert sum(len(claim.attempts) for claim in claims) == 15
+
+
+def _cancel(story, job):
+    with org_scope(story.atlas.id):
+        services.cancel_job(actor=story.actor(story.ada), job=job)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_cancel_that_meets_a_claim_half_way_waits_for_it(transactional_db, monkeypatch, wait_for):
+    from tests.story import tell
+
+    story, cluster = tell(), cluster_with()
+    job = submit(story)
+    claimed, go_on = threading.Event(), threading.Event()
+    refresh = derive.refresh_jobs
+
+    def slowly(jobs, changed):
+        if threading.current_thread() is planner:
+            claimed.set()
+            go_on.wait(10)
+        return refresh(jobs, changed)
+
+    monkeypatch.setattr(derive, "refresh_jobs", slowly)
+    planner = _thread(lambda: claim_due(cluster.id))
+    planner.start()
+    assert claimed.wait(10)
+    person = _thread(lambda: _cancel(story, job))
+    person.start()
+    person.join(0.3)
+    go_on.set()
+    planner.join(30)
+    person.join(30)
+    assert (planner.failed, person.failed) == (None, None)
+    assert Attempt.objects.get(job=job).state == State.STOPPING
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_end_of_a_task_that_meets_a_claim_of_the_same_array_half_way_does_not_wait_in_a_ring(transactional_db, monkeypatch):
+    from tests.story import tell
+
+    story, cluster = tell(), cluster_with()
+    submit(story, array={"size": 4})
+    first = claim_due(cluster.id, 1).attempts[0]
+    settled, go_on = threading.Event(), threading.Event()
+    refresh = derive.refresh_jobs
+
+    def slowly(jobs, changed):
+        if threading.current_thread() is watcher:
+            settled.set()
+            go_on.wait(10)
+        return refresh(jobs, changed)
+
+    monkeypatch.setattr(derive, "refresh_jobs", slowly)
+    watcher = _thread(lambda: transition([Change(first.id, State.SUCCEEDED, "test", Reason.COMPLETED)]))
+    watcher.start()
+    assert settled.wait(10)
+    planner = _thread(lambda: claim_due(cluster.id))
+    planner.start()
+    planner.join(0.5)
+    go_on.set()
+    watcher.join(30)
+    planner.join(30)
+    assert (watcher.failed, planner.failed) == (None, None)
+    claim_all(cluster)
+    assert Quota.objects.get(scope="org", resource="jobs").used == 3
+
+
+class _Thread(threading.Thread):
+    """Remembers what was raised in it, and closes its connection."""
+
+    failed: BaseException | None = None
+
+    def run(self):
+        try:
+            with platform_scope("test"):
+                super().run()
+        except BaseException as error:
+            self.failed = error
+        finally:
+            connections.close_all()
+
+
+def _thread(call) -> _Thread:
+    return _Thread(target=call, daemon=True)
