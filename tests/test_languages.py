@@ -13,6 +13,7 @@ from portal.languages.catalogue import Message
 from portal.languages.pages import untranslated
 from portal.languages.sentences import told
 from tests.rig.environment import ROOT
+from workspaces.templatetags.muster import span
 
 RESOURCES = {"cpu", "memory", "gpu", "gpu.h100", "gpu.h200", "jobs", "QOS"}      # written so in specs and by schedulers
 
@@ -54,8 +55,8 @@ def test_templates_and_scripts_are_read_as_django_and_the_browser_will_look_them
               {{ x|default:_("none") }}"""
     assert [(m.id, m.plural) for m in sources.of_template(page)] == [
         ("100 %% done", ""), ("%(n)s job", "%(n)s jobs"), ("none", "")]
-    script = 't("Copied"); many(rows.length, "{n} row", "{n} rows"); get("Nothing");'
-    assert [(m.id, m.plural) for m in sources.of_script(script)] == [("Copied", ""), ("{n} row", "{n} rows")]
+    script = 'say("Copied"); say( "{n} of \\"{m}\\"", { n, m }); get("Nothing"); essay("Nothing"); say(state);'
+    assert [(m.id, m.context) for m in sources.of_script(script)] == [("Copied", ""), ('{n} of "{m}"', "js")]
 
 
 def test_a_catalogue_comes_back_from_a_file_as_it_was_written(tmp_path):
@@ -143,7 +144,25 @@ def test_a_language_is_chosen_in_the_menu_and_remembered_whatever_the_browser_sa
     assert answer.status_code == 302 and answer["Location"].endswith("/atlas/jobs")
     cookie = next(c for name, c in client.cookies.items() if name.startswith("muster_language"))
     assert cookie["max-age"] == 31_536_000 and cookie["httponly"] and cookie["samesite"] == "Lax"
-    assert '<html lang="ko">' in client.get("/atlas/teams", headers={"Accept-Language": "ja"}).content.decode()
+    page = client.get("/atlas/teams", headers={"Accept-Language": "ja"}).content.decode()
+    assert '<html lang="ko">' in page and 'src="/static/js/words/ko.js"' in page and "words/ja.js" not in page
+
+
+def test_an_english_page_loads_no_catalogue(story):
+    assert "js/words/" not in story.client(story.ada).get("/atlas/teams").content.decode()
+
+
+@pytest.mark.parametrize(("seconds", "english", "said"), [
+    (4.5, "4.5 s", "4.5초"), (70, "70 s", "70초"), (720, "12 min", "12분"), (7440, "2h 04m", "2시간 04분"), (266_400, "3d 02h", "3일 02시간")])
+def test_a_duration_is_told_as_the_page_will_tick_it(seconds, english, said):
+    for language, text in (("en", english), ("ko", said)):
+        with translation.override(language):
+            assert span(seconds) == text
+
+
+def test_a_duration_of_the_browsers_is_no_shape_of_a_sentence():
+    with translation.override("ko"):
+        assert told("a long, long ago") == "a long, long ago" and told("what he selected") == "what he selected"
 
 
 def test_an_unknown_language_changes_nothing_and_nobody_is_sent_to_another_site(client, db):

@@ -21,6 +21,7 @@ from jobs.web.reading import facts_of_log
 from portal.core import clock
 from portal.core.errors import NotPermitted, PortalError
 from portal.core.models import Event
+from portal.languages.sentences import told
 from portal.web.denials import note_denial
 from workspaces import selectors as people
 from workspaces.models import Team
@@ -163,7 +164,7 @@ def find(request: Any) -> JsonResponse:
     """For the command palette: jobs by number or the beginning of a name, pages, and people's teams."""
     q = request.GET.get("q", "").strip()[:100]
     jobs = present.listed(selectors.filtered(request.actor, {"q": q})).order_by("-number")[:8]
-    return JsonResponse({"items": [{"kind": "job", "title": f"#{j.number} {j.name}", "note": State(j.state).word,
+    return JsonResponse({"items": [{"kind": "job", "title": f"#{j.number} {j.name}", "note": told(State(j.state).word),
                                     "url": f"/{request.org.slug}/jobs/{j.number}"} for j in jobs]})
 
 

@@ -19,7 +19,7 @@ _CONTEXT = re.compile(r'\bcontext\s+"([^"]*)"')
 _BLOCK = re.compile(r"blocktrans(?:late)?\b(.*)", re.DOTALL)
 _LITERAL = re.compile(r"""_\(("[^"]*"|'[^']*')\)""")
 _STRING = r'"(?:[^"\\\n]|\\.)*"'
-_JS = re.compile(rf"\bt\((?P<one>{_STRING})|\bmany\([^,()]+(?:\([^()]*\))?,\s*(?P<few>{_STRING}),\s*(?P<all>{_STRING})")
+_SAY = re.compile(rf"\bsay\(\s*({_STRING})")
 
 
 def messages(root: Path) -> dict[tuple[str, str], Message]:
@@ -79,12 +79,10 @@ def _tag(contents: str) -> Iterator[Message]:
 
 
 def of_script(text: str, name: str = "") -> Iterator[Message]:
-    """`t("…")` and `many(n, "…", "…")` of static/js/words.js."""
-    for match in _JS.finditer(text):
-        if match["one"]:
-            yield Message(ast.literal_eval(match["one"]))
-        else:
-            yield Message(ast.literal_eval(match["few"]), ast.literal_eval(match["all"]))
+    """`say("…")` of static/js/words.js. Those with computed parts have a context, so that "{n} min" is no shape of a sentence (sentences.py)."""
+    for literal in _SAY.findall(text):
+        said = ast.literal_eval(literal)
+        yield Message(said, context="js" if "{" in said else "")
 
 
 _READERS = {".html": of_template, ".txt": of_template, ".js": of_script, ".py": texts_of}

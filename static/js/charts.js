@@ -1,6 +1,7 @@
 // Curves that move: training curves by step, system curves by time, one cursor for all that share an axis. A gap stays a gap.
 import uPlot from "../vendor/uplot.js";
 import { live } from "./live.js";
+import { say } from "./words.js";
 
 const MOST = 4000;
 const GAP = 30; // seconds without a measurement: a gap in the curve, as in portal.series
@@ -16,7 +17,7 @@ function css(name) {
 
 const UNITS = {
   ratio: (v) => `${(v * 100).toFixed(v < 0.1 ? 1 : 0)} %`, bytes: (v) => bytes(v), "bytes/s": (v) => `${bytes(v)}/s`,
-  W: (v) => `${v.toFixed(0)} W`, degC: (v) => `${v.toFixed(0)} °C`, Hz: (v) => `${(v / 1e6).toFixed(0)} MHz`, cores: (v) => `${v.toFixed(2)} cores`,
+  W: (v) => `${v.toFixed(0)} W`, degC: (v) => `${v.toFixed(0)} °C`, Hz: (v) => `${(v / 1e6).toFixed(0)} MHz`, cores: (v) => say("{n} cores", { n: v.toFixed(2) }),
 };
 
 function bytes(v) {
@@ -24,7 +25,7 @@ function bytes(v) {
   return `${v.toFixed(0)} B`;
 }
 const shown = (unit) => UNITS[unit] ?? ((v) => (Math.abs(v) >= 1e4 || (v && Math.abs(v) < 1e-3) ? v.toExponential(2) : Number(v.toPrecision(4)).toString()));
-const title = (name) => ({ "cpu.used": "CPU", "memory.used": "Memory", "cpu.utilization": "CPU", "gpu.utilization": "GPU use", "gpu.memory.used": "GPU memory", "gpu.power": "GPU power", "gpu.temperature": "GPU temperature", processes: "Processes", "io.read": "Disk reads", "io.write": "Disk writes", "net.rx": "Network in", "net.tx": "Network out", "disk.used": "Disk used", "cpu.load1": "Load (1 min)" }[name] ?? name);
+const title = (name) => ({ "cpu.used": "CPU", "memory.used": say("Memory"), "cpu.utilization": "CPU", "gpu.utilization": say("GPU use"), "gpu.memory.used": say("GPU memory"), "gpu.power": say("GPU power"), "gpu.temperature": say("GPU temperature"), processes: say("Processes"), "io.read": say("Disk reads"), "io.write": say("Disk writes"), "net.rx": say("Network in"), "net.tx": say("Network out"), "disk.used": say("Disk used"), "cpu.load1": say("Load (1 min)") }[name] ?? name);
 
 class Chart {
   constructor(box, group, name, unit, byStep) {
@@ -74,7 +75,7 @@ class Chart {
       width: this.holder.clientWidth || 400, height: 170, cursor: { sync: { key: this.group }, points: { size: 5 } },
       scales: { x: { time: !this.byStep }, y: { range: (_, low, high) => this.range(low, high) } },
       axes: [{ ...axis, size: this.byStep ? 28 : 40 }, { ...axis, size: 76, values: (_, ticks) => ticks.map(format) }],
-      series: [{ label: this.byStep ? "step" : "time" }, ...entries.map(([label], i) => ({ label: label || title(this.name), stroke: css(`--c${(i % 8) + 1}`), width: 1.5, spanGaps: false, points: { show: entries[i][1].xs.length < 3 }, value: (_, v) => (v == null ? "–" : format(v)) }))],
+      series: [{ label: this.byStep ? say("step") : say("time") }, ...entries.map(([label], i) => ({ label: label || title(this.name), stroke: css(`--c${(i % 8) + 1}`), width: 1.5, spanGaps: false, points: { show: entries[i][1].xs.length < 3 }, value: (_, v) => (v == null ? "–" : format(v)) }))],
     }, data, this.holder.lastChild);
   }
 }

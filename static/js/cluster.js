@@ -1,5 +1,7 @@
 // Clusters and directories: "test connection" with the answer in place, faults beside their fields, a test before anything is stored, and the one
 // dialog that asks why a node is drained.
+import { say } from "./words.js";
+
 document.addEventListener("click", (event) => {
   const on = (what) => event.target.closest(what);
   if (on("button[data-test]")) { event.preventDefault(); test(on("button[data-test]")); }
@@ -19,7 +21,7 @@ async function test(button) {
   const form = button.form, answer = (form.matches("[data-options]") ? form : document).querySelector("[data-answer]");
   const anyway = form.querySelector("[data-anyway]");
   button.disabled = true;
-  say(answer, "", "Asking …");
+  tell(answer, "", say("Asking …"));
   let told;
   try {
     const got = await fetch(button.dataset.test, {
@@ -28,11 +30,11 @@ async function test(button) {
     });
     told = await got.json();
     const faults = mark(form, told.errors ?? []);
-    if (!got.ok) say(answer, "bad", faults ? "Nothing was tried: see the fields that are marked." : told.detail || told.title);
-    else say(answer, told.is_ok ? "good" : "bad", told.version && !told.message.includes(told.version) ? `${told.message} (${told.version})` : told.message);
+    if (!got.ok) tell(answer, "bad", faults ? say("Nothing was tried: see the fields that are marked.") : told.detail || told.title);
+    else tell(answer, told.is_ok ? "good" : "bad", told.version && !told.message.includes(told.version) ? `${told.message} (${told.version})` : told.message);
     if (anyway) anyway.hidden = !got.ok || told.is_ok;
   } catch {
-    say(answer, "bad", "The portal did not answer. Try again.");
+    tell(answer, "bad", say("The portal did not answer. Try again."));
   }
   button.disabled = false;
   return told?.is_ok === true;
@@ -61,7 +63,7 @@ function mark(form, errors) {
   return faults.size;
 }
 
-function say(place, kind, text) {
+function tell(place, kind, text) {
   place.className = `note ${kind}`;
   place.textContent = text;
   place.hidden = false;

@@ -1,10 +1,12 @@
 // The job page: tabs that keep their scroll and their address, and a header that follows the job.
 import { live } from "./live.js";
+import { isEnglish, say } from "./words.js";
 
 const root = document.querySelector("[data-job]");
 if (root) {
   const tabs = [...document.querySelectorAll(".tabs [role=tab]")];
   const scrolls = new Map();
+  let heard = null;
 
   function show(name, push = true) {
     const before = tabs.find((tab) => tab.getAttribute("aria-selected") === "true");
@@ -29,10 +31,12 @@ if (root) {
     const state = document.querySelector("[data-head] .state");
     const was = state.dataset.state;
     state.className = `state ${job.is_stale ? "unknown" : job.state}`;
-    state.lastChild.textContent = job.is_stale ? "unknown" : job.state;
-    document.querySelector("[data-state-text]").textContent = job.state_text;
+    state.lastChild.textContent = say(job.is_stale ? "unknown" : job.state);
+    const isTold = isEnglish || heard === job.state_text; // events tell sentences in English: in another language the server is asked
+    if (isEnglish) document.querySelector("[data-state-text]").textContent = job.state_text;
+    heard = job.state_text;
     // What a new state brings (timeline, reason, actions) is drawn by the server; the log and the curves stay as they are.
-    if (was !== job.state) { state.dataset.state = job.state; redraw(); }
+    if (was !== job.state || !isTold) { state.dataset.state = job.state; redraw(); }
     if (job.finished_at) root.dataset.final = "true"; // nothing more to ask
   }
 

@@ -1,4 +1,6 @@
 // The lines of a log as bytes: chunks are kept as they came, a line is decoded only when it is shown or searched.
+import { say } from "./words.js";
+
 export const MOST = 96 << 20; // bytes kept; what is older is let go and can be downloaded
 
 const LONG = 20000; // bytes of one line that are decoded
@@ -55,7 +57,7 @@ export class Lines {
     if (stop - start <= LONG) return this.#decode(start, stop).replace(/\n$/, "");
     const last = this.#decode(stop - LONG, stop).replace(/\n$/, ""), overwritten = last.replace(/\r+$/, "").lastIndexOf("\r");
     if (overwritten >= 0) return last.slice(overwritten + 1); // a progress bar: what it says now
-    return `${this.#decode(start, start + LONG)} … (a very long line; download the log to see all of it)`;
+    return `${this.#decode(start, start + LONG)} … ${say("(a very long line; download the log to see all of it)")}`;
   }
 
   timeOf(line) {

@@ -1,5 +1,7 @@
 // One websocket a page, many subscriptions. It heals itself: after a loss each subscription goes on from the last byte or
 // sequence number that it saw, and a thin bar says that the page is behind.
+import { say } from "./words.js";
+
 const HEAD = 24;
 const BEAT = 20000; // ms between pings; silence over two of them means that the socket is dead
 
@@ -115,7 +117,7 @@ export function live() {
     shared.onStatus((up, code) => {
       clearTimeout(timer);
       if (up) { bar.hidden = true; return; }
-      bar.textContent = code === 4401 ? "You are signed out. Reload the page to sign in." : "The connection is lost; what you see may be old. Trying again …";
+      bar.textContent = code === 4401 ? say("You are signed out. Reload the page to sign in.") : say("The connection is lost; what you see may be old. Trying again …");
       timer = setTimeout(() => { bar.hidden = false; }, 1500);
     });
   }

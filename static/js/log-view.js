@@ -2,6 +2,7 @@
 import { live } from "./live.js";
 import { Lines } from "./lines.js";
 import { parts, plain } from "./ansi.js";
+import { count as number, locale, say } from "./words.js";
 
 const HEIGHT = 18, SPARE = 30, WRAPPED = 400;
 const TALLEST = 8_000_000; // px: browsers make no element much taller, so a longer log scrolls by a scale
@@ -51,7 +52,9 @@ class LogView {
     const count = lines.count;
     const shown = count - lines.first;
     this.root.querySelector("[data-empty]").hidden = shown > 0;
-    this.root.querySelector("[data-count]").textContent = `${count.toLocaleString()} lines, ${size(lines.end)}${lines.first ? ` (the first ${lines.first.toLocaleString()} are in the download)` : ""}${this.gaps.map(([start, end, why]) => ` · ${size(end - start)} missing: ${why}`).join("")}`;
+    this.root.querySelector("[data-count]").textContent = [say("{n} lines, {size}", { n: number(count), size: size(lines.end) }),
+      ...(lines.first ? [say("(the first {n} are in the download)", { n: number(lines.first) })] : []),
+      ...this.gaps.map(([start, end, why]) => `· ${say("{size} missing: {why}", { size: size(end - start), why })}`)].join(" ");
     if (this.isWrapped) { this.#drawWrapped(shown); return; }
     this.#measure(shown * HEIGHT);
     if (this.follow) this.#scrollTo(Infinity);
@@ -99,9 +102,9 @@ class LogView {
     const from = this.follow ? Math.max(shown - WRAPPED, 0) : Math.max(Math.min(this.anchor ?? shown - WRAPPED, shown - WRAPPED), 0);
     this.anchor = from;
     const nodes = [];
-    if (from > 0) nodes.push(more("earlier", `${from.toLocaleString()} earlier lines`));
+    if (from > 0) nodes.push(more("earlier", say("{n} earlier lines", { n: number(from) })));
     for (let i = from; i < Math.min(from + WRAPPED, shown); i++) nodes.push(this.#line(lines.first + i, null));
-    if (from + WRAPPED < shown) nodes.push(more("later", `${(shown - from - WRAPPED).toLocaleString()} later lines`));
+    if (from + WRAPPED < shown) nodes.push(more("later", say("{n} later lines", { n: number(shown - from - WRAPPED) })));
     pad.style.height = "auto";
     pad.replaceChildren(...nodes);
     if (this.follow) view.scrollTop = view.scrollHeight;
@@ -118,8 +121,8 @@ class LogView {
     row.append(link);
     if (this.hasTimes) {
       const at = document.createElement("time"), ms = this.lines.timeOf(number);
-      at.textContent = ms ? new Date(ms).toLocaleTimeString([], { hour12: false }) : "";
-      if (ms) at.title = new Date(ms).toLocaleString();
+      at.textContent = ms ? new Date(ms).toLocaleTimeString(locale, { hour12: false }) : "";
+      if (ms) at.title = new Date(ms).toLocaleString(locale);
       row.append(at);
     }
     const body = document.createElement("span");
@@ -174,8 +177,9 @@ class LogView {
   }
 
   #tellHits(done) {
-    const n = this.hits.length.toLocaleString();
-    this.root.querySelector("[data-hits]").textContent = this.query ? `${this.hit >= 0 ? `${(this.hit + 1).toLocaleString()} of ` : ""}${n}${done ? "" : " …"}` : "";
+    const all = `${number(this.hits.length)}${done ? "" : " …"}`;
+    const told = this.hit >= 0 ? say("{n} of {all}", { n: number(this.hit + 1), all }) : all;
+    this.root.querySelector("[data-hits]").textContent = this.query ? told : "";
   }
 
   #jump(step) {
@@ -232,10 +236,10 @@ class LogView {
   }
 
   #ended(certificate) {
-    this.foot.textContent = `Certificate: ${certificate.text}`;
+    this.foot.textContent = `${say("Certificate:")} ${certificate.text}`;
     this.foot.title = `sha256 ${certificate.sha256}\nblake3 ${certificate.blake3}`;
     this.foot.className = certificate.complete ? "good" : "bad";
-    this.root.querySelector("[data-empty]").textContent = "The job wrote nothing.";
+    this.root.querySelector("[data-empty]").textContent = say("The job wrote nothing.");
     this.isEnded = true;
     this.#more();
   }
@@ -252,7 +256,7 @@ function more(what, text) {
 
 function size(bytes) {
   for (const [name, unit] of [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]]) if (bytes >= unit) return `${(bytes / unit).toFixed(1)} ${name}`;
-  return `${bytes} bytes`;
+  return say("{n} bytes", { n: bytes });
 }
 
 for (const root of document.querySelectorAll("[data-log]")) root.logView = new LogView(root);

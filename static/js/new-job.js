@@ -1,4 +1,6 @@
 // A new job: the form and the YAML say the same; what is wrong is said beside the line as one types, what it costs before the button.
+import { say } from "./words.js";
+
 const root = document.querySelector("[data-new-job]");
 if (root) {
   const text = root.querySelector("textarea[name=yaml]"), gutter = root.querySelector(".gutter"), faults = root.querySelector("[data-faults]");
@@ -44,7 +46,7 @@ if (root) {
     const item = document.createElement("li");
     if (kind) item.className = kind;
     const where = document.createElement("b");
-    where.textContent = [fault.line ? `line ${fault.line}` : "", fault.field].filter(Boolean).join(", ");
+    where.textContent = [fault.line ? say("line {n}", { n: fault.line }) : "", fault.field].filter(Boolean).join(", ");
     item.append(where, where.textContent ? ": " : "", fault.message);
     if (fault.line) item.addEventListener("click", () => goTo(fault.line));
     return item;
@@ -59,8 +61,9 @@ if (root) {
   function price(entries) {
     cost.replaceChildren(...entries.filter((e) => e.resource !== "jobs").map((entry) => {
       const part = document.createElement("div");
-      const tasks = entry.tasks > 1 ? ` × ${entry.tasks} tasks` : "";
-      const limit = entry.limit === null ? "no limit" : `${entry.scope} holds ${format(entry.used, entry.unit)} of ${format(entry.limit, entry.unit)}`;
+      const tasks = entry.tasks > 1 ? ` × ${say("{n} tasks", { n: entry.tasks })}` : "";
+      const limit = entry.limit === null ? say("no limit")
+        : say("{scope} holds {used} of {limit}", { scope: entry.scope, used: format(entry.used, entry.unit), limit: format(entry.limit, entry.unit) });
       part.textContent = `${entry.text}${tasks} · ${limit}`;
       if (!entry.fits) part.className = "form-error";
       return part;

@@ -2,6 +2,7 @@
 import "./time.js";
 import "./palette.js";
 import "./keys.js";
+import { say } from "./words.js";
 
 const html = document.documentElement;
 
@@ -23,7 +24,7 @@ async function copy(button) {
   const source = button.dataset.text ?? button.closest(".copy").querySelector("pre, code, input").textContent;
   await navigator.clipboard.writeText(source.trim());
   const before = button.textContent;
-  button.textContent = "Copied";
+  button.textContent = say("Copied");
   setTimeout(() => { button.textContent = before; }, 1200);
 }
 

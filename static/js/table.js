@@ -1,11 +1,13 @@
 // The list of jobs: selection with its bar, and rows that change in place. New rows wait behind "3 new" when one has scrolled,
 // filtered or paged; nothing jumps.
 import { live } from "./live.js";
-import { tick } from "./time.js";
+import { span, tick } from "./time.js";
+import { isEnglish, say } from "./words.js";
 
 const root = document.querySelector("[data-jobs]");
 if (root) {
   const bar = document.querySelector(".bulk"), pill = document.querySelector(".fresh");
+  const heard = new Map();
   let fresh = new Set();
 
   const chosen = () => [...document.querySelectorAll("input[name=job]:checked")];
@@ -17,7 +19,7 @@ if (root) {
   function select() {
     document.querySelectorAll("tr[data-id]").forEach((row) => row.classList.toggle("is-selected", row.querySelector("input[name=job]")?.checked ?? false));
     bar.hidden = !chosen().length;
-    bar.querySelector("b").textContent = `${chosen().length} selected`;
+    bar.querySelector("b").textContent = say("{n} selected", { n: chosen().length });
   }
 
   live().subscribe(root.dataset.topic, { event: update, resync: () => chosen().length || refresh() });
@@ -27,13 +29,11 @@ if (root) {
     if (!row) { if (root.dataset.first === "true") { fresh.add(job.id); arrived(); } return; }
     const state = row.querySelector(".state");
     state.className = `state ${job.is_stale ? "unknown" : job.state}`;
-    state.lastChild.textContent = job.is_stale ? "unknown" : job.state;
-    state.title = job.state_text;
-    const why = row.querySelector("[data-why]");
-    why.textContent = why.title = job.pending?.text ?? (job.state === "failed" ? (job.reason?.evidence || job.reason?.headline || "") : "");
+    state.lastChild.textContent = say(job.is_stale ? "unknown" : job.state);
+    told(row, state, job.state_text, job.pending?.text ?? (job.state === "failed" ? (job.reason?.evidence || job.reason?.headline || "") : ""));
     const where = row.querySelector("[data-where]");
     if (where && job.nodes?.length) {
-      where.textContent = job.nodes.length > 1 ? `${job.nodes[0]} + ${job.nodes.length - 1} more` : job.nodes[0];
+      where.textContent = job.nodes.length > 1 ? `${job.nodes[0]} + ${job.nodes.length - 1} ${say("more")}` : job.nodes[0];
       where.title = job.nodes.slice(0, 50).join(", ");
     }
     const time = row.querySelector("[data-took]");
@@ -41,19 +41,24 @@ if (root) {
       time.innerHTML = '<time data-rel="span"></time>';
       time.firstChild.dateTime = job.started_at;
       tick(row);
-    } else if (time && job.finished_at && job.started_at) time.textContent = took(job);
+    } else if (time && job.finished_at && job.started_at) time.textContent = span((new Date(job.finished_at) - new Date(job.started_at)) / 1000);
   }
 
-  function took(job) {
-    const s = (new Date(job.finished_at) - new Date(job.started_at)) / 1000;
-    return s < 90 ? `${Math.round(s)} s` : s < 3600 ? `${Math.floor(s / 60)} min` : `${Math.floor(s / 3600)}h ${String(Math.floor(s / 60) % 60).padStart(2, "0")}m`;
+  // Events tell sentences in English; where the page speaks another language, the server is asked for the rows once they have changed.
+  function told(row, state, text, reason) {
+    const why = row.querySelector("[data-why]");
+    if (isEnglish) { state.title = text; why.textContent = why.title = reason; return; }
+    if (!reason) why.textContent = why.title = "";
+    if (heard.get(row.dataset.id) === text + reason) return;
+    heard.set(row.dataset.id, text + reason);
+    told.timer ??= setTimeout(() => { told.timer = null; if (!chosen().length) refresh(); }, 1000);
   }
 
   function arrived() {
     const isAway = window.scrollY > 80 || chosen().length || root.dataset.filtered === "true";
     if (!isAway) { clearTimeout(arrived.timer); arrived.timer = setTimeout(() => (chosen().length ? arrived() : refresh()), 250); return; }
     pill.hidden = false;
-    pill.textContent = `${fresh.size} new`;
+    pill.textContent = say("{n} new", { n: fresh.size });
   }
 
   async function refresh() {

@@ -1,27 +1,32 @@
 // Relative times that tick, with the absolute one on hover, in the reader's zone; durations as "2h 04m".
+import { locale, say } from "./words.js";
+
 export function span(seconds) {
   const s = Math.max(Math.floor(seconds), 0);
-  if (s < 90) return `${s} s`;
+  if (s < 90) return say("{n} s", { n: s });
   const m = Math.floor(s / 60), h = Math.floor(s / 3600);
-  if (m < 60) return `${m} min`;
-  if (h < 48) return `${h}h ${String(m % 60).padStart(2, "0")}m`;
-  return `${Math.floor(h / 24)}d ${String(h % 24).padStart(2, "0")}h`;
+  if (m < 60) return say("{n} min", { n: m });
+  if (h < 48) return say("{h}h {m}m", { h, m: String(m % 60).padStart(2, "0") });
+  return say("{d}d {h}h", { d: Math.floor(h / 24), h: String(h % 24).padStart(2, "0") });
 }
 
 export function tick(root = document) {
   const now = Date.now();
   for (const at of root.querySelectorAll("time[data-rel]")) {
     const then = new Date(at.dateTime);
-    if (!at.title) at.title = then.toLocaleString();
+    if (!at.title) at.title = then.toLocaleString(locale);
     const text = at.dataset.rel === "span" ? span((now - then) / 1000) : ago((now - then) / 1000);
     if (at.textContent !== text) at.textContent = text;
   }
 }
 
-function ago(seconds) {
-  return seconds < 5 ? "just now" : seconds < 0 ? `in ${span(-seconds)}` : `${span(seconds)} ago`;
+export function ago(seconds) {
+  if (seconds < -5) return say("in {time}", { time: span(-seconds) });
+  return seconds < 5 ? say("just now") : say("{time} ago", { time: span(seconds) });
 }
 
-tick();
-setInterval(tick, 1000);
-document.addEventListener("htmx:afterSettle", () => tick());
+if (globalThis.document) {
+  tick();
+  setInterval(tick, 1000);
+  document.addEventListener("htmx:afterSettle", () => tick());
+}

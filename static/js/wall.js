@@ -1,7 +1,10 @@
 // The GPU wall: each node a small block of cells, one for each GPU, on one canvas. 16,000 cells are drawn in a few milliseconds.
 // The pointer or the arrow keys name a node, its GPU and its jobs; a click or Enter opens the node. Filters live in the URL.
+import { count, say } from "./words.js";
+
 const COLOURS = ["accent", "line-strong", "warn", "failed", "panel", "focus"];
 const KINDS = ["free", "used", "drained", "down"];
+const TITLES = { free: say("free"), used: say("used"), drained: say("drained"), down: say("down") };
 const EVERY = 30_000;
 
 document.querySelectorAll("[data-wall]").forEach((root) => begin(root));
@@ -41,9 +44,9 @@ function begin(root) {
   }
 
   function fill(filter, words, asked) {
-    const all = { cluster: "all clusters", type: "all types", partition: "all partitions", state: "all states" }[filter.dataset.by];
+    const all = { cluster: say("all clusters"), type: say("all types"), partition: say("all partitions"), state: say("all states") }[filter.dataset.by];
     const chosen = filter.options.length ? filter.value : asked;
-    filter.replaceChildren(new Option(all, ""), ...words.map((word) => new Option(word, word)));
+    filter.replaceChildren(new Option(all, ""), ...words.map((word) => new Option(filter.dataset.by === "state" ? TITLES[word] : word, word)));
     filter.value = words.includes(chosen) ? chosen : "";
     filter.hidden = words.length < 2 || (filter.dataset.by === "cluster" && Boolean(root.dataset.cluster));
   }
@@ -63,10 +66,10 @@ function begin(root) {
       && (state < 0 || [...Array(node[3]).keys()].some((gpu) => kind(node, gpu) === state)));
     const counts = [0, 0, 0, 0];
     for (const { node } of shown) for (let gpu = 0; gpu < node[3]; gpu++) counts[kind(node, gpu)]++;
-    KINDS.forEach((word, i) => { root.querySelector(`[data-n=${word}]`).textContent = counts[i].toLocaleString("en"); });
+    KINDS.forEach((word, i) => { root.querySelector(`[data-n=${word}]`).textContent = count(counts[i]); });
     const total = counts.reduce((a, b) => a + b, 0);
-    root.querySelector("[data-sum]").textContent = `${counts[1].toLocaleString("en")} of ${total.toLocaleString("en")} used, ${shown.length.toLocaleString("en")} nodes`;
-    canvas.setAttribute("aria-label", KINDS.map((word, i) => `${counts[i]} ${word}`).join(", "));
+    root.querySelector("[data-sum]").textContent = say("{used} of {all} used, {n} nodes", { used: count(counts[1]), all: count(total), n: count(shown.length) });
+    canvas.setAttribute("aria-label", KINDS.map((word, i) => `${counts[i]} ${TITLES[word]}`).join(", "));
     at = -1;
     tip.hidden = true;
     draw();
@@ -145,9 +148,9 @@ function begin(root) {
     if (found < 0) return;
     const { node, place } = shown[found], number = Math.min(gpu, node[3] - 1), jobs = wall.jobs[place] ?? [];
     const head = document.createElement("b");
-    head.textContent = `${node[0]} · GPU ${number}: ${KINDS[kind(node, number)]}`;
+    head.textContent = `${node[0]} · GPU ${number}: ${TITLES[KINDS[kind(node, number)]]}`;
     const used = [...Array(node[3]).keys()].filter((n) => kind(node, n) === 1).length;
-    tip.replaceChildren(head, `${wall.clusters[node[1]].name} · ${node[5].map((t) => wall.types[t]).join(", ")} · ${used} of ${node[3]} used · ${wall.states[node[2]]}`,
+    tip.replaceChildren(head, `${wall.clusters[node[1]].name} · ${node[5].map((t) => wall.types[t]).join(", ")} · ${say("{n} of {all} used", { n: used, all: node[3] })} · ${say(wall.states[node[2]])}`,
       ...jobs.slice(0, 4).flatMap(([n, title]) => [document.createElement("br"), `#${n} ${title}`]));
     const x = (found % layout.columns) * layout.wide, y = Math.floor(found / layout.columns) * layout.high;
     tip.style.left = `${Math.max(0, Math.min(x, canvas.clientWidth - tip.offsetWidth))}px`;

@@ -8,6 +8,7 @@ from typing import Any
 from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import pgettext
 
 from portal.core.audit.diff import details_of, diff_of
 from portal.languages import sentences
@@ -62,10 +63,12 @@ def span(seconds: Any) -> str:
     """Seconds as "4 s", "12 min", "2h 04m", "3d 02h"."""
     s = int(seconds or 0)
     if s < 90:
-        return f"{s} s" if s >= 10 or not isinstance(seconds, float) else f"{seconds:.1f} s"
+        return pgettext("js", "{n} s").format(n=s if s >= 10 or not isinstance(seconds, float) else f"{seconds:.1f}")
     if s < 3600:
-        return f"{s // 60} min"
-    return f"{s // 3600}h {s // 60 % 60:02d}m" if s < 172800 else f"{s // 86400}d {s // 3600 % 24:02d}h"
+        return pgettext("js", "{n} min").format(n=s // 60)
+    if s < 172800:
+        return pgettext("js", "{h}h {m}m").format(h=s // 3600, m=f"{s // 60 % 60:02d}")
+    return pgettext("js", "{d}d {h}h").format(d=s // 86400, h=f"{s // 3600 % 24:02d}")
 
 
 @register.filter

@@ -6,7 +6,9 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
+from portal.languages.sentences import told
 from workspaces import selectors
 from workspaces.actors import Actor
 from workspaces.announcements import DISMISSED, announced_to
@@ -48,12 +50,12 @@ def shell(request: HttpRequest) -> dict[str, Any]:
 
 def _palette(nav: list[dict[str, Any]], slug: str) -> list[dict[str, str]]:
     """What the command palette knows without asking: pages and actions."""
-    return [{"title": "New job", "note": "c", "url": f"/{slug}/jobs/new"},
-            *({"title": item["name"], "note": f"g {item['key']}", "url": item["url"]} for item in nav),
-            {"title": "My running jobs", "note": "", "url": f"/{slug}/jobs?owner=me&state=running"},
-            {"title": "Failed jobs", "note": "", "url": f"/{slug}/jobs?state=failed"},
-            {"title": "Why can somebody …?", "note": "", "url": f"/{slug}/access"},
-            {"title": "API documentation", "note": "", "url": "/api/docs/"}]
+    return [{"title": _("New job"), "note": "c", "url": f"/{slug}/jobs/new"},
+            *({"title": told(item["name"]), "note": f"g {item['key']}", "url": item["url"]} for item in nav),
+            {"title": _("My running jobs"), "note": "", "url": f"/{slug}/jobs?owner=me&state=running"},
+            {"title": _("Failed jobs"), "note": "", "url": f"/{slug}/jobs?state=failed"},
+            {"title": _("Why can somebody …?"), "note": "", "url": f"/{slug}/access"},
+            {"title": _("API documentation"), "note": "", "url": "/api/docs/"}]
 
 
 def _nav(request: HttpRequest, actor: Actor, slug: str) -> list[dict[str, Any]]:

@@ -60,4 +60,4 @@ def _write(language: str, found: dict[tuple[str, str], Message]) -> list[str]:
 
 def _made(language: str, messages: dict[tuple[str, str], Message]) -> list[tuple[Path, bytes]]:
     return [(_path(language).with_suffix(".mo"), catalogue.compiled(messages.values())),
-            (settings.ROOT / "static" / "js" / "words" / f"{language}.js", scripts.module(messages.values()))]
+            (settings.ROOT / "static" / "js" / "words" / f"{language}.js", scripts.script(messages.values()))]
