@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workspaces', '0041_suspension'),
+        ('workspaces', '0014_suspension'),
     ]
 
     operations = [

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workspaces', '0044_quota_requests'),
+        ('workspaces', '0017_quota_requests'),
     ]
 
     operations = [

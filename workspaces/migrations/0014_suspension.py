@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workspaces', '0040_announcements'),
+        ('workspaces', '0013_announcements'),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workspaces', '0042_impersonation'),
+        ('workspaces', '0015_impersonation'),
     ]
 
     operations = [

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workspaces', '0045_team_rules'),
+        ('workspaces', '0018_team_rules'),
     ]
 
     operations = [

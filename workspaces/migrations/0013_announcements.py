@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workspaces', '0020_quota_guarantees'),
+        ('workspaces', '0012_quota_guarantees'),
     ]
 
     operations = [

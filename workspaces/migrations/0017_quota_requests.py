@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('workspaces', '0043_guide'),
+        ('workspaces', '0016_guide'),
     ]
 
     operations = [
