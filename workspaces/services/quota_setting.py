@@ -8,15 +8,15 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Sum
+from django.db.models import Q, Sum
 
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.events import Fact, record
 from portal.core.hints import hint
 from workspaces.actors import Actor, authorize
-from workspaces.models import Membership, Organization, Quota, Team
+from workspaces.models import Membership, Organization, Quota, Team, User
 from workspaces.permissions import Permission
-from workspaces.quotas import ORG, RESOURCE_UNITS, Meter
+from workspaces.quotas import ORG, RESOURCE_UNITS, USER, Meter
 from workspaces.services.quota import lock, standing_of, write
 
 MOST = 2000          # changes at once
@@ -150,8 +150,9 @@ def amount_of(resource: str, amount: float | None, field: str) -> int | None:
 def _subjects(org: Organization, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], UUID]:
     """Whose, by scope and name; a statement for the teams and one for the people. Raises InvalidInput, NotFound."""
     teams = dict(Team.objects.filter(slug__in=[name for scope, name in wanted if scope == "team"]).values_list("slug", "id"))
-    people = dict(Membership.objects.filter(user__email__in=[name.lower() for scope, name in wanted if scope == "user"])
-                  .values_list("user__email", "user_id"))
+    known = Q(id__in=Membership.objects.values("user_id")) | Q(id__in=Quota.objects.filter(scope=USER).values("subject_id"))    # also who left
+    emails = [name.lower() for scope, name in wanted if scope == "user"]
+    people = dict(User.objects.filter(known, email__in=emails).values_list("email", "id")) if emails else {}
     return {(scope, name): _subject(org, scope, name, teams, people) for scope, name in wanted}
 
 
