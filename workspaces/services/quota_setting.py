@@ -20,6 +20,8 @@ from workspaces.quotas import ORG, RESOURCE_UNITS, USER, Meter
 from workspaces.services.quota import lock, standing_of, write
 
 MOST = 2000          # changes at once
+RESOURCES = 50       # that they are about: their meters stay locked meanwhile
+COUNTED = 2**63      # what a meter cannot hold
 
 
 class _Keep:
@@ -68,6 +70,8 @@ def meters_of(org: Organization, changes: Sequence[Wanted]) -> dict[Meter, Wante
     if not 0 < len(changes) <= MOST:
         raise InvalidInput.at("changes", f"must be 1 to {MOST}")
     subjects = _subjects(org, {(change.scope, change.subject) for change in changes})
+    if len({change.resource for change in changes}) > RESOURCES:
+        raise InvalidInput.at("changes", f"must be about {RESOURCES} resources at most")
     found: dict[Meter, Wanted] = {}
     for change in changes:
         check_resource(change.resource)
@@ -89,12 +93,22 @@ def _apply(row: Quota, change: Wanted) -> None:
         raise InvalidInput.at("guaranteed", f"of {_name(change)} is above its limit")
 
 
+def _by_resource(rows: Mapping[Meter, Quota]) -> dict[str, list[tuple[Meter, Quota]]]:
+    """Those of teams and people."""
+    found: dict[str, list[tuple[Meter, Quota]]] = {meter.resource: [] for meter in rows}
+    for meter, row in rows.items():
+        if meter.scope != ORG:
+            found[meter.resource].append((meter, row))
+    return found
+
+
 def _check(rows: Mapping[Meter, Quota]) -> None:
     """No more is guaranteed than the organization may hold."""
+    inside = _by_resource(rows)
     for meter, row in rows.items():
         if meter.scope != ORG or row.limit is None:
             continue
-        ours = [r for m, r in rows.items() if m.scope != ORG and m.resource == meter.resource]
+        ours = [r for _, r in inside[meter.resource]]
         others = (Quota.objects.filter(resource=meter.resource, guaranteed__gt=0).exclude(id__in=[r.id for r in ours])
                   .aggregate(n=Sum("guaranteed"))["n"] or 0)
         if (total := others + sum(r.guaranteed for r in ours)) > row.limit:
@@ -104,11 +118,12 @@ def _check(rows: Mapping[Meter, Quota]) -> None:
 
 def _keep_promises(org: Organization, rows: Mapping[Meter, Quota], before: Mapping[Meter, Any]) -> None:
     """What the organization's meters keep free follows the guarantees."""
-    changed = []
+    changed, inside = [], _by_resource(rows)
     for meter, row in rows.items():
         if meter.scope == ORG:
-            more = sum(standing_of(r).idle - before[m].idle for m, r in rows.items() if m.scope != ORG and m.resource == meter.resource)
-            row.promised += more
+            row.promised += sum(standing_of(r).idle - before[m].idle for m, r in inside[meter.resource])
+            if row.promised >= COUNTED:
+                raise InvalidInput.at("guaranteed", f"{meter.resource} would be more than can be counted in total")
             changed.append((row, standing_of(row)))
     write(changed)
 
@@ -144,6 +159,8 @@ def amount_of(resource: str, amount: float | None, field: str) -> int | None:
         return None
     if not 0 <= amount < 2**53:
         raise InvalidInput.at(field, "must be a number not below 0, or null for none")
+    if round(amount, 3 if resource == "cpu" else 0) != amount:
+        raise InvalidInput.at(field, "must have three decimals at most" if resource == "cpu" else "must be a whole number")
     return round(amount * 1000) if resource == "cpu" else int(amount)
 
 
