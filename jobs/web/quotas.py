@@ -102,8 +102,8 @@ def _amount(resource: str, text: str) -> Any:
         return None
     scale = SIZES.get(text.removesuffix("B")[-2:].lower(), 1) if resource.strip() == "memory" else 1
     try:
-        return float(text.removesuffix("B")[:-2] if scale > 1 else text) * scale
-    except ValueError:
+        return round(float(text.removesuffix("B")[:-2]) * scale) if scale > 1 else float(text)
+    except (ValueError, OverflowError):
         raise InvalidInput.at("limit", _("%(text)r is no amount; write 32, 64Gi for memory, or none") % {"text": text[:40]}) from None
 
 

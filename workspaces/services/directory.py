@@ -20,6 +20,7 @@ from portal.core.events import record_all
 from workspaces.models import AccessToken, GroupRule, Identity, Membership, Organization, Provider, TeamMembership, User
 from workspaces.permissions import OrgRole
 from workspaces.planning import Change, Clash, Known, Newcomer, Person, Plan, Rule, Seat, World, plan
+from workspaces.services.quota_ends import end_guarantees
 from workspaces.services.told import facts_of
 from workspaces.tenancy.scope import platform_scope
 
@@ -118,6 +119,7 @@ def apply(made: Plan, provider: Provider, *, actor: str) -> None:
             for some in _chunks([k.user_id for k in known]):
                 User.objects.filter(id__in=some, suspended_at=None).update(is_active=is_active)
         _end_tokens(made)
+        _end_guarantees(made, actor)
     record_all(facts_of(made, provider, actor))
 
 
@@ -244,6 +246,16 @@ def _end_tokens(made: Plan) -> None:
         where = {name: value for name, value in (("org_id", org_id), ("team_id", team_id)) if value}
         for some in _chunks(users):
             AccessToken.objects.filter(user_id__in=some, revoked_at=None, **where).update(revoked_at=clock.now())
+
+
+def _end_guarantees(made: Plan, actor: str) -> None:
+    """Of whom the plan takes out of an organization."""
+    left: dict[UUID, list[UUID]] = {}
+    for change in made.changes:
+        if change.is_loss and change.seat.team_id is None:
+            left.setdefault(change.seat.org_id, []).append(change.seat.user_id)
+    for org_id in sorted(left):
+        end_guarantees(org_id, left[org_id], by=actor)
 
 
 def _chunks(values: Sequence[Any]) -> list[Sequence[Any]]:

@@ -15,6 +15,7 @@ from workspaces.models.access import SERVICE_DOMAIN
 from workspaces.permissions import OrgRole, Permission, TeamRole
 from workspaces.services.giving import check_org_role, check_org_role_of, check_team_role, may_lead
 from workspaces.services.naming import alone_in, check_slug, clean_name
+from workspaces.services.quota_ends import end_guarantees
 from workspaces.services.tokens import revoke_tokens_of
 from workspaces.tenancy.scope import org_scope
 
@@ -144,6 +145,7 @@ def remove_member(*, actor: Actor, org: Organization, email: str) -> None:
     teams = dict(seats.order_by("team__slug").values_list("team__slug", "role"))
     seats.delete()
     revoke_tokens_of(membership.user_id, by=actor.email)
+    end_guarantees(org.id, [membership.user_id], by=actor.email)
     membership.delete()
     _record("member.removed", actor, org.id, "user", membership.user_id, name=email, before={"role": membership.role, "teams": teams})
 

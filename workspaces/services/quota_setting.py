@@ -8,18 +8,20 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Sum
+from django.db.models import Q, Sum
 
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.events import Fact, record
 from portal.core.hints import hint
 from workspaces.actors import Actor, authorize
-from workspaces.models import Membership, Organization, Quota, Team
+from workspaces.models import Membership, Organization, Quota, Team, User
 from workspaces.permissions import Permission
-from workspaces.quotas import ORG, RESOURCE_UNITS, Meter
+from workspaces.quotas import ORG, RESOURCE_UNITS, USER, Meter
 from workspaces.services.quota import lock, standing_of, write
 
 MOST = 2000          # changes at once
+RESOURCES = 50       # that they are about: their meters stay locked meanwhile
+COUNTED = 2**63      # what a meter cannot hold
 
 
 class _Keep:
@@ -68,6 +70,8 @@ def meters_of(org: Organization, changes: Sequence[Wanted]) -> dict[Meter, Wante
     if not 0 < len(changes) <= MOST:
         raise InvalidInput.at("changes", f"must be 1 to {MOST}")
     subjects = _subjects(org, {(change.scope, change.subject) for change in changes})
+    if len({change.resource for change in changes}) > RESOURCES:
+        raise InvalidInput.at("changes", f"must be about {RESOURCES} resources at most")
     found: dict[Meter, Wanted] = {}
     for change in changes:
         check_resource(change.resource)
@@ -89,12 +93,22 @@ def _apply(row: Quota, change: Wanted) -> None:
         raise InvalidInput.at("guaranteed", f"of {_name(change)} is above its limit")
 
 
+def _by_resource(rows: Mapping[Meter, Quota]) -> dict[str, list[tuple[Meter, Quota]]]:
+    """Those of teams and people."""
+    found: dict[str, list[tuple[Meter, Quota]]] = {meter.resource: [] for meter in rows}
+    for meter, row in rows.items():
+        if meter.scope != ORG:
+            found[meter.resource].append((meter, row))
+    return found
+
+
 def _check(rows: Mapping[Meter, Quota]) -> None:
     """No more is guaranteed than the organization may hold."""
+    inside = _by_resource(rows)
     for meter, row in rows.items():
         if meter.scope != ORG or row.limit is None:
             continue
-        ours = [r for m, r in rows.items() if m.scope != ORG and m.resource == meter.resource]
+        ours = [r for _, r in inside[meter.resource]]
         others = (Quota.objects.filter(resource=meter.resource, guaranteed__gt=0).exclude(id__in=[r.id for r in ours])
                   .aggregate(n=Sum("guaranteed"))["n"] or 0)
         if (total := others + sum(r.guaranteed for r in ours)) > row.limit:
@@ -104,11 +118,12 @@ def _check(rows: Mapping[Meter, Quota]) -> None:
 
 def _keep_promises(org: Organization, rows: Mapping[Meter, Quota], before: Mapping[Meter, Any]) -> None:
     """What the organization's meters keep free follows the guarantees."""
-    changed = []
+    changed, inside = [], _by_resource(rows)
     for meter, row in rows.items():
         if meter.scope == ORG:
-            more = sum(standing_of(r).idle - before[m].idle for m, r in rows.items() if m.scope != ORG and m.resource == meter.resource)
-            row.promised += more
+            row.promised += sum(standing_of(r).idle - before[m].idle for m, r in inside[meter.resource])
+            if row.promised >= COUNTED:
+                raise InvalidInput.at("guaranteed", f"{meter.resource} would be more than can be counted in total")
             changed.append((row, standing_of(row)))
     write(changed)
 
@@ -144,14 +159,17 @@ def amount_of(resource: str, amount: float | None, field: str) -> int | None:
         return None
     if not 0 <= amount < 2**53:
         raise InvalidInput.at(field, "must be a number not below 0, or null for none")
+    if round(amount, 3 if resource == "cpu" else 0) != amount:
+        raise InvalidInput.at(field, "must have three decimals at most" if resource == "cpu" else "must be a whole number")
     return round(amount * 1000) if resource == "cpu" else int(amount)
 
 
 def _subjects(org: Organization, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], UUID]:
     """Whose, by scope and name; a statement for the teams and one for the people. Raises InvalidInput, NotFound."""
     teams = dict(Team.objects.filter(slug__in=[name for scope, name in wanted if scope == "team"]).values_list("slug", "id"))
-    people = dict(Membership.objects.filter(user__email__in=[name.lower() for scope, name in wanted if scope == "user"])
-                  .values_list("user__email", "user_id"))
+    known = Q(id__in=Membership.objects.values("user_id")) | Q(id__in=Quota.objects.filter(scope=USER).values("subject_id"))    # also who left
+    emails = [name.lower() for scope, name in wanted if scope == "user"]
+    people = dict(User.objects.filter(known, email__in=emails).values_list("email", "id")) if emails else {}
     return {(scope, name): _subject(org, scope, name, teams, people) for scope, name in wanted}
 
 

@@ -74,6 +74,6 @@ def _amount(text: str) -> float | None:
     head = text.rstrip("iBb")
     unit = _UNITS.get(head[-1:].upper(), 1)
     try:
-        return float(head[:-1] if unit > 1 else head) * unit
-    except ValueError as error:
+        return round(float(head[:-1]) * unit) if unit > 1 else float(head)
+    except (ValueError, OverflowError) as error:
         raise InvalidInput(f"{text} is no amount: write a number, for memory also 512G, or none") from error

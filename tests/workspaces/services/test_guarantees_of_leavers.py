@@ -1,0 +1,63 @@
+"""Guarantees of people who leave: nothing is kept free for them any longer, and what was left behind can be lifted."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import transaction
+
+from portal.core.models import Event
+from workspaces.models import GroupRule, Provider, Quota
+from workspaces.quotas import meters
+from workspaces.services import Wanted, remove_member, set_quotas
+from workspaces.services.directory import Person, sync_people
+from workspaces.services.quota import hold
+from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
+
+
+def guarantee(story, email, amount):
+    with org_scope(story.atlas.id):
+        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[
+            Wanted("org", "", "gpu", 8), Wanted("team", "vision", "gpu", None, 1), Wanted("user", email, "gpu", 6, amount)])
+
+
+def standings():
+    with platform_scope("test"):
+        rows = Quota.objects.filter(resource="gpu").values_list("scope", "limit", "guaranteed", "promised")
+        return {scope: tuple(more) for scope, *more in rows}
+
+
+@pytest.mark.parametrize("used", [0, 1, 5])
+def test_nothing_is_kept_free_for_whom_is_removed_and_the_trail_tells_it(story, used):
+    guarantee(story, story.ben.email, 3)
+    if used:
+        with platform_scope("test"), transaction.atomic():
+            assert hold(meters(story.atlas.id, story.speech.id, story.ben.id, {"gpu": used})) is None
+    with org_scope(story.atlas.id):
+        remove_member(actor=story.actor(story.ada), org=story.atlas, email=story.ben.email)
+    found = standings()
+    assert (found["user"], found["org"][2]) == ((6, 0, 0), 1)
+    fact = Event.objects.filter(kind="quota.changed").order_by("position").last()
+    named = "gpu of user ben@atlas.example"
+    assert (fact.actor, fact.data["before"]) == ("ada@atlas.example", {named: {"limit": 6, "guaranteed": 3}})
+    assert fact.data["after"] == {named: {"limit": 6, "guaranteed": 0}}
+
+
+def test_nothing_is_kept_free_for_whom_a_directory_no_longer_names(story):
+    provider = Provider.objects.create(kind="ldap", slug="corp", name="Corp", org=story.atlas)
+    GroupRule.objects.create(provider=provider, position=1, group="*", org=story.atlas, role="member")
+    people = [Person(f"uuid-{n}", f"p{n}@corp.example", f"Person {n}", f"p{n}", frozenset()) for n in range(3)]
+    with no_scope():
+        sync_people(provider, people)
+    guarantee(story, "p0@corp.example", 3)
+    with no_scope():
+        assert sync_people(provider, people[1:]).is_done
+    assert (standings()["user"], standings()["org"][2]) == ((6, 0, 0), 1)
+    assert Event.objects.filter(kind="quota.changed").order_by("position").last().actor == "directory corp"
+
+
+def test_a_quota_of_somebody_who_left_can_be_lifted(story):
+    guarantee(story, story.ben.email, 3)
+    with org_scope(story.atlas.id):
+        remove_member(actor=story.actor(story.ada), org=story.atlas, email=story.ben.email)
+        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted("user", story.ben.email, "gpu", None)])
+    assert standings()["user"] == (None, 0, 0)

@@ -1,0 +1,63 @@
+"""Limits and guarantees at their bounds: what cannot be counted is refused, and nothing is cut in silence."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import pytest
+from django.http import QueryDict
+
+from jobs.web.quotas import changes_in
+from portal.core.errors import InvalidInput
+from workspaces.models import Quota
+from workspaces.services import Wanted, set_quotas
+from workspaces.services.quota_setting import RESOURCES
+from workspaces.tenancy.scope import org_scope
+
+
+def form(**fields: str) -> QueryDict:
+    return QueryDict(urlencode(fields))
+
+
+def put(story, *changes):
+    with org_scope(story.atlas.id):
+        return set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted(*change) for change in changes])
+
+
+def test_guarantees_that_together_cannot_be_counted_are_refused(story):
+    most = 2**53 - 1
+    put(story, ("team", "vision", "cpu", None, most))
+    with pytest.raises(InvalidInput, match="more than can be counted"):
+        put(story, ("team", "speech", "cpu", None, most))
+    with org_scope(story.atlas.id):
+        assert Quota.objects.get(scope="org", resource="cpu").promised == most * 1000
+
+
+def test_a_change_is_about_so_many_resources_at_most(story):
+    some = [("team", "vision", f"gpu.t{n}", n) for n in range(RESOURCES + 1)]
+    with pytest.raises(InvalidInput, match=f"{RESOURCES} resources"):
+        put(story, *some)
+    assert len(put(story, *some[1:])) == RESOURCES
+
+
+@pytest.mark.parametrize(("resource", "amount"), [("gpu", 0.5), ("gpu.h100", 1.5), ("jobs", 0.1), ("memory", 0.5), ("cpu", 0.0005)])
+@pytest.mark.parametrize("field", ["limit", "guaranteed"])
+def test_a_fraction_of_what_is_counted_whole_is_refused_and_not_cut(story, resource, amount, field):
+    with pytest.raises(InvalidInput) as refused:
+        put(story, ("team", "vision", resource, *((amount,) if field == "limit" else (None, amount))))
+    assert refused.value.data["errors"][0]["field"] == field
+
+
+@pytest.mark.parametrize(("resource", "text", "stored"), [
+    ("cpu", "0.125", 125), ("memory", "0.3Gi", 322122547), ("gpu", "2", 2), ("cpu", "0.001", 1)])
+def test_thousandths_of_a_core_and_sizes_with_a_unit_are_taken(story, resource, text, stored):
+    change = changes_in(form(who="team:vision", resource=resource, limit=text, guaranteed=""))
+    with org_scope(story.atlas.id):
+        [row] = set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=change)
+    assert row.limit == stored
+
+
+@pytest.mark.parametrize("text", ["infGi", "nanGi", "1e400Gi"])
+def test_a_size_that_is_no_number_is_refused(text):
+    with pytest.raises(InvalidInput):
+        changes_in(form(who="team:vision", resource="memory", limit=text, guaranteed=""))
