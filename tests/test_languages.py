@@ -160,6 +160,16 @@ def test_a_duration_is_told_as_the_page_will_tick_it(seconds, english, said):
             assert span(seconds) == text
 
 
+@pytest.mark.parametrize(("english", "said"), [
+    ("queued, for 4 s", "대기, 4초 경과"), ("succeeded, 2h 04m ago", "성공, 2시간 04분 전"),
+    ("running, Slurm says so, 12 min ago", "실행 중, Slurm에서 12분 전 확인"),
+    ("unknown, cluster night silent for 3d 02h, last seen running", "알 수 없음, 클러스터 night 무응답 3일 02시간, 마지막 상태: 실행 중"),
+    ("vision, for 4 s", "vision, for 4 s")])
+def test_a_state_with_its_source_and_age_is_told_in_the_readers_language(english, said):
+    with translation.override("ko"):
+        assert told(english) == said
+
+
 def test_a_duration_of_the_browsers_is_no_shape_of_a_sentence():
     with translation.override("ko"):
         assert told("a long, long ago") == "a long, long ago" and told("what he selected") == "what he selected"

@@ -13,6 +13,8 @@ from typing import Any, cast
 from django.utils.translation import get_language
 from django.utils.translation.trans_real import translation
 
+from portal.languages import states
+
 _FIELD = re.compile(r"\{(\w+)\}")
 _END = re.compile(r"(?<=[.!?…]) +(?=[A-Z\"“{#`0-9])")
 
@@ -20,7 +22,7 @@ _END = re.compile(r"(?<=[.!?…]) +(?=[A-Z\"“{#`0-9])")
 def told(text: str) -> str:
     """The same in the language that is active; English as it came."""
     language = get_language() or "en"
-    return text if language.startswith("en") else _told(language, text)
+    return text if language.startswith("en") else states.told(text) or _told(language, text)
 
 
 @lru_cache(8192)

@@ -52,6 +52,7 @@ globalThis.words = {
  "stopping": "停止中",
  "submitted": "投入済み",
  "succeeded": "成功",
+ "this machine": "このマシン",
  "time": "時刻",
  "unknown": "不明",
  "used": "使用中",

@@ -52,6 +52,7 @@ globalThis.words = {
  "stopping": "중지 중",
  "submitted": "제출됨",
  "succeeded": "성공",
+ "this machine": "이 컴퓨터",
  "time": "시각",
  "unknown": "알 수 없음",
  "used": "사용 중",
