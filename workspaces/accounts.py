@@ -47,6 +47,13 @@ class AccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 
+    def is_safe_url(self, url: str) -> bool:
+        """What is no address at all is none to go on to."""
+        try:
+            return bool(super().is_safe_url(url))
+        except ValueError:
+            return False
+
     def send_password_reset_mail(self, user: Any, email: str, context: dict[str, Any]) -> None:
         """By the link on the sign-in page."""
         tell_of(user, "password.reset_asked")
