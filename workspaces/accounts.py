@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.forms import LoginForm
@@ -14,9 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.core.errors import PortalError
 from workspaces.actors import CLOSED, ONLY_ORG
-from workspaces.models import Membership, User
 from workspaces.sso.sessions import has_no_other_way, worth_of
-from workspaces.tenancy.scope import platform_scope
 from workspaces.trail import tell_of
 
 
@@ -50,6 +47,13 @@ class AccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 
+    def is_safe_url(self, url: str) -> bool:
+        """What is no address at all is none to go on to."""
+        try:
+            return bool(super().is_safe_url(url))
+        except ValueError:
+            return False
+
     def send_password_reset_mail(self, user: Any, email: str, context: dict[str, Any]) -> None:
         """By the link on the sign-in page."""
         tell_of(user, "password.reset_asked")
@@ -65,10 +69,3 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def populate_username(self, request: HttpRequest, user: Any) -> None:
         """There are no user names: the e-mail address is the name."""
-
-
-def is_alone_in(user_id: UUID, org_id: UUID) -> bool:
-    """A person of that organization who has no other way in: no password, no other organization, not an operator."""
-    with platform_scope("whose account it is"):
-        user = User.objects.get(id=user_id)
-        return not (user.has_usable_password() or user.is_operator or Membership.objects.filter(user=user).exclude(org_id=org_id).exists())

@@ -17,8 +17,12 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "co": lambda a, b: isinstance(a, str) and isinstance(b, str) and b in a,
     "sw": lambda a, b: isinstance(a, str) and isinstance(b, str) and a.startswith(b),
     "ew": lambda a, b: isinstance(a, str) and isinstance(b, str) and a.endswith(b),
-    "gt": lambda a, b: type(a) is type(b) and a > b, "ge": lambda a, b: type(a) is type(b) and a >= b,
-    "lt": lambda a, b: type(a) is type(b) and a < b, "le": lambda a, b: type(a) is type(b) and a <= b}
+    "gt": lambda a, b: _ordered(a, b) and a > b, "ge": lambda a, b: _ordered(a, b) and a >= b,
+    "lt": lambda a, b: _ordered(a, b) and a < b, "le": lambda a, b: _ordered(a, b) and a <= b}
+
+
+def _ordered(a: Any, b: Any) -> bool:
+    return type(a) is type(b) and isinstance(a, (str, int, float)) and not isinstance(a, bool)
 
 
 def parse(text: str) -> Predicate:
@@ -35,7 +39,7 @@ def parse(text: str) -> Predicate:
 def equals(text: str) -> tuple[str, str] | None:
     """The attribute and the value of a filter that is `name eq "value"` and nothing else: most are, and an index answers them."""
     found = re.fullmatch(r'\s*([A-Za-z]+)\s+eq\s+("(?:[^"\\]|\\.)*")\s*', text, re.IGNORECASE)
-    return (found[1].lower(), str(json.loads(found[2]))) if found else None
+    return (found[1].lower(), str(_literal(found[2]))) if found else None
 
 
 def values_at(resource: Any, path: str) -> list[Any]:
@@ -153,6 +157,8 @@ def _literal(text: str) -> Any:
         found = json.loads(text if text.startswith('"') else text.lower())
     except ValueError:
         raise _wrong(f"compares with {text[:20]!r}, which is no value") from None
+    if isinstance(found, str) and re.search(r"[\x00\ud800-\udfff]", found):
+        raise _wrong("compares with a text that no text may be")
     if isinstance(found, (dict, list)):
         raise _wrong("compares with what is no value")
     return found

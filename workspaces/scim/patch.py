@@ -21,7 +21,7 @@ def patched(kind: str, resource: Mapping[str, Any], body: Any) -> dict[str, Any]
     for operation in operations:
         _apply(kind, changed, operation)
     for attribute in attributes_of(kind):
-        if attribute["required"] and not changed.get(attribute["name"]):
+        if attribute["required"] and not str(changed.get(attribute["name"]) or "").strip():
             raise ScimError(400, f"{attribute['name']} is required.", "invalidValue")
     return {name: value for name, value in changed.items() if value not in (None, [], {})}
 
@@ -100,11 +100,19 @@ def _filtered(resource: dict[str, Any], attribute: dict[str, Any], verb: str, fo
         resource[name] = [row for row in resource[name] if not fits(row)]
     elif not rows and verb != "remove":
         made = _by_filter(found["filter"], fits)
-        _part(made, attribute, verb, sub or "value", value) if sub or not isinstance(value, Mapping) else made.update(checked(attribute, value)[0])
+        _part(made, attribute, verb, sub or "value", value) if sub or not isinstance(value, Mapping) else made.update(_row(attribute, value))
         resource[name].append(made)
     else:
         for row in rows:
-            _part(row, attribute, verb, sub, value) if sub else row.update(checked(attribute, value)[0])
+            _part(row, attribute, verb, sub, value) if sub else row.update(_row(attribute, value))
+
+
+def _row(attribute: dict[str, Any], value: Any) -> dict[str, Any]:
+    """One row, not many and not none."""
+    rows: list[dict[str, Any]] = checked(attribute, value)
+    if len(rows) != 1:
+        raise ScimError(400, f"{attribute['name']}: a filter in the path takes one value.", "invalidValue")
+    return rows[0]
 
 
 def _by_filter(text: str, fits: Predicate) -> dict[str, Any]:

@@ -133,7 +133,7 @@ def _follow(provider: Provider, row: ScimRecord, before: Mapping[str, Any]) -> N
 
 
 def _tell_users(provider: Provider, ids: Iterable[str]) -> None:
-    rows = list(records(provider, USER).filter(id__in=[i for i in ids if _is_uuid(i)]))
+    rows = list(records(provider, USER).filter(id__in=[i for i in ids if is_uuid(i)]))
     groups = _groups_of(rows)
     here = [_person(row, groups) for row in rows if row.data.get("active", True)]
     gone = [row.subject for row in rows if not row.data.get("active", True)]
@@ -160,9 +160,12 @@ def _groups_of(rows: Sequence[ScimRecord]) -> dict[str, list[ScimRecord]]:
 
 
 def _names_in(rows: Sequence[ScimRecord]) -> dict[str, str]:
-    ids = {m for row in rows if row.kind == GROUP for m in _members(row.data) if _is_uuid(m)}
-    named = ScimRecord.objects.filter(id__in=list(ids)[:900]).values_list("id", "data__userName") if ids else ()
-    return {str(record_id): name or "" for record_id, name in named}
+    ids = sorted({m for row in rows if row.kind == GROUP for m in _members(row.data) if is_uuid(m)})
+    named: dict[str, str] = {}
+    for start in range(0, len(ids), 900):
+        found = records(rows[0].provider, USER).filter(id__in=ids[start:start + 900]).values_list("id", "data__userName")
+        named |= {str(record_id): name or "" for record_id, name in found}
+    return named
 
 
 def _members(data: Mapping[str, Any]) -> set[str]:
@@ -177,7 +180,7 @@ def _rename(row: ScimRecord, former: str) -> None:
     mine.filter(subject=former).update(subject=row.subject)
 
 
-def _is_uuid(text: str) -> bool:
+def is_uuid(text: str) -> bool:
     try:
         return bool(UUID(text))
     except ValueError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
@@ -118,7 +117,8 @@ def not_here(request: HttpRequest, provider: Provider, rest: str = "") -> HttpRe
 
 
 def _page(asked: Mapping[str, str], provider: Provider, kind: str) -> dict[str, Any]:
-    start, count = max(_number(asked, "startIndex", 1), 1), min(max(_number(asked, "count", COUNT), 0), MOST_RESULTS)
+    start = min(max(_number(asked, "startIndex", 1), 1), 1 + store.MOST_RECORDS)
+    count = min(max(_number(asked, "count", COUNT), 0), MOST_RESULTS)
     rows, given = store.records(provider, kind).select_related("provider").order_by("name", "id"), asked.get("filter", "")
     order = asked.get("sortBy", "")
     if (simple := equals(given)) and (column := _COLUMNS[kind].get(simple[0])) and not order:
@@ -135,7 +135,7 @@ def _page(asked: Mapping[str, str], provider: Provider, kind: str) -> dict[str, 
 
 def _by_column(rows: Any, column: str, value: str) -> Any:
     if column == "id":
-        return rows.filter(id=value) if re.fullmatch(r"[0-9a-fA-F-]{36}", value) else rows.none()
+        return rows.filter(id=value) if store.is_uuid(value) else rows.none()
     return rows.filter(**{column: value.lower() if column == "name" else value})
 
 

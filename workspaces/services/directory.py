@@ -104,7 +104,8 @@ def world_of(provider: Provider, people: Sequence[Person], subjects: Sequence[st
         users = None if subjects is None else {k.user_id for k in known}
         seats = list(_seats(provider, users, set((links or {}).values())))
         return World(provider.id, provider.org_id, known, seats, taken, _owners(seats),
-                     _operators(known, {person.subject for person in people}), sum(not k.is_gone for k in known))
+                     _operators(known, {person.subject for person in people}), sum(not k.is_gone for k in known),
+                     provider.domains if provider.org_id else ())
 
 
 @transaction.atomic(savepoint=False)

@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse
 
 from portal.core.errors import NotPermitted
 from portal.web.errors import answer
-from workspaces.accounts import is_alone_in
 from workspaces.actors import ACTS_AS, ONLY_ORG
 
 _SHUT = ("/accounts/", "/api/v1/me/sessions", "/identity/")
@@ -27,8 +26,8 @@ def only_org_in(request: HttpRequest) -> UUID | None:
 
 class AccountPages:
     """Refuses them there, whatever token is sent along, since those pages go by the session: whoever chooses whom the provider names
-    must not change a password, an address or a link, unless the account is that organization's alone; and it signs in to no other
-    application."""
+    must not change a password, an address or a link, nor sign in to another application. Not of an account either that has no other
+    way in: the provider may have made it at an address of somebody else's."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self.get_response = get_response
@@ -38,7 +37,7 @@ class AccountPages:
         if path.startswith(_SHUT) and not path.startswith(_OPEN_WHILE_ACTING) and _acts_as_another(request):
             return answer(request, NotPermitted("You act as somebody else: an account is its owner's alone. Stop acting as them first.",
                                                 code="impersonating"))
-        if path.startswith(_SHUT) and not path.startswith(_OPEN) and _is_closed(request, path):
+        if path.startswith(_SHUT) and not path.startswith(_OPEN) and _is_closed(request):
             return answer(request, NotPermitted("Your organization's sign-in opens the organization, not the settings of your account. "
                                                 "Sign out, and sign in with your account's own password to change them."))
         return self.get_response(request)
@@ -49,8 +48,6 @@ def _acts_as_another(request: HttpRequest) -> bool:
     return session is not None and bool(session.get(ACTS_AS))
 
 
-def _is_closed(request: HttpRequest, path: str) -> bool:
-    only, user = only_org_in(request), getattr(request, "user", None)
-    if only is None or user is None or not user.is_authenticated:
-        return False
-    return path.startswith("/identity/") or not is_alone_in(user.pk, only)
+def _is_closed(request: HttpRequest) -> bool:
+    user = getattr(request, "user", None)
+    return only_org_in(request) is not None and user is not None and user.is_authenticated

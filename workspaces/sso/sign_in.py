@@ -35,7 +35,7 @@ class SignIn(LoginView):
 def providers_for(login: str, address: str = "") -> list[Provider]:
     """Those that speak for the address's domain; those of the whole installation that speak for every domain; and those of the
     organization whose page one comes from."""
-    domain, slug = login.lower().rpartition("@")[2] if "@" in login else "", urlsplit(address).path.strip("/").partition("/")[0]
+    domain, slug = login.lower().rpartition("@")[2] if "@" in login else "", _organization_in(address)
     rows = Provider.objects.filter(kind__in=KINDS, is_enabled=True).select_related("org").order_by("name")
     return [row for row in rows
             if (domain and domain in row.domains) or (row.org is None and not row.domains) or (row.org and row.org.slug == slug)]
@@ -43,8 +43,16 @@ def providers_for(login: str, address: str = "") -> list[Provider]:
 
 def own_directories(address: str) -> list[Provider]:
     """Of the organization whose page one comes from: its own see a password only of who chooses them."""
-    slug = urlsplit(address).path.strip("/").partition("/")[0]
+    slug = _organization_in(address)
     return list(Provider.objects.filter(kind=Provider.Kind.LDAP, is_enabled=True, org__slug=slug).order_by("name")) if slug else []
+
+
+def _organization_in(address: str) -> str:
+    """By its slug; "" for what is no address."""
+    try:
+        return urlsplit(address).path.strip("/").partition("/")[0]
+    except ValueError:
+        return ""
 
 
 sign_in = SignIn.as_view()

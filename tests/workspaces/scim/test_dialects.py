@@ -71,7 +71,9 @@ def test_okta_renames_a_group_by_an_object():
 @pytest.mark.parametrize("operation", [
     {"op": "move", "path": "x"}, {"op": "remove"}, {"op": "replace", "value": "x"}, {"op": "replace", "path": "groups", "value": []},
     {"op": "replace", "path": "a b c", "value": 1}, {"op": "replace", "path": "emails[type", "value": 1}, {"op": "replace", "path": 7, "value": 1},
-    {"op": "remove", "path": "userName"}, {"op": "replace", "path": "active", "value": "maybe"}])
+    {"op": "remove", "path": "userName"}, {"op": "replace", "path": "active", "value": "maybe"},
+    {"op": "replace", "path": 'emails[type eq "work"]', "value": []}, {"op": "add", "path": 'emails[type eq "other"]', "value": []},
+    {"op": "replace", "path": "userName", "value": " "}])
 def test_an_operation_that_is_none_changes_nothing(operation):
     with pytest.raises(ScimError):
         patched("User", EVE, _ops({"op": "replace", "path": "displayName", "value": "changed"}, operation))

@@ -8,7 +8,7 @@ from django.test import Client
 from portal.core.errors import NotPermitted
 from tests.workspaces.scim.conftest import Scim
 from tests.workspaces.sso.conftest import rule
-from workspaces.models import Identity, Membership, Provider, ScimToken, TeamMembership, User
+from workspaces.models import Identity, Membership, Provider, ScimRecord, ScimToken, TeamMembership, User
 from workspaces.scim import store
 from workspaces.scim.tokens import end_scim_token, make_scim_token
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -216,3 +216,36 @@ def test_a_list_may_be_asked_for_by_a_body(scim):
 def test_what_is_wrong_is_told_in_the_protocols_form(scim, verb, path, body, status):
     answer = scim(verb, path, body)
     assert answer.status_code == status and answer.json()["schemas"] == ["urn:ietf:params:scim:api:messages:2.0:Error"]
+
+
+def test_an_address_outside_the_providers_domains_gets_no_account(scim, provider):
+    Provider.objects.filter(id=provider.id).update(domains=["atlas.example"])
+    scim.group("people", scim.user(), scim.user("boss", emails=[{"value": "boss@borealis.example"}]))
+    assert User.objects.filter(email="eve@atlas.example").exists() and not User.objects.filter(email="boss@borealis.example").exists()
+
+
+def test_a_group_shows_no_names_of_anothers_users_and_all_of_its_own(story, scim):
+    other = Provider.objects.create(kind="scim", org=story.borealis, slug="borealis-scim", name="Borealis")
+    theirs = ScimRecord.objects.create(provider=other, kind="User", name="secret", data={"userName": "secret"}, subject="s")
+    ScimRecord.objects.bulk_create([ScimRecord(provider=Provider.objects.get(slug="atlas-scim"), kind="User", name=f"u{n}", subject=f"u{n}",
+                                               data={"userName": f"u{n}"}) for n in range(1001)])
+    mine = [{"id": str(pk)} for pk in ScimRecord.objects.exclude(provider=other).values_list("id", flat=True)]
+    made = scim.group("crowd", {"id": str(theirs.id)}, *mine)
+    shown = {m["value"]: m.get("display") for m in made["members"]}
+    assert shown.pop(str(theirs.id)) is None and len(shown) == 1001 and all(shown.values())
+
+
+@pytest.mark.parametrize("text", [r'userName eq "\q"', r'userName eq "\ud800"', r'userName eq "\u0000"', r'displayName co "\u0000"'])
+def test_a_filter_with_a_text_that_is_none_is_refused(scim, text):
+    scim.user()
+    answer = scim("POST", "/Users/.search", {"filter": text})
+    assert answer.status_code == 400 and answer.json()["scimType"] == "invalidFilter"
+
+
+@pytest.mark.parametrize(("asked", "total"), [
+    ({"filter": f'id eq "{"-" * 36}"'}, 0), ({"filter": "meta gt null"}, 0), ({"filter": "active gt true"}, 0),
+    ({"startIndex": "99999999999999999999"}, 1), ({"startIndex": "99999999999999999999", "sortBy": "userName"}, 1)])
+def test_what_cannot_fit_finds_nothing_and_breaks_nothing(scim, asked, total):
+    scim.user()
+    answer = scim("POST", "/Users/.search", asked)
+    assert answer.status_code == 200 and (answer.json()["totalResults"], answer.json()["Resources"]) == (total, [])

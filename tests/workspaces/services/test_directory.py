@@ -118,6 +118,14 @@ def test_a_sync_keeps_what_address_the_directory_says_and_changes_no_account(sto
     assert (row.email, row.user.email) == ("moved@corp.example", "p1@corp.example")
 
 
+def test_an_organizations_provider_makes_accounts_within_its_domains_only(story, provider):
+    provider.domains = ["corp.example"]
+    there = Person("uuid-x", "boss@borealis.example", groups=frozenset({STAFF}))
+    made = sync_people(provider, [person(1), there]).plan
+    assert [(clash.person, "does not speak for" in clash.why) for clash in made.clashes] == [(there, True)]
+    assert not User.objects.filter(email=there.email).exists() and User.objects.filter(email="p1@corp.example").exists()
+
+
 def test_a_dry_run_plans_the_same_and_writes_nothing(story, provider):
     before = Event.objects.count()
     planned = sync_people(provider, [person(1)], is_dry=True)

@@ -14,6 +14,7 @@ from django.core.cache import cache
 from django.test import Client
 from onelogin.saml2.constants import OneLogin_Saml2_Constants as Names
 
+from portal.core.models import Event
 from tests.rig import saml_idp as idp
 from tests.workspaces.sso.conftest import ONWARD, rule
 from workspaces.models import Identity, Provider, User
@@ -186,3 +187,13 @@ def test_our_own_metadata_says_that_assertions_must_be_signed(row):
 
 def _nobody(client, before):
     assert "_auth_user_id" not in client.session and User.objects.count() == before and not Identity.objects.exists()
+
+
+def test_a_stranger_who_never_began_writes_nothing_about_the_provider(row, settings):
+    trip = Trip(settings)
+    answer = trip.send("<nothing/>", client=Client())
+    row.refresh_from_db()
+    assert answer.status_code == 401 and not row.trouble and not Event.objects.filter(kind="sign_in.refused").exists()
+    trip.send("<nothing/>")
+    row.refresh_from_db()
+    assert row.trouble and Event.objects.filter(kind="sign_in.refused").exists()

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from tests.story import PASSWORD
-from workspaces.models import Membership
+from workspaces.models import Membership, Provider
 from workspaces.tenancy.scope import org_scope
 
 
@@ -90,3 +90,15 @@ def test_it_is_required_of_its_own_people_only(story, required):
     client = Client()
     client.post("/accounts/login/", {"login": story.cyd.email, "password": PASSWORD})
     assert client.get("/borealis/teams").status_code == 200
+
+
+def test_one_is_asked_once_whose_password_it_is(story, atlas_idp):
+    Provider.objects.create(kind="ldap", slug="atlas-own", name="Atlas LDAP", org=story.atlas)
+    page = Client().post("/accounts/login/?next=/atlas/jobs", {"login": story.ben.email, "next": "/atlas/jobs"}).content.decode()
+    assert page.count('name="password"') == page.count('name="directory"') == 1
+
+
+@pytest.mark.parametrize("onward", ["//[", "http://[x", "/atlas/jobs"])
+def test_an_onward_address_that_is_none_breaks_nothing(story, atlas_idp, onward):
+    assert Client().get("/accounts/login/", {"next": onward}).status_code == 200
+    assert Client().post("/accounts/login/", {"login": story.ben.email, "next": onward}).status_code == 200

@@ -42,7 +42,7 @@ def finish(request: HttpRequest, row: Provider) -> HttpResponse:
     kept = LoginSession(request, "saml_acs_session", _COOKIE)
     given = kept.store.get("response", "")
     kept.delete()
-    if not given:
+    if not given or not any(stashed[-1] == row.slug for stashed in statekit.get_states(request).values()):
         return refused(request, row.slug, NOT_BEGUN, is_theirs=False)
     config = config_of(row)
     auth, asked = accepted(row.slug, config, given)
