@@ -48,7 +48,7 @@ def test_a_person_signs_in_with_oidc_provider_mock(story, provider):
 VOUCHED = """
 from workspaces.models import Identity, Provider, User
 house = Provider.objects.create(org=None, kind="ldap", slug="house", name="House", config={})
-Identity.objects.create(provider=house, subject="eve", user=User.objects.get(email="eve@second.example"))
+Identity.objects.create(provider=house, subject="eve", email="eve@second.example", user=User.objects.get(email="eve@second.example"))
 """
 
 

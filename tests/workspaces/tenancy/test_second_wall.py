@@ -144,8 +144,8 @@ def test_a_row_cannot_be_put_into_another_organization(story):
 
 def test_many_rows_at_once_reach_a_table_behind_the_wall(story):
     with org_scope(story.atlas.id):
-        names = ("id", "org", "slug", "name", "created_at")
-        insert_rows(Team, names, [(uuid7(), story.atlas.id, f"t{n}", f"T{n}", clock.now()) for n in range(3)])
+        names = ("id", "org", "slug", "name", "created_at", "job_rules")
+        insert_rows(Team, names, [(uuid7(), story.atlas.id, f"t{n}", f"T{n}", clock.now(), {}) for n in range(3)])
         assert Team.objects.filter(slug__startswith="t").count() == 3
 
 
