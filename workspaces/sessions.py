@@ -81,7 +81,8 @@ def _end(rows: list[SignIn], actor: str, why: str) -> None:
 
 
 def tidy_sign_ins() -> None:
-    """Forget rows whose session is gone."""
+    """Forget sessions that are over, and rows whose session is gone."""
+    Session.objects.filter(expire_date__lt=clock.now()).delete()
     SignIn.objects.exclude(key__in=Session.objects.values("session_key")).delete()
 
 

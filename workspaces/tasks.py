@@ -34,7 +34,6 @@ def trim_audit() -> None:
     trim_all()
 
 
-
 @shared_task(name="workspaces.sync_directories")
 def sync_directories() -> None:
     """Every directory whose time has come. In the embedded process beside the ticker, which starts jobs meanwhile; the lease keeps

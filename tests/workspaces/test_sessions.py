@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.contrib.sessions.models import Session
 from django.test import Client
 
 from monitoring.live.identity import BySession, ended
+from portal.core import clock
 from portal.core.errors import NotFound
 from portal.core.models import Event
 from workspaces import sessions
@@ -94,6 +97,14 @@ def test_ended_sessions_are_not_listed_and_go(story):
     tidy_sign_ins()
     assert not SignIn.objects.exists()
     assert end_others(story.ada.id, None, actor="") == 0
+
+
+def test_sessions_that_are_over_are_kept_no_longer(story):
+    browsing(story, story.ada)
+    browsing(story, story.ben)
+    Session.objects.filter(session_key=SignIn.objects.get(user=story.ada).key).update(expire_date=clock.now() - timedelta(seconds=1))
+    tidy_sign_ins()
+    assert SignIn.objects.get().user == story.ben and Session.objects.count() == 1
 
 
 @pytest.mark.parametrize(("agent", "name"), [

@@ -28,6 +28,11 @@ def reaching(config: Any) -> Iterator[None]:
         _reach.reset(token)
 
 
+def reach() -> Reach:
+    """How far the provider at hand may be gone to."""
+    return _reach.get() or Reach(seconds=SECONDS)
+
+
 def session() -> Session:
     """The client for the provider at hand."""
-    return Session(_reach.get() or Reach(seconds=SECONDS))
+    return Session(reach())

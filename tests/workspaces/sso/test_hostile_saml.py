@@ -18,6 +18,9 @@ from portal.core.models import Event
 from tests.rig import saml_idp as idp
 from tests.workspaces.sso.conftest import ONWARD, rule
 from workspaces.models import Identity, Provider, User
+from workspaces.sso.reach import reaching
+from workspaces.sso.saml import protocol
+from workspaces.sso.saml.settings import Config
 
 
 @pytest.fixture(autouse=True)
@@ -197,3 +200,32 @@ def test_a_stranger_who_never_began_writes_nothing_about_the_provider(row, setti
     trip.send("<nothing/>")
     row.refresh_from_db()
     assert row.trouble and Event.objects.filter(kind="sign_in.refused").exists()
+
+
+def test_one_address_leaves_so_many_answers_a_minute_and_no_more(story, row, settings, monkeypatch):
+    monkeypatch.setattr("workspaces.sso.saml.views._A_MINUTE", 3)
+    stranger = Client(REMOTE_ADDR="203.0.113.77")
+    told = [stranger.post("/accounts/sso/atlas-saml/acs/", {"SAMLResponse": "x"}).status_code for _ in range(6)]
+    assert told[:3] == [302] * 3 and 429 in told
+
+
+def test_metadata_that_one_reach_was_shown_is_not_shown_to_another(monkeypatch):
+    asked = []
+
+    class Asking:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def get(self, url):
+            asked.append(url)
+            return type("Answer", (), {"status_code": 200, "text": idp.metadata()})()
+
+    monkeypatch.setattr(protocol, "session", Asking)
+    near, far = (Config(metadata_url="https://idp.example/seen-once", is_private=inside) for inside in (True, False))
+    for config, anew in ((near, False), (near, False), (far, False), (far, True)):
+        with reaching(config):
+            assert protocol.described(config, anew=anew)["entityId"]
+    assert len(asked) == 3

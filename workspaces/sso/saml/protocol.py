@@ -3,6 +3,7 @@ audience and recipient and the request that it answers, and counts once."""
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
@@ -19,7 +20,7 @@ from onelogin.saml2.errors import OneLogin_Saml2_Error, OneLogin_Saml2_Validatio
 from onelogin.saml2.idp_metadata_parser import OneLogin_Saml2_IdPMetadataParser
 from onelogin.saml2.settings import OneLogin_Saml2_Settings
 
-from workspaces.sso.reach import session
+from workspaces.sso.reach import reach, session
 from workspaces.sso.saml.settings import Config
 
 LARGEST = 512 << 10                      # characters of one answer
@@ -62,9 +63,9 @@ def our_metadata(slug: str) -> bytes:
     return made if isinstance(made, bytes) else made.encode()
 
 
-def described(config: Config) -> dict[str, Any]:
+def described(config: Config, *, anew: bool = False) -> dict[str, Any]:
     """The identity provider by its metadata, which an address gives anew each hour. Raises OAuth2Error, RequestException."""
-    text = config.metadata or _fetched(config.metadata_url)
+    text = config.metadata or _fetched(config.metadata_url, anew)
     try:
         found = OneLogin_Saml2_IdPMetadataParser.parse(text.encode(), entity_id=config.entity_id or None).get("idp") or {}
     except Exception as error:           # whatever a document may break of an XML library
@@ -139,9 +140,10 @@ def _us(slug: str) -> dict[str, Any]:
             "assertionConsumerService": {"url": address("account_saml_acs"), "binding": Names.BINDING_HTTP_POST}}
 
 
-def _fetched(url: str) -> str:
-    key = f"saml metadata {url}"
-    known = cache.get(key)
+def _fetched(url: str, anew: bool) -> str:
+    """What one reach was shown is kept for that reach: an address inside the house is the operator's to see."""
+    key = "saml:" + hashlib.sha256(f"{reach()} {url}".encode()).hexdigest()
+    known = None if anew else cache.get(key)
     if known is None:
         with session() as asking:
             answer = asking.get(url)

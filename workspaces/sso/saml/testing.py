@@ -16,7 +16,7 @@ def look_around(config: Config) -> Found:
     """Its metadata, read anew."""
     with reaching(config):
         try:
-            found = described(config)
+            found = described(config, anew=True)
         except (OAuth2Error, RequestException) as error:
             return Found(False, f"{config.metadata_url or 'The metadata'}: {why_of(error)}.")
     many = found.get("x509certMulti", {}).get("signing") or [found.get("x509cert")]

@@ -11,12 +11,15 @@ from allauth.socialaccount.sessions import LoginSession
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from portal.core.errors import InvalidInput, NotFound
+from portal.core import windows
+from portal.core.errors import InvalidInput, NotFound, RateLimited
+from portal.core.events import caller
 from workspaces.models import Provider
 from workspaces.services.providers import config_of
 from workspaces.sso.why import NOT_BEGUN
 
 _COOKIE = "saml-acs-session"
+_A_MINUTE = 120         # answers from one address, behind which a whole house may be: each is kept for a moment, whoever sent it
 
 
 def acs(request: HttpRequest, row: Provider) -> HttpResponse:
@@ -26,6 +29,8 @@ def acs(request: HttpRequest, row: Provider) -> HttpResponse:
     given = request.POST.get("SAMLResponse", "")
     if request.method != "POST" or not given or len(given) > LARGEST:
         raise InvalidInput("Here identity providers send their answers. Begin at the sign-in page.")
+    if windows.take(f"acs:{caller.get().address}", _A_MINUTE)[0] > _A_MINUTE:
+        raise RateLimited("Too many answers came from this address within a minute. Try again in one.")
     answer = redirect("account_saml_finish", slug=row.slug)
     kept = LoginSession(request, "saml_acs_session", _COOKIE)
     kept.store.set_expiry(300)
