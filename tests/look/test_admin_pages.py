@@ -52,7 +52,21 @@ def test_a_file_of_people_is_looked_at_and_then_done(site, page):
     expect(page.locator(".copy pre")).to_contain_text("p11@else.example,http")
 
 
+def test_the_first_steps_tick_themselves(site, page):
+    page.goto(f"{site.url}/home/")
+    looked(page, "guide-home")
+    page.click("#guide a.primary")
+    looked(page, "guide")
+    page.fill("#name [name=name]", "Example AG")
+    page.click("#name button")
+    expect(page.locator("[data-step=named].is-done")).to_have_count(1)
+    page.click("text=Put the guide away")
+    page.wait_for_url(f"{site.url}/home/")
+    expect(page.locator("#guide")).to_have_count(0)
+
+
 def test_two_organizations_with_teams_are_made_without_a_shell(site, page, browser):
+    """The last here: who acted as another has another session than the one that the pages of this module begin with."""
     page.goto(f"{site.url}/home/platform")
     looked(page, "platform")
     for slug in ("atlas", "borealis"):
@@ -98,16 +112,3 @@ def test_two_organizations_with_teams_are_made_without_a_shell(site, page, brows
     page.click("button[value=suspend]")
     page.wait_for_selector(".note.warn >> text=on leave")
     looked(page, "platform-suspended")
-
-
-def test_the_first_steps_tick_themselves(site, page):
-    page.goto(f"{site.url}/home/")
-    looked(page, "guide-home")
-    page.click("#guide a.primary")
-    looked(page, "guide")
-    page.fill("#name [name=name]", "Example AG")
-    page.click("#name button")
-    expect(page.locator("[data-step=named].is-done")).to_have_count(1)
-    page.click("text=Put the guide away")
-    page.wait_for_url(f"{site.url}/home/")
-    expect(page.locator("#guide")).to_have_count(0)

@@ -218,8 +218,8 @@ def test_taking_the_last_factor_off_shuts_the_door_at_the_next_request(strict):
 @pytest.mark.parametrize(("person", "path", "is_shut"), [
     ("ben", "/accounts/2fa/", True), ("ben", "/accounts/sessions/", True), ("ben", "/accounts/password/change/", True),
     ("ben", "/atlas/teams", False),
-    ("sam", "/accounts/2fa/", False)])
-def test_who_came_by_one_organizations_provider_does_not_touch_an_account_that_is_not_its_alone(story, person, path, is_shut):
+    ("sam", "/accounts/2fa/", True), ("sam", "/accounts/sessions/", False)])
+def test_who_came_by_one_organizations_provider_does_not_touch_what_lets_in_to_the_account(story, person, path, is_shut):
     """Its administrators choose whom the provider names: else they could add a factor of theirs to anybody's account."""
     with org_scope(story.atlas.id):
         sam = add_member(actor=story.actor(story.ada), org=story.atlas, email="sam@atlas.example").user
