@@ -23,7 +23,8 @@ PYTEST = [sys.executable, "-m", "pytest", "-q", "--durations=15", "--hypothesis-
 # Three at once on two cores: who waits for a scheduler or a page leaves a core to the others.
 PARALLEL = ["-n", "3", "--dist", "loadfile", "-m", "not serial and not storm"]
 # What knows no database, or starts an embedded portal of its own, runs in one mode.
-BLIND = ["agent", "client", "examples", "jobs/backends", "jobs/spec", "look", "portal/blobs", "workspaces/test_planning.py"]
+BLIND = ["agent", "client", "e2e/test_device_login.py", "e2e/test_passkeys.py", "e2e/test_planted_markup.py", "e2e/test_setting_up.py", "examples",
+         "jobs/backends", "jobs/spec", "look", "portal/blobs", "workspaces/test_planning.py"]
 ONCE = {"embedded": [], "server": [f"--ignore=tests/{name}" for name in BLIND]}
 ALONE = {"embedded": ["-m", "serial"], "server": ["-m", "serial or storm", *ONCE["server"]]}
 NO_TESTS_RAN = 5

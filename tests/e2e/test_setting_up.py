@@ -1,0 +1,261 @@
+"""A fresh install is taken, in a browser and without a shell, to an organization that works: directory, teams, limits, people who come in by
+LDAP, by OpenID Connect and by SAML, a second factor that is required, a token that ends in the middle of a stream; and the trail tells it."""
+
+from __future__ import annotations
+
+import base64
+import html
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+import oidc_provider_mock
+import pytest
+from allauth.mfa.totp.internal import auth as totp
+from playwright.sync_api import Browser, Page, expect
+
+from tests.rig import saml_idp
+from tests.rig.environment import ROOT
+from tests.rig.portal import EMAIL, PASSWORD, Portal
+from tests.rig.processes import Folder
+from tests.rig.slapd import Slapd, group_dn, password_of, start_slapd
+
+pytestmark = [pytest.mark.browser, pytest.mark.serial]
+OPTIONS = ("url", "people_base", "group_base", "bind_dn", "bind_password", "ca")
+
+
+class IdP(BaseHTTPRequestHandler):
+    """A SAML identity provider with one page: whoever comes is Gus, once they have said so."""
+
+    def do_GET(self) -> None:
+        query = parse_qs(urlsplit(self.path).query)
+        asked = zlib.decompress(base64.b64decode(query["SAMLRequest"][0]), -15).decode()
+        acs, us, number = (re.findall(pattern, asked)[0] for pattern in
+                           (r'AssertionConsumerServiceURL="([^"]+)"', r"Issuer[^>]*>([^<]+)<", r'ID="([^"]+)"'))
+        says = saml_idp.attribute("email", "gus@saml.example") + saml_idp.attribute("groups", "people") + saml_idp.attribute("displayName", "Gus")
+        known = saml_idp.facts(acs, us, number, nameid="gus-1", attributes=says)
+        answer = saml_idp.posted(saml_idp.response(known, saml_idp.signed(saml_idp.assertion(known))))
+        state = html.escape(query.get("RelayState", [""])[0])
+        hidden = "".join(f'<input type="hidden" name="{name}" value="{value}">' for name, value in (("SAMLResponse", answer), ("RelayState", state)))
+        page = f'<!doctype html><link rel="icon" href="data:,"><form method="post" action="{acs}">{hidden}<button>I am Gus</button></form>'.encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(page)))
+        self.end_headers()
+        self.wfile.write(page)
+
+    def log_message(self, *_: object) -> None:
+        """Nobody reads it."""
+
+
+@pytest.fixture(scope="module")
+def portal() -> Iterator[Portal]:
+    folder = Folder()
+    made = Portal(folder)
+    made.start()
+    yield made
+    made.stop()
+    folder.close()
+
+
+@pytest.fixture(scope="module")
+def slapd() -> Iterator[Slapd]:
+    folder = Folder()
+    yield start_slapd(folder)
+    folder.close()
+
+
+@pytest.fixture(scope="module")
+def openid() -> Iterator[str]:
+    user = oidc_provider_mock.User(sub="eve-1", claims={"email": "eve@oidc.example", "name": "Eve", "groups": ["people"]})
+    with oidc_provider_mock.run_server_in_thread(user_claims=[user], require_nonce=True) as server:
+        yield f"http://localhost:{server.server_port}"
+
+
+@pytest.fixture(scope="module")
+def saml() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), IdP)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield saml_idp.metadata().replace("https://idp.example/sso", f"http://localhost:{server.server_address[1]}/sso")
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def somebody(browser: Browser) -> Iterator[Callable[[], Page]]:
+    """A page of a browser that has been nowhere."""
+    contexts = []
+
+    def come() -> Page:
+        contexts.append(browser.new_context())
+        return contexts[-1].new_page()
+
+    yield come
+    for context in contexts:
+        context.close()
+
+
+def sign_in(page: Page, portal: Portal, name: str, password: str, path: str = "/") -> None:
+    page.goto(f"{portal.url}/accounts/login/?next={path}")
+    page.fill("[name=login]", name)
+    if not page.locator("[name=password]").count():
+        page.click("button[type=submit]")
+    page.fill("[name=password]", password)
+    page.locator("form:has([name=password]) button[type=submit]").click()
+
+
+def found_organization(page: Page, portal: Portal, slug: str) -> None:
+    page.goto(f"{portal.url}/home/platform")
+    for name, value in (("name", slug.title()), ("slug", slug), ("email", EMAIL)):
+        page.fill(f"form:has([name=slug]) [name={name}]", value)
+    page.click("form:has([name=slug]) button.primary")
+    expect(page.locator("tbody")).to_contain_text(slug.title())
+    page.goto(f"{portal.url}/{slug}/teams")
+    page.fill("[name=slug]", "vision")
+    page.click("main form button.primary")
+    expect(page.get_by_text("Team vision is there")).to_be_visible()
+
+
+def connect(page: Page, portal: Portal, org: str, kind: str, options: dict[str, str], ticked: tuple[str, ...] = ()) -> None:
+    """A directory or a sign-in service, by its form."""
+    page.goto(f"{portal.url}/{org}/directories?kind={kind}")
+    for name, value in options.items():
+        page.fill(f"[name={name}]", value)
+    for name in ticked:
+        if not page.locator(f"[name={name}]").is_visible():
+            page.locator("summary", has_text="More").click()
+        page.check(f"[name={name}]")
+    page.click("[data-save]")
+    page.wait_for_url(re.compile(f"/{org}/directories/{options['slug']}"))
+
+
+def rule(page: Page, *given: tuple[str, str]) -> None:
+    """What its groups give."""
+    for nth, (group, place) in enumerate(given):
+        page.locator("[name=group]").nth(nth).fill(group)
+        page.locator("[name=place]").nth(nth).select_option(place)
+    page.click("text=Save the rules")
+
+
+def people_come_by_ldap(page: Page, portal: Portal, slapd: Slapd, ada: Page) -> None:
+    options = {name: str(slapd.options()[name]) for name in OPTIONS}
+    connect(page, portal, "home", "ldap", {"slug": "corp", "title": "Corp", **options}, ("wide", "is_private"))
+    rule(page, (group_dn("staff"), "atlas"), (group_dn("research"), "atlas/vision"))
+    page.click("text=Show what would change")
+    page.click("text=Run now")
+    page.wait_for_selector("text=The last run")
+    sign_in(ada, portal, "ada", password_of("ada"), "/atlas/teams")
+    ada.wait_for_url(f"{portal.url}/atlas/teams")
+
+
+def limit_a_team(page: Page, portal: Portal) -> None:
+    page.goto(f"{portal.url}/atlas/quotas")
+    page.check("[name=who][value='team:vision']")
+    page.locator("tr:has([value=cpu]) [name=limit]").fill("2")
+    page.click("text=See what would change")
+    expect(page.locator("#preview")).to_contain_text("Nothing is stored yet")
+    page.click("text=Set these limits")
+    expect(page.get_by_text("No limits, and nothing is held")).to_have_count(0)
+
+
+def somebody_comes_by_openid(page: Page, portal: Portal, issuer: str, eve: Page) -> None:
+    options = {"slug": "openid", "title": "OpenID", "issuer": issuer, "client_id": "muster", "client_secret": "s3cret"}
+    connect(page, portal, "borealis", "oidc", options, ("is_private",))
+    rule(page, ("people", "borealis"))
+    eve.goto(f"{portal.url}/accounts/sso/openid/?next=/borealis/")
+    eve.click("text=Continue with OpenID")
+    eve.locator("button[name=sub][value=eve-1]").first.click()
+    eve.wait_for_url(re.compile(f"{portal.url}/borealis/"))
+
+
+def somebody_comes_by_saml(page: Page, portal: Portal, metadata: str, gus: Page) -> None:
+    connect(page, portal, "borealis", "saml", {"slug": "saml", "title": "Shibboleth", "metadata": metadata})
+    rule(page, ("people", "borealis/vision"))
+    gus.goto(f"{portal.url}/accounts/sso/saml/?next=/borealis/")
+    gus.click("text=Continue with Shibboleth")
+    gus.click("text=I am Gus")
+    gus.wait_for_url(re.compile(f"{portal.url}/borealis/"))
+
+
+def require_a_second_factor(page: Page, portal: Portal) -> None:
+    """One's own first."""
+    page.goto(f"{portal.url}/accounts/2fa/totp/activate/")
+    page.fill("[name=password]", PASSWORD)
+    page.locator("form:has([name=password]) button[type=submit]").click()
+    page.locator("summary", has_text="cannot scan").click()
+    key = page.locator("#authenticator_secret").inner_text()
+    page.fill("[name=code]", totp.format_hotp_value(totp.hotp_value(key, int(time.time()) // 30)))
+    page.click("text=Turn it on")
+    page.wait_for_url(re.compile("recovery-codes"))
+    page.goto(f"{portal.url}/atlas/members")
+    page.click("text=Require it of everybody")
+    page.wait_for_selector("text=Everybody must have one")
+
+
+def make_a_token(page: Page, portal: Portal) -> str:
+    """Of a service account in the team."""
+    page.goto(f"{portal.url}/atlas/service-accounts")
+    page.fill("[name=name]", "nightly")
+    page.click("main form button.primary")
+    address = page.locator("p.sub .mono").inner_text()
+    page.goto(f"{portal.url}/atlas/teams/vision")
+    page.fill("[name=email]", address)
+    page.click("main form.fields button.primary")
+    page.goto(f"{portal.url}/atlas/service-accounts/nightly")
+    page.fill("form:has([name=days]) [name=name]", "builds")
+    page.click("text=Make the token")
+    return page.locator(".note.good pre").inner_text()
+
+
+def stream(portal: Portal, token: str, config: str) -> subprocess.Popen[str]:
+    """A command line that follows a job, once its first lines are there."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")}
+    ours = {"PYTHONPATH": str(ROOT / "client"), "MUSTER_URL": portal.url, "MUSTER_TOKEN": token, "MUSTER_CONFIG": config}
+    argv = ["run", "--cpus", "0.1", "--memory", "64Mi", "--team", "vision", "--", "for i in $(seq 600); do echo line $i; sleep 0.2; done"]
+    command = subprocess.Popen([sys.executable, "-m", "muster", *argv], env=plain | ours, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert command.stdout is not None
+    assert any(line.startswith("line 5") for line in command.stdout)
+    return command
+
+
+def revoke_the_token(page: Page, portal: Portal) -> None:
+    page.goto(f"{portal.url}/atlas/service-accounts/nightly")
+    page.locator("tr", has_text="builds").get_by_role("button", name="Revoke").click()
+    page.wait_for_load_state()
+
+
+def test_a_fresh_install_becomes_a_working_company_without_a_shell(portal, slapd, openid, saml, page, somebody, tmp_path):
+    page.on("dialog", lambda dialog: dialog.accept())
+    sign_in(page, portal, EMAIL, PASSWORD, "/home/guide")
+    expect(page.get_by_role("heading", name="First steps")).to_be_visible()
+    for slug in ("atlas", "borealis"):
+        found_organization(page, portal, slug)
+    ada = somebody()
+    people_come_by_ldap(page, portal, slapd, ada)
+    limit_a_team(page, portal)
+    somebody_comes_by_openid(page, portal, openid, somebody())
+    somebody_comes_by_saml(page, portal, saml, somebody())
+    require_a_second_factor(page, portal)
+    ada.goto(f"{portal.url}/atlas/teams")
+    ada.wait_for_url(re.compile("/accounts/2fa/"))
+
+    command = stream(portal, make_a_token(page, portal), str(tmp_path / "config.toml"))
+    revoke_the_token(page, portal)
+    began = time.monotonic()
+    _, said = command.communicate(timeout=30)
+    assert command.returncode == 4 and "revoked" in said, (command.returncode, said)
+    assert time.monotonic() - began < 8                     # within 5 s it is refused; the rest is the command's own
+
+    told: set[str] = set()
+    for path in ("/atlas/audit", "/borealis/audit", "/home/audit/installation"):
+        page.goto(f"{portal.url}{path}")
+        told |= set(page.locator("table.audit td.mono.nowrap").all_inner_texts())
+    assert told >= {"org.created", "team.created", "provider.created", "quota.changed", "org.second_factor_required", "service_account.created",
+                    "token.created", "token.revoked", "job.submitted", "member.added"}, sorted(told)
