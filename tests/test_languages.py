@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gettext
 import io
+import time
 
 import pytest
 from django.utils import translation
@@ -191,3 +192,11 @@ def test_programs_are_told_english_whatever_they_ask_and_whoever_came_before(sto
         assert answer.status_code == 404 and answer.json()["detail"].isascii()
         with translation.override("ko"):
             assert caller.get("/api/v1/orgs/atlas/jobs?state=none", headers={"Accept-Language": "ko"}).json()["detail"].isascii()
+
+
+def test_a_text_made_to_be_slow_costs_a_reader_nothing():
+    text = "The namespace x is there and is not this portal's: label it " + "=,= " * 400
+    began = time.monotonic()
+    with translation.override("ko"):
+        assert told(text) == text and told("Stop. " * 3000)
+    assert time.monotonic() - began < 2

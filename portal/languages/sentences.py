@@ -16,6 +16,7 @@ from django.utils.translation.trans_real import translation
 from portal.languages import states
 
 _FIELD = re.compile(r"\{(\w+)\}")
+LONGEST, MANY, TOGETHER = 2000, 40, 6      # characters of a sentence, sentences of a text, those that are one message
 _END = re.compile(r"(?<=[.!?…]) +(?=[A-Z\"“{#`0-9])")
 
 
@@ -28,8 +29,8 @@ def told(text: str) -> str:
 @lru_cache(8192)
 def _told(language: str, text: str) -> str:
     bare = text.strip()
-    found = _whole(language, bare)
-    if found is None and len(parts := _END.split(bare)) > 1:
+    found = _whole(language, bare) if len(bare) <= LONGEST else None
+    if found is None and 1 < len(parts := _END.split(bare)) <= MANY:
         found = _in_parts(language, parts)
     return text if found is None else text.replace(bare, found, 1)
 
@@ -38,7 +39,7 @@ def _in_parts(language: str, parts: list[str]) -> str:
     """Several sentences one after another: the longest that is known first."""
     said: list[str] = []
     while parts:
-        for size in range(len(parts), 0, -1):
+        for size in range(min(len(parts), TOGETHER), 0, -1):
             if (found := _whole(language, " ".join(parts[:size]))) is not None:
                 break
         said.append(parts[0] if found is None else found)
@@ -50,10 +51,24 @@ def _whole(language: str, text: str) -> str | None:
     known, shapes = _catalogue(language)
     if text in known:
         return known[text]
-    for shape, prefix, said in shapes:
-        if text.startswith(prefix) and (match := shape.fullmatch(text)):
-            return _filled(said, {name[1:]: _inner(language, part) for name, part in match.groupdict().items()})
+    for shape, said in shapes:
+        if (parts := _parts(shape, text)) is not None:
+            return _filled(said, {name: _inner(language, part) for name, part in parts.items()})
     return None
+
+
+def _parts(shape: list[str], text: str) -> dict[str, str] | None:
+    """What stands at a message's placeholders; the same placeholder twice says the same twice. Each fixed piece is taken where it is first
+    found, so the time is the text's length: a pattern that tries all ways would be somebody's way to keep a page from its readers."""
+    at, end, found = len(shape[0]), len(text) - len(shape[-1]), dict[str, str]()
+    if at > end or not text.startswith(shape[0]) or not text.endswith(shape[-1]):
+        return None
+    for nth in range(1, len(shape), 2):
+        stop = end if nth + 2 == len(shape) else text.find(shape[nth + 1], at, end)
+        if stop < 0 or found.setdefault(shape[nth], text[at:stop]) != text[at:stop]:
+            return None
+        at = stop + len(shape[nth + 1])
+    return found
 
 
 def _filled(said: str, parts: dict[str, str]) -> str:
@@ -66,17 +81,18 @@ def _inner(language: str, text: str) -> str:
 
 
 @lru_cache(8)
-def _catalogue(language: str) -> tuple[dict[str, str], list[tuple[re.Pattern[str], str, str]]]:
-    """Sentences without computed parts by their English; the others as shapes, the most particular first."""
+def _catalogue(language: str) -> tuple[dict[str, str], list[tuple[list[str], str]]]:
+    """Sentences without computed parts by their English; the others as fixed pieces with names between, the most particular first."""
     plain: dict[str, str] = {}
-    shapes: list[tuple[int, re.Pattern[str], str, str]] = []
+    shapes: list[tuple[list[str], str]] = []
     for english, said in _messages(language):
         if _FIELD.search(english):
-            shapes.append((len(_FIELD.sub("", english)), _shape(english), _plain(_FIELD.split(english)[0]), said))
+            pieces = _FIELD.split(english.strip())
+            shapes.append(([piece if at % 2 else _plain_inside(piece) for at, piece in enumerate(pieces)], said.strip()))
         else:
             plain[_plain(english)] = said.strip()
-    shapes.sort(key=lambda s: -s[0])
-    return plain, [(pattern, prefix.lstrip(), said.strip()) for _, pattern, prefix, said in shapes]
+    shapes.sort(key=lambda s: -sum(map(len, s[0][::2])))
+    return plain, shapes
 
 
 def _messages(language: str) -> list[tuple[str, str]]:
@@ -86,20 +102,6 @@ def _messages(language: str) -> list[tuple[str, str]]:
 
 def _plain(text: str) -> str:
     return text.replace("{{", "{").replace("}}", "}").replace("%%", "%").strip()
-
-
-def _shape(english: str) -> re.Pattern[str]:
-    """What a message may have become; the same placeholder twice says the same twice."""
-    seen: set[str] = set()
-    return re.compile("".join(_field(piece, seen) if at % 2 else re.escape(_plain_inside(piece))
-                              for at, piece in enumerate(_FIELD.split(english.strip()))), re.DOTALL)
-
-
-def _field(name: str, seen: set[str]) -> str:
-    if name in seen:
-        return f"(?P=_{name})"
-    seen.add(name)
-    return f"(?P<_{name}>.*?)"
 
 
 def _plain_inside(text: str) -> str:
