@@ -14,3 +14,6 @@ class Alone:
     def agreed(self, value: float) -> float:
         """The first node's `value`."""
         return value
+
+    def close(self) -> None:
+        """Nothing to leave."""

@@ -31,10 +31,12 @@ def main() -> None:
     engine = make_engine(split, int(os.environ.get("DIGITS_SEED", "0")))
     if engine.rank > 0:
         follow(engine, seconds, epochs)
+        engine.close()
         return
     print(f"{len(split.train.labels)} digits to learn, {len(split.test.labels)} to be judged by; engine: {engine.name}")
     print(metrics.describe(), flush=True)
     learn(engine, metrics, seconds, epochs)
+    engine.close()
     metrics.send()
     if metrics.sent:
         print(f"{metrics.sent} points sent to the portal")
