@@ -13,7 +13,7 @@ from uuid import UUID
 from jobs.backends.base import Placement
 from jobs.specs import gpu_type_in
 from jobs.states import Wait
-from workspaces.quotas import Meter, Standing, after, freed_by, meters, refusal, unit_of
+from workspaces.quotas import GPU_HOURS, Meter, Standing, after, freed_by, judged, meters, refusal, scale_of, unit_of
 
 QUOTA_WAITS = {"user": Wait.QUOTA_USER, "team": Wait.QUOTA_TEAM, "org": Wait.QUOTA_ORG}
 
@@ -139,6 +139,8 @@ class Room:
             return {}
         now = self.limits[meter]
         enough = now.used + amounts[meter] + max(now.promised - freed_by(meter, self.limits, amounts), 0)
+        if meter.resource == GPU_HOURS:           # runs on meanwhile: up to the next whole hour
+            enough = (now.used // scale_of(GPU_HOURS) + 1) * scale_of(GPU_HOURS)
         raised = replace(self, limits={**self.limits, meter: now.limited(enough)})
         return {"enough": enough} if raised.judge(ask).wait is None else {}
 
@@ -198,7 +200,7 @@ class Room:
 
 
 def _meters(ask: Ask) -> dict[Meter, int]:
-    return meters(ask.org_id, ask.team_id, ask.user_id, ask.resources)
+    return meters(ask.org_id, ask.team_id, ask.user_id, judged(ask.resources))
 
 
 def _free(node: NodeRoom, resource: str, gpu_type: str) -> int:

@@ -23,12 +23,13 @@ from jobs import derive, image_ends
 from jobs.holdings import meters_of, with_jobs
 from jobs.models import Attempt, PendingSpell
 from jobs.rows import write_rows
+from jobs.running import ran_of
 from jobs.specs import spec_of
 from jobs.states import Reason, State, Wait
 from portal.core import clock
 from portal.core.events import Fact, record_all
 from portal.core.hints import hint
-from workspaces.services import revoke_attempt_tokens
+from workspaces.services import gpu_hours, revoke_attempt_tokens
 from workspaces.services.quota import settle
 
 log = logging.getLogger(__name__)
@@ -108,15 +109,18 @@ def _end(attempt: Attempt, change: Change, at: datetime) -> None:
 
 
 def _settle_all(moved: Sequence[Attempt]) -> None:
-    """Give back what ended attempts held: `is_held` flips here and only here, so it is given back once."""
+    """Give back what ended attempts held, and count how long their GPUs were used: `is_held` flips here and only here, so both are done once."""
     ended: Counter[UUID] = Counter()
+    given_back = []
     jobs = {attempt.job_id: attempt.job for attempt in moved}
     for attempt in moved:
         if attempt.is_held and State(attempt.state).is_final:
             attempt.is_held = False
             ended[attempt.job_id] += 1
+            given_back.append(attempt)
     if ended:
         settle(meters_of((jobs[job_id], count) for job_id, count in ended.items()))
+        gpu_hours.count(ran for attempt in given_back if (ran := ran_of(attempt, attempt.finished_at)))
 
 
 def _tell(moved: Sequence[Attempt], wanted: dict[UUID, Change]) -> None:

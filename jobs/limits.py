@@ -7,7 +7,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from jobs.models import Job
-from jobs.words import amount_text
+from jobs.words import amount_text, number_text
+from workspaces.gpu_hours import begins_anew
+from workspaces.quotas import GPU_HOURS
 
 _NOBODY = {"org": "The organization", "team": "The team", "user": "Its owner"}
 _NAMED = {"org": "{}", "team": "Team {}", "user": "{}"}
@@ -15,10 +17,33 @@ _NAMED = {"org": "{}", "team": "Team {}", "user": "{}"}
 
 def limit_text(facts: Mapping[str, Any]) -> str:
     """"Team Vision holds 7 GPUs of 8 GPUs; this asks 2 GPUs."."""
+    if facts["resource"] == GPU_HOURS:
+        return _hours_text(facts)
+
     def text(name: str) -> str:
         return amount_text(facts["resource"], facts[name])
     kept = f", and {text('kept')} of it are kept free for what others are guaranteed" if facts.get("kept", 0) > 0 else ""
     return f"{whose(facts)} holds {text('used')} of {text('limit')}{kept}; this asks {text('ask')}."
+
+
+def _hours_text(facts: Mapping[str, Any]) -> str:
+    """"Team Vision has used 100.5 of 100 GPU-hours of this month, what runs now included. The next month begins on 2026-12-01 00:00 UTC, …"."""
+    used, limit = (number_text(GPU_HOURS, facts[name]) for name in ("used", "limit"))
+    told = f"{whose(facts)} has used {used} of {limit} GPU-hours of this month, what runs now included."
+    if "until" not in facts:
+        return told
+    return f"{told} " + f"The next month begins on {facts['until'][:16].replace('T', ' ')} UTC, and it may start then."
+
+
+def no_hours(scope: str) -> str:
+    """Said where a job with GPUs could not start in any month."""
+    who = {"org": "The organization's", "team": "The team's", "user": "Your"}[scope]
+    return f"{who} limit is 0 GPU-hours a month, so no job with GPUs can ever start: ask for none, or ask an administrator for more."
+
+
+def until(facts: Mapping[str, Any]) -> dict[str, str]:
+    """When a limit of a month ends to be in the way."""
+    return {"until": begins_anew().isoformat()} if facts.get("resource") == GPU_HOURS else {}
 
 
 def advice(facts: Mapping[str, Any]) -> str:
@@ -40,5 +65,5 @@ def more(facts: Mapping[str, Any], job: Job) -> str:
         return ""
     who = {"org": "org:", "team": f"team:{job.team.slug}", "user": f"user:{job.owner.email}"}[facts["scope"]]
     enough = facts.get("enough") or facts["used"] + facts["ask"]
-    amount = f"{enough / 1000:g}" if facts["resource"] == "cpu" else str(enough)
+    amount = number_text(facts["resource"], enough)
     return urlencode({"ask": who, "resource": facts["resource"], "amount": amount, "job": job.number})

@@ -98,7 +98,8 @@ def _judge(job: Job, attempt: Attempt) -> tuple[Wait, Mapping[str, Any], Change 
     verdict = room.judge(ask)
     if verdict.wait is None:
         return Wait.EVALUATING, {}, None
-    return verdict.wait, {**verdict.facts, **_whose(job, verdict.facts), **room.smallest_limit(ask)}, room.smallest_change(ask)
+    told = {**verdict.facts, **_whose(job, verdict.facts), **limits.until(verdict.facts), **room.smallest_limit(ask)}
+    return verdict.wait, told, room.smallest_change(ask)
 
 
 def _whose(job: Job, facts: Mapping[str, Any]) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from jobs import derive
 from jobs.admission import Verdict
@@ -10,6 +11,7 @@ from jobs.models import Attempt, PendingSpell
 from jobs.rows import write_rows
 from jobs.states import State
 from portal.core import clock
+from workspaces.quotas import GPU_HOURS
 
 THERE = frozenset({State.SUBMITTED, State.STARTING})         # with its cluster's scheduler, or on a node that has not begun it
 
@@ -23,7 +25,7 @@ def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:
         if attempt.wait != verdict.wait:
             turned.append(attempt)
             attempt.wait_since = at
-        elif attempt.wait_facts != facts:
+        elif _are_news(attempt.wait_facts, facts):
             renewed.append(attempt)
         attempt.wait, attempt.wait_facts = str(verdict.wait), facts
     write_rows(turned + renewed, ("wait", "wait_facts", "wait_since"))
@@ -32,6 +34,13 @@ def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:
         PendingSpell.objects.bulk_create(
             PendingSpell(org_id=a.org_id, attempt=a, wait=a.wait, facts=a.wait_facts, since=at) for a in turned)
         derive.refresh_jobs({a.job_id for a in turned}, turned)
+
+
+def _are_news(before: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
+    """GPU-hours are used up from moment to moment; who asks is told by the clock, and nothing is written for it."""
+    if facts.get("resource") == GPU_HOURS == before.get("resource"):
+        return {**before, "used": 0} != {**facts, "used": 0}
+    return before != facts
 
 
 def settle(attempts: Sequence[Attempt]) -> None:

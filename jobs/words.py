@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from workspaces.quotas import scale_of
+
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
 
@@ -15,6 +17,8 @@ def amount_text(resource: object, amount: Any) -> str:
     match kind:
         case "cpu":
             return f"{number / 1000:g} core{'' if number == 1000 else 's'}"
+        case "gpu-hours":
+            return f"{number_text(kind, number)} GPU-hour{'' if number == scale_of(kind) else 's'}"
         case "memory" | "storage":
             return bytes_text(number)
         case "gpu":
@@ -23,6 +27,14 @@ def amount_text(resource: object, amount: Any) -> str:
             return f"{number} {kind[:-1]}{'' if number == 1 else 's'}"
         case _:
             return f"{number} running job{'' if number == 1 else 's'}"
+
+
+def number_text(resource: str, amount: int) -> str:
+    """Without a unit, as one would type it: "2.5"; hours to a hundredth."""
+    scale = scale_of(resource)
+    if scale == 1:
+        return str(amount)
+    return f"{amount / scale:g}" if resource == "cpu" else f"{amount / scale:.2f}".rstrip("0").rstrip(".")
 
 
 def bytes_text(number: int) -> str:

@@ -17,7 +17,8 @@ OURS = ("portal", "workspaces", "clusters", "jobs", "monitoring")
 SQL_BY_HAND = {
     "portal/series/store.py", "portal/process/prepare.py", "portal/core/postgres/base.py", "portal/core/postgres/wall.py",
     "portal/core/audit/sealing.py", "portal/core/audit/verify.py", "portal/core/bulk.py", "portal/core/reading.py", "workspaces/tenancy/rows.py",
-    "workspaces/services/quota.py", "jobs/services/accept.py", "jobs/services/look.py", "jobs/rows.py", "monitoring/health.py",
+    "workspaces/services/quota.py", "workspaces/services/gpu_hours.py",
+    "jobs/services/accept.py", "jobs/services/look.py", "jobs/rows.py", "monitoring/health.py",
     "portal/core/redis_bus.py"}                 # a pipeline of Redis is executed too
 CONNECTS = {
     "portal/core/outbound.py", "portal/core/addresses.py",     # the client that goes where people point it, and what it may reach

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-RESOURCE_UNITS = {"cpu": "cores", "memory": "bytes", "gpu": "GPUs", "jobs": "jobs"}
+GPU_HOURS = "gpu-hours"       # of a calendar month: used up by running, not held
+RESOURCE_UNITS = {"cpu": "cores", "memory": "bytes", "gpu": "GPUs", "jobs": "jobs", GPU_HOURS: "GPU-hours"}
+SCALES = {"cpu": 1000, GPU_HOURS: 3_600_000}      # how many of what is stored make one of what people read
 ORG, TEAM, USER = "org", "team", "user"
 
 
@@ -54,6 +56,17 @@ Amounts = Mapping[Meter, int]
 def unit_of(resource: str) -> str:
     """The unit people read: cpu is stored in thousandths and shown in cores."""
     return RESOURCE_UNITS[resource.partition(".")[0]]
+
+
+def scale_of(resource: str) -> int:
+    """What is stored for one of that unit."""
+    return SCALES.get(resource, 1)
+
+
+def judged(resources: Mapping[str, int]) -> Mapping[str, int]:
+    """What is asked of limits before this may start. Whoever asks for GPUs asks for their first moment too: GPU-hours that are used up
+    have no room for it."""
+    return {**resources, GPU_HOURS: 1} if resources.get("gpu") else resources
 
 
 def meters(org_id: UUID, team_id: UUID, user_id: UUID, resources: Mapping[str, int]) -> dict[Meter, int]:

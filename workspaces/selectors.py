@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -12,10 +12,11 @@ from django.db.models import Count, Q, QuerySet
 from portal.core import clock
 from portal.core.errors import NotFound
 from workspaces.actors import Actor
+from workspaces.gpu_hours import begins_anew, used_now, with_hours, without_limit
 from workspaces.models import AccessToken, Invitation, Membership, Organization, Quota, ServiceAccount, Team, TeamMembership, User
 from workspaces.own_roles import own_roles_for, read_own_roles
 from workspaces.permissions import Permission
-from workspaces.quotas import unit_of
+from workspaces.quotas import GPU_HOURS, scale_of, unit_of
 from workspaces.roles import role_facts, roles_of
 from workspaces.tenancy.scope import platform_scope
 from workspaces.tokens import live_tokens
@@ -162,21 +163,24 @@ def quotas_for(actor: Actor) -> list[dict[str, Any]]:
     """Every meter that the actor may see: the organization's, the teams', and people's: one's own, or all for administrators.
     In the units people read."""
     rows = Quota.objects.all()
+    names, hours = _subject_names(actor), used_now()
     if not actor.may(Permission.QUOTAS_WRITE):
         rows = rows.filter(~Q(scope=Quota.Scope.USER) | Q(subject_id=actor.user_id))
-    names = _subject_names(actor)
-    found = [quota_row(q, names.get(q.subject_id, "")) for q in rows if q.used or q.guaranteed or q.limit is not None]
+        hours = Counter({whose: n for whose, n in hours.items() if whose[0] != Quota.Scope.USER or whose[1] == actor.user_id})
+    kept = with_hours(rows, hours)
+    found = [quota_row(q, names.get(q.subject_id, "")) for q in (*kept, *without_limit(kept, hours)) if q.used or q.guaranteed or q.limit is not None]
     order = {"org": 0, "team": 1, "user": 2}
     return sorted(found, key=lambda q: (order[q["scope"]], q["subject"], q["resource"]))
 
 
 def quota_row(quota: Quota, subject: str) -> dict[str, Any]:
-    """cpu in cores, memory in bytes, the rest in pieces."""
-    scale = 1000 if quota.resource == "cpu" else 1
+    """cpu in cores, memory in bytes, GPU-hours in hours of this month, the rest in pieces."""
+    scale = scale_of(quota.resource)
     return {"scope": quota.scope, "subject": subject, "resource": quota.resource,
             "limit": None if quota.limit is None else quota.limit / scale, "used": quota.used / scale,
             "guaranteed": quota.guaranteed / scale, "promised": quota.promised / scale,
-            "left": None if quota.limit is None else max(quota.limit - quota.used - quota.promised, 0) / scale, "unit": unit_of(quota.resource)}
+            "left": None if quota.limit is None else max(quota.limit - quota.used - quota.promised, 0) / scale, "unit": unit_of(quota.resource),
+            "begins_anew": begins_anew() if quota.resource == GPU_HOURS else None}
 
 
 def _subject_names(actor: Actor) -> dict[UUID, str]:

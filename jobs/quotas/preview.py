@@ -21,8 +21,10 @@ from jobs.rooms import limits_of, running_of
 from jobs.states import State
 from jobs.words import amount_text
 from workspaces.actors import Actor
+from workspaces.gpu_hours import begins_anew, used_now, with_hours
 from workspaces.models import Organization, Quota
 from workspaces.permissions import Permission
+from workspaces.quotas import GPU_HOURS
 from workspaces.services import Wanted, set_quotas
 
 NAMED = 10
@@ -67,12 +69,13 @@ def preview(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) -> Pr
         rows = set_quotas(actor=actor, org=org, changes=changes)
         after = limits_of(asks)
         transaction.set_rollback(True)
+    hours = used_now() if any(row.resource == GPU_HOURS for row in rows) else {}
     running = running_of(ask.job_id for ask in asks if ask.max_parallel and ask.job_id)
     now, then = (_starting(asks, due, Room(limits, (), places=False, running=dict(running))) for limits in (before, after))
     by_id = {attempt.id: attempt for attempt in due}
     stopped, freed = (_groups([by_id[pk] for pk in by_id if pk in some], actor) for some in (now - then, then - now))
     lines = [_line(change, were.get((row.scope, row.subject_id, row.resource)), row, org) for change, row in zip(changes, rows, strict=True)]
-    over = [_over(line, row) for line, row in zip(lines, rows, strict=True) if row.limit is not None and row.used > row.limit]
+    over = [_over(line, row) for line, row in zip(lines, with_hours(rows, hours), strict=True) if row.limit is not None and row.used > row.limit]
     return Preview(lines, stopped, freed, [*over, *map(_stopped, stopped), *map(_freed, freed)] or [_("No job that waits now is affected.")])
 
 
@@ -114,6 +117,10 @@ def _named(group: Group) -> dict[str, Any]:
 
 def _over(line: Line, row: Quota) -> str:
     assert row.limit is not None
+    if row.resource == GPU_HOURS:
+        return _("%(whose)s has used %(used)s this month, above the new limit: nothing that runs is stopped, "
+                 "and no more of it with GPUs starts before %(day)s.") % {
+            "whose": line.whose, "used": amount_text(row.resource, row.used), "day": f"{begins_anew():%Y-%m-%d}"}
     return _("%(whose)s holds %(used)s, %(over)s above the new limit: nothing that runs is stopped, "
              "and nothing more of it starts until it is below.") % {
         "whose": line.whose, "used": amount_text(row.resource, row.used), "over": amount_text(row.resource, row.used - row.limit)}

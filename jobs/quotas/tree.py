@@ -1,4 +1,4 @@
-"""Organization → teams → people, with what each holds, has reserved, and may still have. Three statements whatever the size; the people of
+"""Organization → teams → people, with what each holds, has reserved, and may still have. Five statements whatever the size; the people of
 one team are read only when somebody opens it."""
 
 from __future__ import annotations
@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import UUID
 
 from django.db.models import Count, Q
@@ -14,14 +14,16 @@ from django.utils.translation import gettext as _
 
 from jobs.models import Attempt
 from jobs.states import State
-from jobs.words import bytes_text
+from jobs.words import bytes_text, number_text
 from workspaces.actors import Actor
+from workspaces.gpu_hours import Whose, begins_anew, used_now, with_hours, without_limit
 from workspaces.models import Organization, Quota, Team, TeamMembership
 from workspaces.permissions import Permission
-from workspaces.quotas import unit_of
+from workspaces.quotas import GPU_HOURS, ORG, TEAM, USER, unit_of
 
-PLAIN = ("gpu", "cpu", "memory", "jobs")
+PLAIN = ("gpu", "cpu", "memory", "jobs", GPU_HOURS)
 PEOPLE = 200
+_Waiting: TypeAlias = Mapping[Any, Mapping[str, int]]
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ class Bar:
     @property
     def tip(self) -> str:
         """All of it in words."""
+        if self.resource == GPU_HOURS:
+            return _hours_tip(self)
         told = [_("%(n)s runs"), _("%(n)s is held for jobs about to run"), _("%(n)s is kept free for guarantees"), _("%(n)s is left"),
                 _("%(n)s is guaranteed")]
         amounts = (self.used, self.reserved, self.kept, self.left, self.guaranteed)
@@ -79,6 +83,13 @@ class Bar:
     def text(self) -> str:
         """"4 / 8"."""
         return short(self.resource, self.held) + (f" / {short(self.resource, self.limit)}" if self.limit is not None else "")
+
+
+def _hours_tip(bar: Bar) -> str:
+    """"12.5 used this month, what runs now included; 87.5 is left; begins anew on 2026-12-01"."""
+    left = [] if bar.left is None else [_("%(n)s is left") % {"n": short(bar.resource, bar.left)}]
+    return "; ".join([_("%(n)s used this month, what runs now included") % {"n": short(bar.resource, bar.used)}, *left,
+                      _("begins anew on %(day)s") % {"day": f"{begins_anew():%Y-%m-%d}"}])
 
 
 @dataclass(frozen=True)
@@ -106,49 +117,48 @@ class Tree:
 
 def tree(actor: Actor, org: Organization, team: str = "", search: str = "") -> Tree:
     """The whole with the people of that one team. Of other people's meters only those are told that the actor may change."""
-    rows, waiting = _by_subject(Quota.objects.filter(scope__in=(Quota.Scope.ORG, Quota.Scope.TEAM))), _reserved()
+    hours, waiting = used_now(), _reserved()
+    rows = _by_subject(Quota.objects.filter(scope__in=(ORG, TEAM)), {whose: n for whose, n in hours.items() if whose[0] != USER})
     classes = _classes(rows)
     top = Branch("org:", org.name, "", _bars(classes, rows.get(org.id, {}), waiting["org", org.id]))
     teams = [Branch(f"team:{t.slug}", t.name, t.slug, _bars(classes, rows.get(t.id, {}), waiting["team", t.id]),
-                    **_people(actor, t, classes, waiting, search) if t.slug == team else {})
+                    **_people(actor, t, classes, (waiting, hours), search) if t.slug == team else {})
              for t in Team.objects.order_by("slug")]
     return Tree(classes, top, teams, not any(q.used or q.limit is not None or q.guaranteed for found in rows.values() for q in found.values()))
-
-
-def bars_of(org: Organization, scope: str, subject: UUID) -> dict[str, Quota]:
-    """The meters of one subject, by class."""
-    return _by_subject(Quota.objects.filter(scope=scope, subject_id=subject)).get(subject, {})
 
 
 def short(resource: str, amount: int) -> str:
     """Without its unit, which stands above it: "2.5", "16 GiB"."""
     if resource == "memory":
         return bytes_text(amount) if amount else "0"
-    return f"{amount / 1000:g}" if resource == "cpu" else str(amount)
+    return number_text(resource, amount)
 
 
 def title(resource: str) -> str:
     """The head of a column: "GPUs (h100)"."""
     kind, _, model = resource.partition(".")
-    words = {"memory": "memory", "jobs": "running jobs"}.get(kind, unit_of(resource))
+    words = {"memory": "memory", "jobs": "running jobs", GPU_HOURS: "GPU-hours a month"}.get(kind, unit_of(resource))
     return f"{words} ({model})" if model else words
 
 
-def _people(actor: Actor, team: Team, classes: Iterable[str], waiting: Mapping[Any, Mapping[str, int]], search: str) -> dict[str, Any]:
+def _people(actor: Actor, team: Team, classes: Iterable[str], now: tuple[_Waiting, Mapping[Whose, int]], search: str) -> dict[str, Any]:
+    waiting, hours = now
     seats = TeamMembership.objects.filter(team=team).select_related("user").order_by("user__email")
     if search:
         seats = seats.filter(Q(user__email__icontains=search) | Q(user__name__icontains=search))
     if not actor.may(Permission.QUOTAS_WRITE):
         seats = seats.filter(user_id=actor.user_id)
     users = [seat.user for seat in seats[:PEOPLE + 1]]
-    rows = _by_subject(Quota.objects.filter(scope=Quota.Scope.USER, subject_id__in=[user.id for user in users]))
+    rows = _by_subject(Quota.objects.filter(scope=USER, subject_id__in=[user.id for user in users]),
+                       {(USER, user.id): hours[USER, user.id] for user in users if (USER, user.id) in hours})
     made = [Branch(f"user:{u.email}", u.display_name, u.email, _bars(classes, rows.get(u.id, {}), waiting["user", u.id])) for u in users[:PEOPLE]]
     return {"people": made, "is_open": True, "is_cut": len(users) > PEOPLE}
 
 
-def _by_subject(rows: Iterable[Quota]) -> dict[UUID, dict[str, Quota]]:
+def _by_subject(rows: Iterable[Quota], hours: Mapping[Whose, int]) -> dict[UUID, dict[str, Quota]]:
     found: dict[UUID, dict[str, Quota]] = defaultdict(dict)
-    for row in rows:
+    kept = with_hours(rows, hours)
+    for row in (*kept, *without_limit(kept, hours)):
         found[row.subject_id][row.resource] = row
     return found
 

@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef
 
 from clusters.models import Cluster, Pool
+from jobs import limits
 from jobs.admission import Ask, Room
 from jobs.backends import capabilities_of
 from jobs.backends.base import Capability, Rejected
@@ -24,7 +25,7 @@ from portal.core.errors import InvalidInput, QuotaExceeded
 from workspaces.actors import Actor, authorize
 from workspaces.models import Team
 from workspaces.permissions import Permission
-from workspaces.services.quota import meters
+from workspaces.quotas import GPU_HOURS, judged, meters
 from workspaces.services.secrets import check_references
 
 MAX_ARRAY = 100_000
@@ -107,9 +108,11 @@ def check_possible(ask: Ask, room: Room) -> None:
         kind = f" of type {facts['type']}" if facts.get("type") else ""
         raise InvalidInput.at(field, f"asks {amount_text(facts['resource'], facts['ask'])}{kind}; the largest node, {facts['node']}, "
                                      f"has {amount_text(facts['resource'], facts['largest'])}")
-    for meter, amount in meters(ask.org_id, ask.team_id, ask.user_id, ask.resources).items():
+    for meter, amount in meters(ask.org_id, ask.team_id, ask.user_id, judged(ask.resources)).items():
         limit = now.limit if (now := room.limits.get(meter)) else None
         if limit is not None and amount > limit:
+            if meter.resource == GPU_HOURS:
+                raise QuotaExceeded(limits.no_hours(meter.scope), data={"scope": meter.scope, "resource": meter.resource, "limit": limit})
             whose = {"org": "the organization's", "team": "the team's", "user": "your"}[meter.scope]
             raise QuotaExceeded(
                 f"This asks {amount_text(meter.resource, amount)}, but {whose} limit is {amount_text(meter.resource, limit)}: "

@@ -14,6 +14,7 @@ from jobs.backends import capabilities_of
 from jobs.backends.base import Capability
 from jobs.spec import JobSpec
 from workspaces.models import Quota
+from workspaces.quotas import judged
 
 _SEEN = ("id", "name", "backend", "is_enabled", "created_at", "seen_at", "trouble")
 
@@ -37,7 +38,7 @@ def plain_cluster(spec: JobSpec, ask: Ask) -> Cluster | None:
     with connection.cursor() as cursor:
         cursor.execute(_statement(), {
             "cpu": ask.get("cpu"), "memory": ask.get("memory"), "gpu": ask.get("gpu"), "type": ask.gpu_type, "org": ask.org_id,
-            "user": ask.user_id, "team": ask.team_id, "ask": json.dumps(dict(ask.resources))})
+            "user": ask.user_id, "team": ask.team_id, "ask": json.dumps(dict(judged(ask.resources)))})
         rows = cursor.fetchall()
     if len(rows) != 1:
         return None

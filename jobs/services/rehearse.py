@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from jobs import image_looks
+from jobs import image_looks, limits
 from jobs.admission import Ask, Room
 from jobs.backends.base import Rejected
 from jobs.clusters import backend_of
@@ -114,7 +114,7 @@ def _now(checks: list[Check], ask: Ask, room: Room) -> bool:
         checks.append(Check("start", True, "It would start at once."))
         return True
     change = room.smallest_change(ask)
-    text = wait_text(verdict.wait, verdict.facts) + (f" {change_text(change)}" if change else "")
+    text = wait_text(verdict.wait, {**verdict.facts, **limits.until(verdict.facts)}) + (f" {change_text(change)}" if change else "")
     checks.append(Check("start", False, f"It would wait. {text}"))
     return False
 

@@ -15,7 +15,7 @@ from jobs.quotas.history import history
 from jobs.quotas.preview import preview
 from jobs.quotas.tree import PLAIN, title, tree
 from jobs.web.team_rules import shown
-from jobs.words import amount_text
+from jobs.words import amount_text, number_text
 from portal.core.errors import InvalidInput, PortalError
 from portal.web.denials import note_denial
 from workspaces import services
@@ -159,4 +159,4 @@ def _plain(resource: str, amount: int) -> str:
         for name, size in reversed(SIZES.items()):
             if amount and amount % size == 0:
                 return f"{amount // size}{name.capitalize()}"
-    return f"{amount / 1000:g}" if resource == "cpu" else str(amount)
+    return number_text(resource, amount)

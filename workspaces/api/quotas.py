@@ -13,8 +13,11 @@ from rest_framework.response import Response
 from workspaces import selectors, services
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import items, read
+from workspaces.gpu_hours import used_now, with_hours
+from workspaces.models import Quota
 from workspaces.permissions import Permission as P
 from workspaces.quota_asks import request_row, requests_for
+from workspaces.quotas import GPU_HOURS
 
 
 class QuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -27,6 +30,7 @@ class QuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
     promised = serializers.FloatField(help_text="of the organization's meters: what is kept free now for guarantees that are not used")
     left = serializers.FloatField(allow_null=True, help_text="what this meter still has room for; null: no limit")
     unit = serializers.CharField()
+    begins_anew = serializers.DateTimeField(allow_null=True, help_text="of what is counted by month: when it counts from nothing again")
 
 
 class SetQuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -90,14 +94,18 @@ class QuotasView(OrgView):
         """Set or lift a limit, and what is guaranteed."""
         body = read(SetQuotaSerializer, request)
         row = services.set_quota(actor=self.actor, org=self.org, **body)
-        return Response(selectors.quota_row(row, body["subject"] or self.org.slug))
+        return Response(selectors.quota_row(_counted([row])[0], body["subject"] or self.org.slug))
 
     @extend_schema(request=SetQuotasSerializer, responses=QuotaSerializer(many=True))
     def patch(self, request: Request) -> Response:
         """Set many limits and guarantees: all of them or none."""
         changes = [services.Wanted(**change) for change in read(SetQuotasSerializer, request)["changes"]]
-        rows = services.set_quotas(actor=self.actor, org=self.org, changes=changes)
+        rows = _counted(services.set_quotas(actor=self.actor, org=self.org, changes=changes))
         return items([selectors.quota_row(row, change.subject or self.org.slug) for row, change in zip(rows, changes, strict=True)])
+
+
+def _counted(rows: list[Quota]) -> list[Quota]:
+    return with_hours(rows, used_now()) if any(row.resource == GPU_HOURS for row in rows) else rows
 
 
 class QuotaRequestsView(OrgView):

@@ -1,5 +1,6 @@
 from workspaces.models.access import AccessToken, Impersonation, ServiceAccount, SignIn, SpentCode
 from workspaces.models.announcements import Announcement
+from workspaces.models.gpu_hours import GpuMonth
 from workspaces.models.invitations import Invitation
 from workspaces.models.issuing import Consent, SigningKey
 from workspaces.models.people import Membership, Organization, Role, Team, TeamMembership, User
@@ -11,7 +12,7 @@ from workspaces.models.scim import ScimRecord, ScimToken
 from workspaces.models.secrets import Secret, SecretVersion
 
 __all__ = [
-    "AccessToken", "Announcement", "Consent", "DirectoryRun", "GroupRule", "Identity", "Impersonation", "Invitation", "Membership",
+    "AccessToken", "Announcement", "Consent", "DirectoryRun", "GpuMonth", "GroupRule", "Identity", "Impersonation", "Invitation", "Membership",
     "Organization", "Provider", "Quota", "QuotaRequest", "Role", "ScimRecord", "ScimToken", "Secret", "SecretVersion", "ServiceAccount", "SignIn",
     "SigningKey", "SpentCode", "Team", "TeamMembership", "User",
 ]

@@ -16,7 +16,7 @@ from portal.core.hints import hint
 from workspaces.actors import Actor, authorize
 from workspaces.models import Membership, Organization, Quota, Team, User
 from workspaces.permissions import Permission
-from workspaces.quotas import ORG, RESOURCE_UNITS, USER, Meter
+from workspaces.quotas import GPU_HOURS, ORG, RESOURCE_UNITS, USER, Meter, scale_of
 from workspaces.services.quota import lock, standing_of, write
 
 MOST = 2000          # changes at once
@@ -87,6 +87,8 @@ def _apply(row: Quota, change: Wanted) -> None:
         row.limit = amount_of(row.resource, change.limit, "limit")
     if not isinstance(change.guaranteed, _Keep):
         row.guaranteed = amount_of(row.resource, change.guaranteed, "guaranteed") or 0
+        if row.guaranteed and row.resource == GPU_HOURS:
+            raise InvalidInput.at("guaranteed", "is of what is held at once: GPU-hours are used up, and nothing can be kept free of them")
         if row.guaranteed and row.scope == ORG:
             raise InvalidInput.at("guaranteed", "is of a team or a person: it is kept free inside the organization's limit")
     if row.limit is not None and row.guaranteed > row.limit:
@@ -143,25 +145,26 @@ def _name(change: Wanted) -> str:
 
 def shown(resource: str, amount: int) -> float:
     """In the unit people read."""
-    return amount / 1000 if resource == "cpu" else amount
+    return amount / scale if (scale := scale_of(resource)) > 1 else amount
 
 
 def check_resource(resource: str) -> None:
     """Raises InvalidInput for what nothing counts."""
     kind, dot, model = resource.partition(".")
     if kind not in RESOURCE_UNITS or bool(dot) != bool(model) or (model and kind != "gpu") or len(resource) > 40 or not resource.isprintable():
-        raise InvalidInput.at("resource", "must be one of cpu, memory, gpu, gpu.<type>, jobs")
+        raise InvalidInput.at("resource", "must be one of cpu, memory, gpu, gpu.<type>, jobs, gpu-hours")
 
 
 def amount_of(resource: str, amount: float | None, field: str) -> int | None:
     """In the unit of storage. Raises InvalidInput."""
     if amount is None:
         return None
-    if not 0 <= amount < 2**53:
+    scale = scale_of(resource)
+    if not 0 <= amount < (2**53 if scale <= 1000 else 2**40):
         raise InvalidInput.at(field, "must be a number not below 0, or null for none")
-    if round(amount, 3 if resource == "cpu" else 0) != amount:
-        raise InvalidInput.at(field, "must have three decimals at most" if resource == "cpu" else "must be a whole number")
-    return round(amount * 1000) if resource == "cpu" else int(amount)
+    if round(amount, 3 if scale > 1 else 0) != amount:
+        raise InvalidInput.at(field, "must have three decimals at most" if scale > 1 else "must be a whole number")
+    return round(amount * scale) if scale > 1 else int(amount)
 
 
 def _subjects(org: Organization, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], UUID]:

@@ -45,7 +45,7 @@ def show_quotas(
 @quotas.command("set")
 def set_quota(
     session: Session,
-    resource: Annotated[str, Argument(metavar="RESOURCE", help="cpu, memory, gpu, gpu.<type> or jobs.")],
+    resource: Annotated[str, Argument(metavar="RESOURCE", help="cpu, memory, gpu, gpu.<type>, jobs or gpu-hours (of a month).")],
     limit: Annotated[str, Argument(metavar="[LIMIT]", help="A number, for memory also 512G, or none.")] = "",
     user: Annotated[str, Option("--user", metavar="EMAIL", help="Of a person.")] = "",
     guaranteed: Annotated[str, Option("--guaranteed", metavar="AMOUNT", help="Kept free for them; none for nothing.")] = "",

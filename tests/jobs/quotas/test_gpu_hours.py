@@ -1,0 +1,374 @@
+"""GPU-hours of a month: counted once and exactly at each end, judged before a start, and told in words."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import pytest
+from django.db import connection, connections, transaction
+from django.test.utils import CaptureQueriesContext
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobs import pending
+from jobs.dispatch import claim_due
+from jobs.lifecycle import Change, transition
+from jobs.models import Attempt, Job
+from jobs.quotas.preview import preview
+from jobs.quotas.tree import tree
+from jobs.rooms import limits_of
+from jobs.services import rehearse
+from jobs.spec import parse_mapping
+from jobs.specs import resources_of
+from jobs.states import Reason, State, Wait
+from portal.core import clock
+from portal.core.errors import InvalidInput, QuotaExceeded
+from tests.jobs.stage import claim_all, cluster_with, only_attempt, submit
+from tests.story import tell
+from workspaces.gpu_hours import Ran, by_month, end_of, split
+from workspaces.models import GpuMonth, QuotaRequest
+from workspaces.quotas import GPU_HOURS
+from workspaces.selectors import quotas_for
+from workspaces.services import Wanted, decide_request, set_quotas
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+HOUR = 3_600_000
+NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+MOMENTS = st.datetimes(datetime(2026, 1, 1), datetime(2027, 6, 1)).map(lambda at: at.replace(tzinfo=UTC))
+
+
+@pytest.fixture(autouse=True)
+def everywhere(db):
+    with platform_scope("test"), clock.frozen(NOON):
+        yield
+
+
+def _limit(story, hours, scope="team", subject="vision"):
+    with org_scope(story.atlas.id):
+        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted(scope, subject, GPU_HOURS, hours)])
+
+
+def _run(job, start, end, reason=Reason.COMPLETED, **more):
+    """It began then and ended then."""
+    return transition([Change(only_attempt(job).id, reason.final_state, "test", reason, started_at=start, finished_at=end, **more)])
+
+
+def _counted():
+    return {(row.scope, row.month.isoformat()): row.used for row in GpuMonth.objects.all()}
+
+
+def _held(story, **resources):
+    job = submit(story, resources={"accelerators": 2, "cpus": 1} | resources)
+    claim_all(job.cluster)
+    return job
+
+
+@given(MOMENTS, MOMENTS, st.integers(1, 64))
+def test_the_months_of_a_span_add_up_to_the_whole_of_it(one, other, gpus):
+    start, end = sorted((one, other))
+    parts = list(split(start, end))
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    assert sum(n for _, n in parts) == (end - epoch) // timedelta(milliseconds=1) - (start - epoch) // timedelta(milliseconds=1)
+    assert [month for month, _ in parts] == sorted({month for month, _ in parts})
+    assert all(0 <= n <= (end_of(month) - datetime(month.year, month.month, 1, tzinfo=UTC)) // timedelta(milliseconds=1) for month, n in parts)
+    counted = by_month([Ran(UUID(int=1), UUID(int=2), UUID(int=3), gpus, start, end)])
+    assert all(counted[UUID(int=1), "team", UUID(int=2), month] == n * gpus for month, n in parts)
+
+
+@given(st.lists(MOMENTS, min_size=3, max_size=6))
+def test_wherever_a_span_is_cut_its_parts_count_as_much_as_it_does(moments):
+    moments = sorted(moments)
+    cut = Counter()
+    for start, end in itertools.pairwise(moments):
+        cut.update(dict(split(start, end)))
+    assert +cut == +Counter(dict(split(moments[0], moments[-1])))
+
+
+def test_an_ended_job_counts_its_gpus_for_the_time_it_ran_for_its_person_team_and_organization(story):
+    cluster_with(gpus=4)
+    _run(_held(story), NOON - timedelta(minutes=90), NOON)
+    assert _counted() == {(scope, "2026-11-01"): 3 * HOUR for scope in ("org", "team", "user")}
+
+
+def test_a_job_that_ran_over_the_turn_of_a_month_counts_in_both(story):
+    cluster_with(gpus=4)
+    _run(_held(story), datetime(2026, 10, 31, 23, tzinfo=UTC), datetime(2026, 11, 1, 2, tzinfo=UTC))
+    assert _counted() == {(s, m): n for s in ("org", "team", "user") for m, n in (("2026-10-01", 2 * HOUR), ("2026-11-01", 4 * HOUR))}
+
+
+def test_gpus_of_all_nodes_count(story):
+    cluster = cluster_with(cpus=64, gpus=8)
+    job = submit(story)
+    asked = resources_of(parse_mapping({"run": "true", "num_nodes": 2, "resources": {"accelerators": 4}}))
+    Job.objects.filter(id=job.id).update(resources=asked)
+    claim_all(cluster)
+    _run(job, NOON - timedelta(hours=1), NOON)
+    assert _counted()["team", "2026-11-01"] == 8 * HOUR
+
+
+def test_an_end_that_is_told_again_counts_once(story):
+    cluster_with(gpus=4)
+    job = _held(story)
+    for _ in range(3):
+        _run(job, NOON - timedelta(hours=1), NOON)
+    assert _counted()["org", "2026-11-01"] == 2 * HOUR
+
+
+def test_what_never_began_and_what_has_no_gpus_counts_nothing(story):
+    cluster_with(gpus=4)
+    never, plain = _held(story), submit(story)
+    claim_all(plain.cluster)
+    transition([Change(only_attempt(never).id, State.CANCELED, "test", Reason.CANCELED)])
+    _run(plain, NOON - timedelta(hours=1), NOON)
+    assert _counted() == {}
+
+
+@pytest.mark.parametrize("reason", [Reason.PREEMPTED, Reason.LOST, Reason.NODE_FAILED, Reason.USER_ERROR, Reason.CANCELED])
+def test_each_try_counts_for_the_time_it_ran_however_it_ended(story, reason):
+    cluster = cluster_with(gpus=4)
+    job = submit(story, resources={"accelerators": 2}, policy={"retries": 1})
+    claim_all(cluster)
+    _run(job, NOON - timedelta(hours=2), NOON - timedelta(hours=1), reason)
+    assert _counted()["team", "2026-11-01"] == 2 * HOUR
+    if reason.is_retryable:
+        Attempt.objects.filter(job=job, is_current=True).update(due_at=NOON)
+        claim_all(cluster)
+        _run(job, NOON - timedelta(minutes=30), NOON)
+        assert _counted()["team", "2026-11-01"] == 3 * HOUR
+
+
+def test_an_end_that_is_rolled_back_counts_nothing_and_counts_once_when_it_comes_again(story):
+    cluster_with(gpus=4)
+    job = _held(story)
+    with transaction.atomic():
+        _run(job, NOON - timedelta(hours=1), NOON)
+        transaction.set_rollback(True)
+    assert _counted() == {}
+    _run(job, NOON - timedelta(hours=1), NOON)
+    assert _counted()["team", "2026-11-01"] == 2 * HOUR
+
+
+def test_a_batch_of_ends_is_counted_by_one_statement_and_adds_to_what_is_there(story):
+    cluster_with(cpus=64, gpus=8)
+    jobs = [submit(story, resources={"accelerators": 1, "cpus": 1}) for _ in range(8)]
+    claim_all(jobs[0].cluster)
+    _run(jobs[0], NOON - timedelta(hours=1), NOON)
+    with CaptureQueriesContext(connection) as asked:
+        transition([Change(only_attempt(job).id, State.SUCCEEDED, "test", Reason.COMPLETED, started_at=NOON - timedelta(hours=1), finished_at=NOON)
+                    for job in jobs[1:]])
+    assert len([1 for q in asked if "gpumonth" in q["sql"]]) == 1
+    assert _counted()["org", "2026-11-01"] == 8 * HOUR
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ends_that_are_told_by_several_at_once_count_each_job_once(transactional_db):
+    story = tell()
+    cluster_with(cpus=64, gpus=8)
+    jobs = [submit(story, resources={"accelerators": 1, "cpus": 1}) for _ in range(8)]
+    claim_all(jobs[0].cluster)
+    ids = [only_attempt(job).id for job in jobs]
+
+    def end(order):
+        with platform_scope("race"):
+            for attempt in order:
+                transition([Change(attempt, State.SUCCEEDED, "test", Reason.COMPLETED, started_at=NOON - timedelta(hours=1), finished_at=NOON)])
+        connections.close_all()
+
+    threads = [threading.Thread(target=end, args=(order,)) for order in (ids, ids[::-1], ids[4:] + ids[:4])]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert _counted() == {(scope, "2026-11-01"): 8 * HOUR for scope in ("org", "team", "user")}
+
+
+@pytest.mark.parametrize(("scope", "subject", "wait"), [("team", "vision", Wait.QUOTA_TEAM), ("org", "", Wait.QUOTA_ORG),
+                                                       ("user", "ada@atlas.example", Wait.QUOTA_USER)])
+def test_a_job_with_gpus_waits_once_the_hours_of_the_month_are_used_up_and_one_without_does_not(story, scope, subject, wait):
+    cluster_with(gpus=4)
+    _limit(story, 3, scope, subject)
+    _run(_held(story), NOON - timedelta(minutes=89), NOON)
+    second = _held(story)
+    assert only_attempt(second).is_held
+    _run(second, NOON - timedelta(minutes=1), NOON)
+    third, plain = _held(story), submit(story)
+    assert only_attempt(third).wait == wait
+    claim_all(plain.cluster)
+    assert only_attempt(plain).is_held
+
+
+def test_what_runs_counts_so_far_for_the_next_and_is_not_stopped(story):
+    cluster_with(gpus=4)
+    _limit(story, 2)
+    first = _held(story)
+    transition([Change(only_attempt(first).id, State.RUNNING, "test", started_at=NOON)])
+    with clock.frozen(NOON + timedelta(hours=1)):
+        second = _held(story)
+        assert only_attempt(second).wait == Wait.QUOTA_TEAM
+        assert only_attempt(first).state == State.RUNNING
+
+
+def test_of_a_job_that_runs_since_last_month_only_this_month_counts_now(story):
+    cluster_with(gpus=4)
+    _limit(story, 100)
+    job = _held(story)
+    transition([Change(only_attempt(job).id, State.RUNNING, "test", started_at=datetime(2026, 10, 30, tzinfo=UTC))])
+    with clock.frozen(datetime(2026, 11, 1, 1, tzinfo=UTC)), org_scope(story.atlas.id):
+        row = next(q for q in quotas_for(story.actor(story.ada)) if (q["scope"], q["resource"]) == ("team", GPU_HOURS))
+    assert (row["used"], row["limit"], row["left"], row["unit"]) == (2, 100, 98, "GPU-hours")
+    assert row["begins_anew"] == datetime(2026, 12, 1, tzinfo=UTC)
+
+
+def test_it_starts_when_the_next_month_begins(story):
+    cluster = cluster_with(gpus=4)
+    _limit(story, 1)
+    _run(_held(story), NOON - timedelta(hours=1), NOON)
+    waiting = _held(story)
+    with clock.frozen(datetime(2026, 11, 30, 23, 59, 59, tzinfo=UTC)):
+        assert claim_due(cluster.id) is None
+    with clock.frozen(datetime(2026, 12, 1, tzinfo=UTC)):
+        assert [a.job_id for a in claim_due(cluster.id).attempts] == [waiting.id]
+
+
+def test_the_pending_answer_says_whose_limit_how_much_was_used_when_the_month_ends_and_what_would_be_enough(story):
+    cluster_with(gpus=4)
+    _limit(story, 3)
+    _run(_held(story), NOON - timedelta(minutes=100), NOON)
+    job = _held(story)
+    with org_scope(story.atlas.id):
+        answer = pending.answer(job, story.actor(story.ada))
+    assert answer.text == ("Team Vision has used 3.33 of 3 GPU-hours of this month, what runs now included. "
+                           "The next month begins on 2026-12-01 00:00 UTC, and it may start then.")
+    assert answer.advice == "It would start now if the limit of team Vision were 4 GPU-hours."
+    assert answer.change is None
+    _limit(story, 4)
+    claim_all(job.cluster)
+    assert only_attempt(job).is_held
+
+
+def test_nothing_is_written_while_only_the_use_goes_on(story):
+    cluster = cluster_with(gpus=4)
+    _limit(story, 1)
+    first = _held(story)
+    transition([Change(only_attempt(first).id, State.RUNNING, "test", started_at=NOON - timedelta(hours=3))])
+    _held(story)
+    with clock.frozen(NOON + timedelta(hours=1)), CaptureQueriesContext(connection) as asked:
+        claim_due(cluster.id)
+    assert not [q["sql"] for q in asked if q["sql"].startswith("UPDATE") and "jobs_attempt" in q["sql"]]
+
+
+def test_a_claim_under_a_limit_of_hours_takes_one_statement_more(story):
+    cluster_with(gpus=4)
+    job = submit(story, resources={"accelerators": 1})
+    ask = pending.ask_of(only_attempt(job))
+    _limit(story, None)
+    with CaptureQueriesContext(connection) as without:
+        limits_of([ask])
+    _limit(story, 5)
+    with CaptureQueriesContext(connection) as limited:
+        limits_of([ask])
+    assert (len(without), len(limited)) == (1, 2)
+
+
+def test_a_submission_waits_for_hours_but_is_refused_where_none_are_ever_allowed(story):
+    cluster_with(gpus=4)
+    _limit(story, 1)
+    submit(story, resources={"accelerators": 4}, policy={"max_runtime": "48h"})
+    _limit(story, 0)
+    with pytest.raises(QuotaExceeded, match="The team's limit is 0 GPU-hours a month, so no job with GPUs can ever start"):
+        submit(story, resources={"accelerators": 1})
+    submit(story)
+
+
+def test_a_rehearsal_says_when_it_would_start(story):
+    cluster_with(gpus=4)
+    _limit(story, 1)
+    _run(_held(story), NOON - timedelta(hours=1), NOON)
+    with org_scope(story.atlas.id):
+        told = rehearse(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true", "resources": {"accelerators": 1}}))
+    start = next(check for check in told.checks if check.name == "start")
+    assert "2 of 1 GPU-hours of this month" in start.text
+    assert "2026-12-01 00:00 UTC" in start.text
+
+
+def test_hours_cannot_be_guaranteed_and_are_set_in_thousandths(story):
+    with org_scope(story.atlas.id), pytest.raises(InvalidInput, match="GPU-hours are used up"):
+        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted("team", "vision", GPU_HOURS, 10, 2)])
+    _limit(story, 1.5)
+    with pytest.raises(InvalidInput, match="three decimals"):
+        _limit(story, 1.0005)
+    with pytest.raises(InvalidInput, match="must be a number"):
+        _limit(story, 2.0**40)
+    with pytest.raises(InvalidInput, match="must be one of"):
+        with org_scope(story.atlas.id):
+            set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted("team", "vision", "gpu-hours.h100", 10)])
+
+
+def test_who_may_not_set_limits_reads_their_own_hours_and_nobody_elses(story):
+    cluster_with(gpus=4)
+    _run(_held(story), NOON - timedelta(hours=1), NOON)
+    with org_scope(story.atlas.id):
+        seen = {(q["scope"], q["subject"]): q["used"] for q in quotas_for(story.actor(story.ben)) if q["resource"] == GPU_HOURS}
+        assert seen == {("org", "atlas"): 2, ("team", "vision"): 2}
+        assert ("user", "ada@atlas.example") in {(q["scope"], q["subject"]) for q in quotas_for(story.actor(story.ada))}
+
+
+def test_the_tree_shows_what_was_used_of_the_month_also_without_a_limit(story):
+    cluster_with(gpus=4)
+    _run(_held(story), NOON - timedelta(hours=1), NOON)
+    _limit(story, 10)
+    with org_scope(story.atlas.id):
+        shown = tree(story.actor(story.ada), story.atlas, "vision")
+    bars = {b.who: b.bars[GPU_HOURS] for b in (shown.top, *shown.teams, *(p for t in shown.teams for p in t.people))}
+    assert {who: (bar.text, bar.left) for who, bar in bars.items() if bar.used} == {
+        "org:": ("2", None), "team:vision": ("2 / 10", 8 * HOUR), "user:ada@atlas.example": ("2", None)}
+    assert bars["team:vision"].tip == "2 used this month, what runs now included; 8 is left; begins anew on 2026-12-01"
+
+
+def test_a_preview_says_whom_fewer_hours_would_stop_and_until_when(story):
+    cluster_with(gpus=4)
+    _run(_held(story), NOON - timedelta(hours=1), NOON)
+    _limit(story, 10)
+    job = submit(story, resources={"accelerators": 1})
+    with org_scope(story.atlas.id):
+        told = preview(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted("team", "vision", GPU_HOURS, 1)])
+    assert told.sentences == [("vision has used 2 GPU-hours this month, above the new limit: nothing that runs is stopped, and no more of it "
+                              "with GPUs starts before 2026-12-01."), f"1 job of Vision would stop being started: #{job.number}"]
+    assert (told.lines[0].before, told.lines[0].after) == ("at most 10 GPU-hours", "at most 1 GPU-hour")
+
+
+def test_limits_of_hours_are_set_asked_for_and_remembered_on_the_page(story):
+    cluster_with(gpus=4)
+    ada, ben = story.client(story.ada), story.client(story.ben)
+    form = {"who": ["team:vision"], "resource": ["gpu", GPU_HOURS, "cpu"], "limit": ["", "2.5", ""], "guaranteed": ["", "", ""], "do": "set"}
+    assert ada.post("/atlas/quotas", form).status_code == 302
+    _run(_held(story), NOON - timedelta(hours=2), NOON)
+    job = _held(story)
+    page = ada.get(f"/atlas/jobs/{job.number}").content.decode()
+    assert "Team Vision has used 4 of 2.5 GPU-hours of this month" in page
+    assert f"ask=team%3Avision&amp;resource=gpu-hours&amp;amount=5&amp;job={job.number}" in page
+    ask = {"who": "team:vision", "resource": GPU_HOURS, "amount": "20", "why": "a paper"}
+    assert ben.post("/atlas/quotas/requests", ask).status_code == 302
+    with org_scope(story.atlas.id):
+        row = QuotaRequest.objects.get()
+        decide_request(actor=story.actor(story.ada), org=story.atlas, request_id=row.id, do="approve")
+    page = ada.get("/atlas/quotas?edit=team:vision").content.decode()
+    assert "GPU-hours a month" in page
+    assert "4 / 20" in page
+    assert 'name="limit" value="20"' in page
+    assert "at most 20 GPU-hours" in page
+
+
+def test_the_api_tells_hours_used_left_and_when_they_begin_anew(story):
+    cluster_with(gpus=4)
+    _run(_held(story), NOON - timedelta(hours=2), NOON)
+    ada = story.client(story.ada)
+    made = ada.put("/api/v1/orgs/atlas/quotas", {"scope": "team", "subject": "vision", "resource": GPU_HOURS, "limit": 10},
+                   content_type="application/json").json()
+    assert (made["used"], made["limit"], made["left"], made["begins_anew"]) == (4, 10, 6, "2026-12-01T00:00:00Z")
+    told = {(q["scope"], q["resource"]): q["used"] for q in ada.get("/api/v1/orgs/atlas/quotas").json()["items"]}
+    assert told == {(scope, GPU_HOURS): 4 for scope in ("org", "team", "user")}
