@@ -47,17 +47,19 @@ def job_row(job: Job) -> dict[str, Any]:
 
 def job_detail(job: Job) -> dict[str, Any]:
     """The same with the spec, the attempts and what it waits for."""
+    from jobs.outputs import told_of
     from jobs.specs import spec_of
 
     row = job_row(job)
     if job.array_size is not None:
         row["array"] = {"size": job.array_size, "states": array_states(job)}
-    current = Attempt.objects.filter(job=job).order_by("index", "-ordinal")[:200]
+    current = list(Attempt.objects.filter(job=job).select_related("cluster").order_by("index", "-ordinal")[:200])
     needs = Dependency.objects.filter(job=job).select_related("needs").order_by("needs__number")
     return row | {
         "spec": job.spec, "yaml": spec_of(job).to_yaml(), "attempts": [attempt_row(a) for a in current],
         "after": [need.needs.number for need in needs], "parent": job.parent.number if job.parent else None,
         "cancel_asked_by": job.cancel_asked_by, "pool": job.pool.name if job.pool else None, "place_why": job.place_why,
+        "output": told_of(current[0]) if current else "",
     }
 
 

@@ -76,8 +76,8 @@ def _name(field: AnyField) -> str:
 
 
 def _type(field: AnyField) -> str:
-    """The column's type as a parameter: `integer` for `integer CHECK (...)`."""
-    return str(field.cast_db_type(connection))
+    """The column's type as a parameter: `integer` for `integer CHECK (...)`, and `varchar` for `varchar(100)`, which would cut off in silence."""
+    return str(field.cast_db_type(connection)).partition("(")[0]
 
 
 def _field(found: object) -> AnyField:

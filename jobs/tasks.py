@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from celery import shared_task
 from celery.signals import worker_ready
 
@@ -11,12 +9,11 @@ from jobs import dispatch as dispatching
 from jobs.backends.base import Unavailable
 from jobs.clusters import backend_of
 from jobs.models import Attempt
+from jobs.outputs import KEPT
 from jobs.states import State
 from portal.core import clock
 from portal.core.hints import hint
 from workspaces.tenancy.scope import platform_scope
-
-KEPT = timedelta(days=7)
 
 
 @worker_ready.connect

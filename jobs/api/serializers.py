@@ -111,6 +111,7 @@ class JobDetailSerializer(JobSerializer):
     cancel_asked_by = serializers.CharField()
     pool = serializers.CharField(allow_null=True)
     place_why = serializers.CharField(help_text="Why there, where there was a choice.")
+    output = serializers.CharField(help_text="What becomes of what it writes to MUSTER_OUTPUT_DIR: where it is found, or that it is lost.")
 
 
 class RehearsalSerializer(serializers.Serializer):  # type: ignore[type-arg]

@@ -191,6 +191,23 @@ class LogChunk:
     at: int
 
 
+class Stay(StrEnum):
+    """How long what a job writes is there."""
+
+    RUN = "run"                  # goes with its end
+    WEEK = "week"                # until the attempt is forgotten
+    ON = "on"                    # nothing of ours ever removes it
+
+
+@dataclass(frozen=True)
+class Output:
+    """The folder that a job finds in MUSTER_OUTPUT_DIR, as it is called there. `shared`: other folders that outlive it."""
+
+    path: str
+    stays: Stay
+    shared: Sequence[str] = ()
+
+
 @runtime_checkable
 class Backend(Protocol):
     """A scheduler. All methods may be called from any thread; none may block for more than a few seconds."""
@@ -210,6 +227,9 @@ class Backend(Protocol):
 
     def submit(self, launch: Launch) -> Handle:
         """Start it, or adopt what already runs under its key: calling twice starts once. Raises Rejected, Unavailable."""
+
+    def output_of(self, key: str) -> Output:
+        """Where this attempt writes, and for how long. Asks nobody. Raises Rejected for what is no key."""
 
     def find(self, key: str) -> Handle | None:
         """The attempt under this key, finished or not; None when it never got here. Raises Unavailable."""

@@ -11,7 +11,7 @@ import time
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, ClassVar
@@ -23,49 +23,25 @@ from jobs.backends.base import (
     LogChunk,
     NodeFacts,
     Observation,
+    Output,
     Poll,
     Probe,
     Rejected,
-    Secret,
     Unavailable,
-    option,
 )
 from jobs.backends.kept import Kept
 from jobs.backends.kubernetes_parts import access, beside, explain, kueue, logs, names, nodes, pod, probing, states
 from jobs.backends.kubernetes_parts.creating import Creator
 from jobs.backends.kubernetes_parts.rendering import rendered
-from jobs.backends.kubernetes_parts.settings import site_of
+from jobs.backends.kubernetes_parts.settings import Config, site_of
 from jobs.backends.kubernetes_parts.view import View
 from jobs.backends.kubernetes_parts.wire import Refused, Wire, segment
 
 log = logging.getLogger(__name__)
 Object = dict[str, Any]
 TAIL = 64 << 10
-_NONE = Secret("")
 PICTURE_FOR, PICTURE_EACH = 4.0, 0.01   # seconds between two looks at everything, and for each job that waits
 PRODUCTS_FOR = 60.0             # seconds for which the types of GPUs are remembered
-
-
-@dataclass(frozen=True)
-class Config:
-    """How to reach the cluster, and what holds for every job there."""
-
-    kubeconfig: Secret = option("Kubeconfig", default=_NONE, note="With everything inside: kubectl config view --raw --flatten.", is_long=True)  # noqa: RUF009
-    server: str = option("Server", default="", note="Without a kubeconfig: https://10.0.0.1:6443.")
-    token: Secret = option("Token", default=_NONE, note="Of a service account.")  # noqa: RUF009  a Secret is a str: immutable
-    authority: Secret = option("Certificate authority", default=_NONE, note="PEM.", is_long=True)  # noqa: RUF009
-    namespace_prefix: str = option("Namespace prefix", default="muster", note="One for each portal that uses this cluster.")
-    image: str = option("Image", default="", note="For jobs that name none; it needs bash.")
-    pull_policy: str = option("Image pull policy", default="IfNotPresent", choices=("IfNotPresent", "Always", "Never"), is_rare=True)
-    pull_secrets: tuple[str, ...] = option("Image pull secrets", default=(), note="Names of Secrets in each team's namespace.", is_rare=True)
-    node_selector: tuple[str, ...] = option("Node selector", default=(), note="Labels as name=value.", is_rare=True)
-    tolerations: tuple[str, ...] = option("Tolerations", default=(), note="Taints as name=value:NoSchedule, or name:NoSchedule.", is_rare=True)
-    gpu_resource: str = option("GPU resource", default="nvidia.com/gpu", is_rare=True)
-    priority_class: str = option("Priority class", default="", is_rare=True)
-    user_id: int = option("User id", default=1000, note="As whom containers run; never 0.", is_rare=True)
-    shared: tuple[str, ...] = option("Shared volumes", default=(), note="claim:/path; the claim exists in each namespace.", is_rare=True)
-    blocked_networks: tuple[str, ...] = option("Blocked networks", default=("169.254.0.0/16",), note="Jobs may not reach them; CIDR.", is_rare=True)
-    image_patience: int = option("Image patience", default=120, note="Seconds for which its image or container may fail.", is_rare=True)
 
 
 class KubernetesBackend:
@@ -108,7 +84,7 @@ class KubernetesBackend:
 
     def render(self, launch: Launch) -> str:
         made = pod.build(launch, self.site, self._products_of(launch))
-        return rendered(launch, made, self._creator.rehearse(made))
+        return rendered(launch, self.site, made, self._creator.rehearse(made))
 
     def submit(self, launch: Launch) -> Handle:
         with _told():
@@ -116,6 +92,9 @@ class KubernetesBackend:
         job = self._creator.create(launch, pod.build(launch, self.site, self._products_of(launch)))
         self._view.put(job)
         return Handle(launch.key, states.native_id(job))
+
+    def output_of(self, key: str) -> Output:
+        return pod.output_of(key, self.site)
 
     def find(self, key: str) -> Handle | None:
         job = self._view.ask(key)

@@ -25,9 +25,11 @@ from jobs.backends.base import (
     LogChunk,
     NodeFacts,
     Observation,
+    Output,
     Poll,
     Probe,
     Rejected,
+    Stay,
     Unavailable,
 )
 from jobs.backends.classify import Ending, classify
@@ -95,6 +97,9 @@ class LocalBackend:
             self._prepare(folder, launch)
         self._stand_by(folder)
         return self._await_pid(folder, launch.key)
+
+    def output_of(self, key: str) -> Output:
+        return Output(str(self._folder(key) / "out"), Stay.WEEK)
 
     def find(self, key: str) -> Handle | None:
         folder = self._folder(key)

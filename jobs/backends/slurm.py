@@ -23,10 +23,12 @@ from jobs.backends.base import (
     LogChunk,
     NodeFacts,
     Observation,
+    Output,
     Poll,
     Probe,
     Rejected,
     Secret,
+    Stay,
     Unavailable,
     option,
 )
@@ -158,6 +160,9 @@ class SlurmBackend:
 
     def _script(self, launch: Launch) -> str:
         return script.batch_script(launch, self._folder(launch.key), uuid4().hex, self.site.images)
+
+    def output_of(self, key: str) -> Output:
+        return Output(f"{self._folder(key)}/out", Stay.WEEK)
 
     def find(self, key: str) -> Handle | None:
         row = self._row(self._checked(key))

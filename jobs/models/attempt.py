@@ -35,7 +35,7 @@ class Attempt(TenantModel):
     lease = models.UUIDField(null=True)                 # whoever hands it to the backend now
     lease_until = models.DateTimeField(null=True)
     tries = models.PositiveSmallIntegerField(default=0)  # hand-overs that the cluster could not take
-    native_id = models.CharField(max_length=100, blank=True)
+    native_id = models.CharField(max_length=253, blank=True)     # Kubernetes: namespace, name and uid are up to 153
     node = models.CharField(max_length=253, blank=True)
     nodes = models.JSONField(null=True)                 # names of all, `node` first, where there are several
     confirmed_at = models.DateTimeField(null=True)      # seen again long enough after it came that its cluster cannot forget it

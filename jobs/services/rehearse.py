@@ -15,6 +15,7 @@ from jobs.clusters import backend_of
 from jobs.image_check import answer_for
 from jobs.images.config import Image
 from jobs.launch import rehearsal_launch
+from jobs.outputs import warning
 from jobs.pending import change_text, wait_text
 from jobs.services.checks import (
     Place,
@@ -84,6 +85,8 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Re
             checks.append(Check("image", told.is_ok, told.text))
         if spec.native or spec.image:
             _try(checks, "options of the scheduler", lambda: left_out(actor, team, spec, place), lambda out: out or "Nothing of them is left out.")
+        if lost := warning(cluster):
+            checks.append(Check("output", True, lost))
         ask, room = ask_for(actor, team, spec), room_for(cluster, ask_for(actor, team, spec))
         _try(checks, "quota and size", lambda: check_possible(ask, room), _ask_text(ask))
         _try(checks, "data", lambda: find_needs(actor, spec), "Nothing it needs is missing.")

@@ -13,6 +13,7 @@ from django.shortcuts import redirect, render
 from jobs import limits, pending, present, selectors, services
 from jobs.guide import guide_for
 from jobs.models import Job
+from jobs.outputs import told_of
 from jobs.placing import names_for
 from jobs.services.change import authorize_change
 from jobs.spec import SpecErrors, examples, parse_text
@@ -90,7 +91,7 @@ def job(request: Any, job: str) -> HttpResponse:
         "page_title": f"#{row.number} {row.name}", "crumbs": [("Jobs", f"/{request.org.slug}/jobs")],
         "job": present.job_detail(row), "attempt": present.attempt_row(attempt), "attempt_hex": attempt.id.hex, "job_hex": row.id.hex,
         "tries": [present.attempt_row(a) for a in tries], "pending": told, "more": limits.more(told.numbers, row) if told else "",
-        "log": facts_of_log(attempt), "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),
+        "output": told_of(attempt), "log": facts_of_log(attempt), "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),
         "timeline": _timeline(row, attempt.index), "env": sorted(present.environment_of(attempt).items()), "children": _children(request, row),
         "tab": _tab(request), "tabs": TABS, "may_change": _may_change(request, row),
         "may_admin": request.actor.may(P.JOBS_ADMIN, row.team_id), "is_final": State(row.state).is_final})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from jobs.backends.base import Capability, Handle, Launch, LogChunk, NodeFacts, Observation, Poll, Probe, Unavailable
+from jobs.backends.base import Capability, Handle, Launch, LogChunk, NodeFacts, Observation, Output, Poll, Probe, Stay, Unavailable
 from jobs.states import Reason, State
 
 
@@ -67,6 +67,9 @@ class BackendDouble:
 
     def render(self, launch: Launch) -> str:
         return launch.script
+
+    def output_of(self, key: str) -> Output:
+        return Output(f"/jobs/{key}/out", Stay.WEEK)
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
         return LogChunk(after, b"", 0)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.db import DataError, transaction
 
 from jobs.models import Attempt
 from jobs.rows import write_rows
@@ -30,6 +32,20 @@ def test_each_row_gets_its_own_values_and_no_other_row_changes(story, kinds):
         write_rows(rows, NAMES)
         assert [list(values) for values in Attempt.objects.filter(job=job).order_by("index").values_list(*NAMES)] == wanted
         assert Attempt.objects.filter(job=bystander).values(*NAMES).get() == untouched
+
+
+@pytest.mark.parametrize("kinds", [1, 12])
+def test_a_value_that_is_too_long_for_its_column_is_refused_and_never_cut_off(story, kinds):
+    cluster_with()
+    job = submit(story, array=12)
+    with platform_scope("test"):
+        rows = list(Attempt.objects.filter(job=job).order_by("index"))
+        for n, row in enumerate(rows):
+            row.native_id = "x" * 300 + str(n % kinds)
+        with suppress(DataError), transaction.atomic():       # PostgreSQL refuses it, SQLite keeps it whole
+            write_rows(rows, NAMES)
+        kept = set(Attempt.objects.filter(job=job).values_list("native_id", flat=True))
+    assert kept in ({""}, {row.native_id for row in rows})
 
 
 def _fill(row: Attempt, kind: int, at) -> None:

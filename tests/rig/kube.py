@@ -47,11 +47,17 @@ def folder_of(own: Path) -> Path:
     return path
 
 
+def claim_of(folder: Path) -> str:
+    """The option that puts the rig's volume where jobs and this machine see that folder of `folder_of`."""
+    return f"{CLAIM}:{Path(_shared()) if is_real() else folder}"
+
+
 @cache
 def _double() -> dict[str, Any]:
     from tests.rig.kubernetes_double import start
 
     double = start()
+    double.store.claims.add(CLAIM)
     atexit.register(double.close)
     return {"server": double.url, "token": double.token, "image": "local/bash:1"}
 

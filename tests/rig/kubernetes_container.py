@@ -50,7 +50,8 @@ class Container:
             path.write_bytes(self._in_place(text) if item["key"] == "start" else text)
         own = {one["name"]: base64.b64decode(files[one["valueFrom"]["secretKeyRef"]["key"]]).decode() for one in spec["containers"][0]["env"]}
         index = self.pod["metadata"]["labels"].get("batch.kubernetes.io/job-completion-index")
-        self.env = {"PATH": "/usr/bin:/bin", **own, "MUSTER_OUTPUT_DIR": str(self.folder / "out"), "HOSTNAME": self.pod["metadata"]["name"],
+        self.env = {"PATH": "/usr/bin:/bin", **own, "MUSTER_OUTPUT_DIR": own["MUSTER_OUTPUT_DIR"].replace("/muster/", f"{self.folder}/"),
+                    "HOSTNAME": self.pod["metadata"]["name"],
                      **({"JOB_COMPLETION_INDEX": index} if index is not None else {})}
         return True
 

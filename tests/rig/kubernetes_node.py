@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 import uuid
+from collections.abc import Collection
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ class Node:
     def _run(self, pod: Object) -> None:
         """Schedule, start, watch over, and tell the end."""
         meta = pod["metadata"]
-        if lack := _lack(pod["spec"]):
+        if lack := _lack(pod["spec"], self.store.claims):
             told = _condition("PodScheduled", "False", "Unschedulable", f"0/1 nodes are available: {lack}")
             self._pod(pod, {"phase": "Pending", "conditions": [told]})
             return
@@ -178,10 +179,10 @@ class Node:
         self._pod(pod, {"phase": phase, "containerStatuses": [{"name": "main", "state": state}], **more})
 
 
-def _lack(spec: Object) -> str:
-    """Why the scheduler does not place it; in its words of 1.36. No claim is in any namespace here."""
-    claim = next((one["persistentVolumeClaim"]["claimName"] for one in spec["volumes"] if "persistentVolumeClaim" in one), "")
-    if claim:
+def _lack(spec: Object, claims: Collection[str]) -> str:
+    """Why the scheduler does not place it; in its words of 1.36."""
+    asked = [one["persistentVolumeClaim"]["claimName"] for one in spec["volumes"] if "persistentVolumeClaim" in one]
+    if claim := next((name for name in asked if name not in claims), ""):
         return f'persistentvolumeclaim "{claim}" not found. not found'
     if int(spec["containers"][0]["resources"].get("limits", {}).get("nvidia.com/gpu", 0)) > GPUS:
         return "1 Insufficient nvidia.com/gpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."

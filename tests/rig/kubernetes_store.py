@@ -34,6 +34,7 @@ class Store:
         self.objects: dict[Name, Object] = {}
         self.changes: list[tuple[int, str, str, Object]] = []
         self.version, self.oldest = 1000, 0
+        self.claims: set[str] = set()       # of volumes, in every namespace; a pod finds one at its path on this machine
         self.listeners: list[Callable[[str, str, Object], None]] = []
 
     def create(self, plural: str, namespace: str, made: Object, *, is_rehearsal: bool = False) -> Object:

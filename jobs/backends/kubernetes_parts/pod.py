@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobs.backends.base import Launch, Rejected
+from jobs.backends.base import Launch, Output, Rejected, Stay
 from jobs.backends.kubernetes_parts import names
 from jobs.backends.kubernetes_parts.start import START
 
@@ -37,6 +37,7 @@ class Site:
     priority_class: str = ""
     user: int = 1000
     shared: Sequence[tuple[str, str]] = ()        # (claim, path): the same claim in each namespace
+    outputs: tuple[str, str] | None = None        # the same, for what jobs write; without one it goes with the pod
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def build(launch: Launch, site: Site, products: Sequence[str] = ()) -> Objects:
     meta = {"name": name, "namespace": namespace, "labels": names.labels(site.prefix, name), "annotations": _notes(launch)}
     service = {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": {
         "clusterIP": "None", "publishNotReadyAddresses": True, "selector": {names.KEY: name}}}
-    owned = [_secret(launch, name, meta)] + ([service] if launch.num_nodes > 1 else [])
+    owned = [_secret(launch, name, meta, site)] + ([service] if launch.num_nodes > 1 else [])
     return Objects(namespace, _queued(_job(launch, site, name, meta, products), launch.partition), owned)
 
 
@@ -66,9 +67,15 @@ def owned_by(made: Object, job: Object) -> Object:
     return {**made, "metadata": {**made["metadata"], "ownerReferences": [owner]}}
 
 
-def environment(launch: Launch, name: str) -> dict[str, str]:
+def output_of(key: str, site: Site) -> Output:
+    """A folder of its own on the volume that is for this, else one that goes with the pod."""
+    shared = tuple(path for _, path in site.shared)
+    return Output(f"{site.outputs[1]}/{key}", Stay.ON, shared) if site.outputs else Output("/muster/out", Stay.RUN, shared)
+
+
+def environment(launch: Launch, name: str, site: Site) -> dict[str, str]:
     """The variables as its containers see them; those of the rank are set by the start program."""
-    own = {"MUSTER_JOB_KEY": launch.key, "MUSTER_OUTPUT_DIR": "/muster/out", "PYTHONUNBUFFERED": "1"}
+    own = {"MUSTER_JOB_KEY": launch.key, "MUSTER_OUTPUT_DIR": output_of(launch.key, site).path, "PYTHONUNBUFFERED": "1"}
     if launch.time_limit:
         own |= {"MUSTER_TIME_LIMIT": f"{launch.time_limit:g}", "MUSTER_GRACE": f"{launch.grace:g}"}
     if launch.num_nodes > 1:
@@ -106,10 +113,10 @@ def _utf8(text: str, what: str, of: str) -> None:
         raise Rejected(f"{what} holds a NUL character.", of)
 
 
-def _secret(launch: Launch, name: str, meta: Object) -> Object:
+def _secret(launch: Launch, name: str, meta: Object, site: Site) -> Object:
     """The values of its variables, by number, and its files: one object, since each is a request and a write of the cluster's store."""
     files = {key: content for key, _, content in given(launch)}
-    values = {f"env-{i}": value.encode() for i, value in enumerate(environment(launch, name).values())}
+    values = {f"env-{i}": value.encode() for i, value in enumerate(environment(launch, name, site).values())}
     sizes = [sum(len(key) + len(value) for key, value in data.items()) for data in (values, files)]
     if sum(sizes) > SECRET_ROOM:
         raise Rejected(f"The script with its examples is {sizes[1]:,} bytes and the variables are {sizes[0]:,}; Kubernetes takes 1 MiB together.",
@@ -118,10 +125,10 @@ def _secret(launch: Launch, name: str, meta: Object) -> Object:
             "data": {key: base64.b64encode(value).decode() for key, value in (values | files).items()}}
 
 
-def _variables(launch: Launch, name: str) -> list[Object]:
+def _variables(launch: Launch, name: str, site: Site) -> list[Object]:
     """By reference: what stands in a Secret is not expanded, a literal value would be."""
     return [{"name": variable, "valueFrom": {"secretKeyRef": {"name": name, "key": f"env-{i}"}}}
-            for i, variable in enumerate(environment(launch, name))]
+            for i, variable in enumerate(environment(launch, name, site))]
 
 
 def given(launch: Launch) -> list[tuple[str, str, bytes]]:
@@ -189,7 +196,7 @@ def _container(launch: Launch, site: Site, name: str) -> Object:
     if not _IMAGE.fullmatch(image):
         raise Rejected("That is not the name of an image.", "image")
     return {"name": names.CONTAINER, "image": image, "imagePullPolicy": site.pull_policy, "command": ["bash", f"{MOUNT}/start"],
-            "workingDir": "/muster/work", "env": _variables(launch, name), "resources": _resources(launch, site),
+            "workingDir": "/muster/work", "env": _variables(launch, name, site), "resources": _resources(launch, site),
             "securityContext": {"allowPrivilegeEscalation": False, "privileged": False, "capabilities": {"drop": ["ALL"]}},
             "volumeMounts": _mounts(launch, site)}
 
@@ -216,7 +223,7 @@ def _volumes(launch: Launch, site: Site, name: str) -> list[Object]:
                            {"name": "room", "emptyDir": {}}]
     if launch.shm_size:
         found.append({"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": str(launch.shm_size)}})
-    return found + [{"name": f"shared-{i}", "persistentVolumeClaim": {"claimName": claim}} for i, (claim, _) in enumerate(site.shared)]
+    return found + [{"name": f"shared-{i}", "persistentVolumeClaim": {"claimName": claim}} for i, (claim, _) in enumerate(_claims(site))]
 
 
 def _mounts(launch: Launch, site: Site) -> list[Object]:
@@ -225,4 +232,8 @@ def _mounts(launch: Launch, site: Site) -> list[Object]:
                            {"name": "room", "mountPath": "/muster/out", "subPath": "out"}]
     if launch.shm_size:
         found.append({"name": "shm", "mountPath": "/dev/shm"})  # noqa: S108  the mount point that every library expects
-    return found + [{"name": f"shared-{i}", "mountPath": path} for i, (_, path) in enumerate(site.shared)]
+    return found + [{"name": f"shared-{i}", "mountPath": path} for i, (_, path) in enumerate(_claims(site))]
+
+
+def _claims(site: Site) -> list[tuple[str, str]]:
+    return [*site.shared, *([site.outputs] if site.outputs else [])]

@@ -14,6 +14,10 @@ export PET_NODE_RANK="$NODE_RANK" SLURM_NODEID="$NODE_RANK" SLURM_PROCID="$RANK"
 [ -w "${HOME:-/}" ] || export HOME=/muster/work
 [ -e /muster/given/examples ] && export MUSTER_EXAMPLES=/muster/given/examples
 exec 3>&1 1>/dev/null 2>&1
+if ! mkdir -p -- "$MUSTER_OUTPUT_DIR"; then
+    echo "muster: $MUSTER_OUTPUT_DIR, the folder for what the job writes, cannot be made by user $(id -u)" >&3
+    exit 73
+fi
 set -m
 bash /muster/given/script </dev/null >&3 2>&3 3>&- &
 child=$!

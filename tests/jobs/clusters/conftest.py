@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from jobs.backends import backends
-from jobs.backends.base import Capability, Launch, Probe, Rejected, Secret, Unavailable, option
+from jobs.backends.base import Capability, Launch, Output, Probe, Rejected, Secret, Stay, Unavailable, option
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,9 @@ class Drainable:
 
     def render(self, launch: Launch) -> str:
         return f"{launch.partition} {launch.script}"
+
+    def output_of(self, key: str) -> Output:
+        return Output(f"/jobs/{key}/out", Stay.WEEK)
 
     def drain(self, node: str, why: str) -> None:
         if self.is_away:

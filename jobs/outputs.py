@@ -1,0 +1,57 @@
+"""What becomes of what a job writes to MUSTER_OUTPUT_DIR, in words: where it is found, or that it is lost."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from clusters.models import Cluster
+from jobs import clusters
+from jobs.backends.base import Output, Rejected, Stay
+from jobs.models import Attempt
+from jobs.states import State
+from portal.core.vault import Unreadable
+
+KEPT = timedelta(days=7)          # after an attempt's end, until its backend is told to forget it
+
+
+def output_of(cluster: Cluster, key: str) -> Output | None:
+    """None where the cluster is not one that could be spoken to."""
+    try:
+        return clusters.backend_of(cluster).output_of(key)
+    except (Rejected, Unreadable, KeyError):
+        return None
+
+
+def told_of(attempt: Attempt) -> str:
+    """Of one try, before, while and after it runs. Empty where nothing is known."""
+    output = output_of(attempt.cluster, attempt.key)
+    if output is None:
+        return ""
+    return _was(output, is_forgotten=attempt.is_forgotten) if State(attempt.state).is_final else _will(output)
+
+
+def warning(cluster: Cluster) -> str:
+    """For a job that is not there yet: what it would lose. Empty where it loses nothing."""
+    output = output_of(cluster, "rehearsal")
+    return _will(output) if output and output.stays is Stay.RUN else ""
+
+
+def _will(output: Output) -> str:
+    """What somebody should know who has not run it yet."""
+    if output.stays is Stay.ON:
+        return f"What it writes to MUSTER_OUTPUT_DIR stays in {output.path}."
+    if output.stays is Stay.WEEK:
+        return f"What it writes to MUSTER_OUTPUT_DIR is kept in {output.path} until {KEPT.days} days after its end."
+    if output.shared:
+        return f"What it writes to MUSTER_OUTPUT_DIR is lost when it ends; what it writes to {', '.join(output.shared)} stays."
+    return "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place that stays. Let the job send away what is to be kept."
+
+
+def _was(output: Output, *, is_forgotten: bool) -> str:
+    if output.stays is Stay.ON:
+        return f"What it wrote to MUSTER_OUTPUT_DIR stays in {output.path}."
+    if output.stays is Stay.RUN:
+        return "What it wrote to MUSTER_OUTPUT_DIR was lost when it ended."
+    if is_forgotten:
+        return f"What it wrote to MUSTER_OUTPUT_DIR was removed {KEPT.days} days after its end."
+    return f"What it wrote to MUSTER_OUTPUT_DIR is kept in {output.path} until {KEPT.days} days after its end."

@@ -1,0 +1,95 @@
+"""What becomes of what a job writes is said before it starts and after it ended, by page, API and rehearsal."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from clusters.models import Cluster, Node
+from jobs import present, services
+from jobs.models import Attempt
+from jobs.spec import parse_mapping
+from jobs.states import State
+from portal.core import clock
+from tests.jobs.stage import GIB, cluster_with, only_attempt, submit
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+SERVER = {"server": "http://127.0.0.1:1", "image": "local/bash:1"}
+
+
+def cluster(**config) -> Cluster:
+    """Connected on paper: nothing here asks it anything."""
+    made = Cluster.objects.create(name="k8s", backend="kubernetes", config=SERVER | config)
+    Node.objects.create(cluster=made, name="n0", cpus=64_000, memory=512 * GIB)
+    return made
+
+
+def key_of(job) -> str:
+    with org_scope(job.org_id):
+        return only_attempt(job).key
+
+
+def told(job) -> str:
+    with org_scope(job.org_id):
+        return present.job_detail(job)["output"]
+
+
+def end(job) -> None:
+    with platform_scope("test"):
+        Attempt.objects.filter(job=job).update(state=State.SUCCEEDED, finished_at=clock.now() - timedelta(days=8))
+
+
+@pytest.mark.parametrize(("config", "before", "after"), [
+    ({}, "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place that stays. Let the job send away what is to be kept.",
+     "What it wrote to MUSTER_OUTPUT_DIR was lost when it ended."),
+    ({"shared": ["data:/data", "more:/more"]}, "What it writes to MUSTER_OUTPUT_DIR is lost when it ends; what it writes to /data, /more stays.",
+     "What it wrote to MUSTER_OUTPUT_DIR was lost when it ended."),
+    ({"outputs": "kept:/kept"}, "What it writes to MUSTER_OUTPUT_DIR stays in /kept/{key}.",
+     "What it wrote to MUSTER_OUTPUT_DIR stays in /kept/{key}."),
+])
+def test_a_job_on_kubernetes_says_whether_its_files_stay(story, config, before, after):
+    cluster(**config)
+    job = submit(story)
+    key = key_of(job)
+    assert told(job) == before.format(key=key)
+    end(job)
+    assert told(job) == after.format(key=key)
+
+
+def test_a_job_on_this_machine_says_where_its_files_are_until_they_are_removed(story, settings):
+    cluster_with()
+    job = submit(story)
+    folder = f"{settings.MUSTER_HOME}/jobs/{key_of(job)}/out"
+    assert told(job) == f"What it writes to MUSTER_OUTPUT_DIR is kept in {folder} until 7 days after its end."
+    end(job)
+    assert told(job) == f"What it wrote to MUSTER_OUTPUT_DIR is kept in {folder} until 7 days after its end."
+    with platform_scope("test"):
+        Attempt.objects.filter(job=job).update(is_forgotten=True)
+    assert told(job) == "What it wrote to MUSTER_OUTPUT_DIR was removed 7 days after its end."
+
+
+def test_a_cluster_whose_options_can_no_longer_be_read_leaves_the_page_as_it_was(story):
+    broken = cluster()
+    job = submit(story)
+    Cluster.objects.filter(id=broken.id).update(config={"user_id": 0})
+    assert told(job) == ""
+
+
+def test_a_rehearsal_warns_where_files_are_lost_and_only_there(story):
+    cluster()
+    assert ("output", True) in [(check.name, check.is_ok) for check in rehearsed(story).checks]
+    Cluster.objects.update(config=SERVER | {"outputs": "kept:/kept"})
+    assert "output" not in [check.name for check in rehearsed(story).checks]
+
+
+def rehearsed(story) -> services.Rehearsal:
+    with org_scope(story.atlas.id):
+        return services.rehearse(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"}))
+
+
+def test_the_page_of_a_job_that_waits_says_it(story):
+    cluster()
+    job = submit(story)
+    page = story.client(story.ada).get(f"/{story.atlas.slug}/jobs/{job.number}").content.decode()
+    assert "is lost when it ends: this cluster has no place that stays" in page
