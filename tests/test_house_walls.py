@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,24 @@ MARKUP = {"workspaces/templatetags/muster.py"}  # format_html, which escapes
 EXEMPT = {"workspaces/sso/views.py", "workspaces/scim/views.py"}     # SAML's replies come from the provider's page; SCIM by token alone
 CLIENTS = {"httpx", "requests", "urllib.request", "http.client", "socket", "ssl", "urllib3", "aiohttp", "ftplib", "telnetlib", "smtplib"}
 LOOSE = {"pickle", "marshal", "shelve", "dill", "xml.etree.ElementTree", "xml.dom.minidom", "xml.sax", "telnetlib", "imp"}
+
+# Where a pattern is handed on: each of them is from a table of ours, or escaped.
+PATTERNS = {"jobs/spec/kinds.py", "jobs/spec/sbatch.py", "jobs/backends/slurm_parts/errors.py", "jobs/backends/slurm_parts/reasons.py",
+            "jobs/backends/kubernetes_parts/kueue.py"}
+FORMATS = {"portal/languages/states.py", "portal/core/reading.py", "jobs/backends/slurm_parts/reasons.py",
+           "jobs/backends/kubernetes_parts/kueue.py"}      # the same: tables of ours, handed on
+CRYPTOGRAPHY = re.compile(r"(cryptography|Crypto|Cryptodome|nacl|OpenSSL|jwt|jose|jwcrypto|authlib|pyotp|bcrypt|argon2)(\.|$)")
+# All of it that is used: AES in CBC with HMAC-SHA256 (Fernet), HKDF, SHA-256, RSA of 2048 bits for signatures, and tokens signed with it.
+PRIMITIVES = {"cryptography.fernet", "cryptography.fernet.Fernet", "cryptography.fernet.InvalidToken", "cryptography.fernet.MultiFernet",
+              "cryptography.hazmat.primitives", "cryptography.hazmat.primitives.hashes", "cryptography.hazmat.primitives.kdf.hkdf",
+              "cryptography.hazmat.primitives.kdf.hkdf.HKDF", "cryptography.hazmat.primitives.asymmetric",
+              "cryptography.hazmat.primitives.asymmetric.rsa", "cryptography.hazmat.primitives.serialization",
+              "cryptography.hazmat.primitives.serialization.Encoding", "cryptography.hazmat.primitives.serialization.NoEncryption",
+              "cryptography.hazmat.primitives.serialization.PrivateFormat", "jwt"}
+HASHES = {"sha256", "sha512", "file_digest", "SHA256", "HMAC", "compare_digest", "digest", "new"}
+NAMED_ELSEWHERE = {"jobs/images/registry.py"}     # a registry says by which hash it names a layer: compared, and nothing rests on it alone
+DOWNLOADS = {"jobs/api/output.py", "workspaces/api/audit.py"}
+IN_ADDRESSES = {"workspaces/sso/oidc/protocol.py"}
 
 SECRET = re.compile(r"(^|_)(password|signature|hmac|otp|mac)$")
 ASSIGNED = r"innerHTML\s*\+?=(?!\s*(?:\"[^\"]*\"|'[^']*')\s*;)"
@@ -84,6 +103,59 @@ def has_no_reason(node: ast.AST) -> bool:
     return not (isinstance(told, ast.Constant) and len(str(told.value)) > 3) and not (isinstance(told, ast.Name) and told.id.isupper())
 
 
+def is_ours(pattern: ast.expr) -> bool:
+    """A text, a constant of a module, both joined, or what was escaped."""
+    if isinstance(pattern, ast.JoinedStr):
+        return all(isinstance(part, ast.Constant) or (isinstance(part, ast.FormattedValue) and is_ours(part.value)) for part in pattern.values)
+    if isinstance(pattern, ast.Attribute):
+        return pattern.attr == "pattern" and is_ours(pattern.value)      # of what was compiled from such a text
+    return isinstance(pattern, ast.Constant) or (isinstance(pattern, ast.Name) and pattern.id.isupper()) or called(pattern) == "escape"
+
+
+def has_foreign_pattern(node: ast.AST) -> bool:
+    is_re = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") == "re"
+    return is_re and called(node) != "escape" and not is_ours(node.args[0])  # type: ignore[attr-defined]
+
+
+def formats_what_is_given(node: ast.AST) -> bool:
+    """`text.format(…)` reaches attributes of what it is given."""
+    return (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in {"format", "format_map"}
+            and not is_a_text_of_ours(node.func.value))
+
+
+def is_a_text_of_ours(value: ast.expr) -> bool:
+    """Written there, a constant of the module or of a table of it, or the translation of one."""
+    if isinstance(value, ast.Call):
+        return called(value) in {"_", "gettext", "pgettext", "ngettext"} and all(isinstance(arg, ast.Constant) for arg in value.args[:2])
+    if isinstance(value, ast.IfExp):
+        return is_a_text_of_ours(value.body) and is_a_text_of_ours(value.orelse)
+    value = value.value if isinstance(value, ast.Subscript) else value
+    return isinstance(value, ast.Constant) or (isinstance(value, ast.Name) and value.id.isupper())
+
+
+def is_other_cryptography(node: ast.AST) -> bool:
+    return any(CRYPTOGRAPHY.match(name) and name not in PRIMITIVES for name in imported(node))
+
+
+def is_other_hash(node: ast.AST) -> bool:
+    """Of hashlib and hmac, by attribute, import or name."""
+    if isinstance(node, ast.ImportFrom) and node.module in {"hashlib", "hmac"}:
+        return not {alias.name for alias in node.names} <= HASHES
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in {"hashlib", "hmac", "hashes"}:
+        return node.attr not in HASHES or (node.value.id == "hashlib" and node.attr == "new")
+    return isinstance(node, ast.Constant) and str(node.value).lower() in {"md5", "sha1", "sha-1", "hs1", "rc4", "des", "3des"}
+
+
+def reads_a_secret_from_the_address(node: ast.AST) -> bool:
+    """`request.GET.get("token")`, `request.GET["password"]`."""
+    source = node.func if isinstance(node, ast.Call) else node
+    source = source.value if isinstance(source, ast.Attribute | ast.Subscript) else None
+    if not (isinstance(source, ast.Attribute) and source.attr in {"GET", "query_params"}):
+        return False
+    asked = node.args[:1] if isinstance(node, ast.Call) else [node.slice] if isinstance(node, ast.Subscript) else []
+    return any(isinstance(name, ast.Constant) and re.search(r"token|password|secret|api_?key|code$", str(name.value)) for name in asked)
+
+
 RULES: dict[str, tuple[Rule, set[str]]] = {
     "SQL is written by hand in few places": (lambda n: called(n) in {"execute", "executemany", "copy_expert"}, SQL_BY_HAND),
     "no ORM call takes SQL": (lambda n: called(n) in {"raw", "extra", "RawSQL"}, set()),
@@ -101,14 +173,26 @@ RULES: dict[str, tuple[Rule, set[str]]] = {
     "secrets are compared in constant time": (compares_a_secret, set()),
     "work across organizations says why": (has_no_reason, set()),
     "no row-level security is opened but for migrations": (lambda n: called(n) == "open_wall", {"workspaces/tenancy/rows.py"}),
+    "templates are files": (lambda n: called(n) in {"Template", "from_string"}, set()),
+    "no text from elsewhere is a format": (formats_what_is_given, FORMATS),
+    "patterns are ours or escaped": (has_foreign_pattern, PATTERNS),
+    "cryptography comes by few names": (is_other_cryptography, set()),
+    "hashes are of 256 bits and more": (is_other_hash, NAMED_ELSEWHERE),
+    "few modules name a download": (lambda n: isinstance(n, ast.Constant) and str(n.value).lower() == "content-disposition", DOWNLOADS),
+    "no secret is read from an address": (reads_a_secret_from_the_address, IN_ADDRESSES),
+    "what is in the address and what is in the body are never mixed": (
+        lambda n: isinstance(n, ast.BinOp) and {getattr(n.left, "attr", ""), getattr(n.right, "attr", "")} >= {"GET", "POST"}, set()),
 }
 
 
+@cache
+def nodes() -> list[tuple[str, ast.AST]]:
+    """Of all our modules, read once for all rules."""
+    return [(shown(path), node) for path in sources(*OURS) for node in ast.walk(ast.parse(path.read_text()))]
+
+
 def found_by(rule: Rule) -> Iterator[tuple[str, int]]:
-    for path in sources(*OURS):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if rule(node):
-                yield shown(path), getattr(node, "lineno", 0)
+    return ((path, getattr(node, "lineno", 0)) for path, node in nodes() if rule(node))
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -131,6 +215,14 @@ BAD = {
     "secrets are compared in constant time": "if given == expected.signature: pass",
     "work across organizations says why": "with platform_scope(why): pass",
     "no row-level security is opened but for migrations": "connection.open_wall()",
+    "templates are files": "Template(request.POST['text'])",
+    "no text from elsewhere is a format": "given.format(user=user)",
+    "patterns are ours or escaped": "re.search(f'^{given}$', text)",
+    "cryptography comes by few names": "from cryptography.hazmat.primitives.ciphers import modes",
+    "hashes are of 256 bits and more": "hashlib.sha1(text)",
+    "few modules name a download": "response['Content-Disposition'] = name",
+    "no secret is read from an address": "request.GET.get('access_token')",
+    "what is in the address and what is in the body are never mixed": "both = request.GET | request.POST",
 }
 
 
@@ -161,3 +253,28 @@ def test_no_script_of_ours_makes_markup_or_code_of_text():
     paths = list(texts("static/js/**/*.js"))
     assert len(paths) > 10
     assert [shown(path) for path in paths if risky.search(path.read_text())] == []
+
+
+def scripts() -> str:
+    return "\n".join(path.read_text() for path in texts("static/js/**/*.js"))
+
+
+def test_browsers_store_how_pages_look_and_nothing_else():
+    """By name, or by a name that begins so. No store but this one is used."""
+    text = scripts()
+    assert set(re.findall(r"localStorage\.\w+Item\(\s*([^,)]+)", text)) == {'"theme"', "`log-${name}`"}
+    assert set(re.findall(r"localStorage(?!\.[gs]etItem\()|sessionStorage|indexedDB|document\.cookie|caches\.open", text)) == set()
+
+
+def test_no_script_of_ours_gives_every_object_a_property():
+    """`Object.assign` onto something new; nothing is put under a name that came from elsewhere, but into a form's own fields."""
+    text = scripts()
+    assert re.findall(r"__proto__|\.prototype\b\s*(?:\[|\.\w+\s*=)|setPrototypeOf|constructor\[", text) == []
+    assert [target for target in re.findall(r"Object\.assign\(([^,]+),", text) if not target.startswith(("document.createElement(", "{}"))] == []
+    named = re.findall(r"(\w+\[[a-zA-Z_]\w*(?:\.\w+)*\])\s*(?:=(?![=>])|\?\?=|\|\|=)", text)
+    assert sorted(set(named)) == ["given[name]", "this[flag]"]
+
+
+def test_no_script_or_page_of_ours_forbids_to_paste():
+    assert re.findall(r"paste", scripts()) == []
+    assert [shown(path) for path in texts("templates/**/*.html") if "onpaste" in path.read_text()] == []

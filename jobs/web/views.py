@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 
@@ -53,7 +54,8 @@ def home(request: Any) -> HttpResponse:
         "running": running, "waiting": waiting, "failed": failed, "finished": finished,
         "quotas": people.quotas_for(request.actor), "is_empty": not (running or waiting or failed or finished) and not rows.exists(),
         "example": examples()[0], "first_team": _first_team(request), "may_submit": _may_submit(request), "running_count": len(running)})
-    response.set_cookie("muster_org", request.org.slug, max_age=31_536_000, samesite="Lax", httponly=True)
+    response.set_cookie(settings.MUSTER_ORG_COOKIE_NAME, request.org.slug, max_age=31_536_000, samesite="Lax", httponly=True,
+                        secure=settings.SESSION_COOKIE_SECURE)
     return response
 
 

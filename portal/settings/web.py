@@ -13,10 +13,14 @@ _secure = _base.scheme == "https"
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", _base.hostname or "localhost", *env.items("MUSTER_ALLOWED_HOSTS")]
 CSRF_TRUSTED_ORIGINS = [f"{_base.scheme}://{_base.netloc}"]
 
-# Portals on one host share cookies across ports, so the port is part of the name.
-_suffix = f"_{_base.port}" if _base.port else ""
-SESSION_COOKIE_NAME = f"muster_session{_suffix}"
-CSRF_COOKIE_NAME = f"muster_csrf{_suffix}"
+# Portals on one host share cookies across ports, so the port is part of the name. With `__Host-` a browser takes a cookie only over https, from
+# this very host and for all of it: a neighbour under the same domain cannot plant one. Over http no browser would keep such a name.
+_prefix, _suffix = "__Host-" if _secure else "", f"_{_base.port}" if _base.port else ""
+SESSION_COOKIE_NAME = f"{_prefix}muster_session{_suffix}"
+CSRF_COOKIE_NAME = f"{_prefix}muster_csrf{_suffix}"
+MUSTER_ORG_COOKIE_NAME = f"{_prefix}muster_org{_suffix}"      # the organization that one saw last
+MUSTER_MESSAGES_COOKIE_NAME = f"{_prefix}muster_messages{_suffix}"
+MESSAGE_STORAGE = "portal.web.people.MessageStorage"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _secure
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
@@ -32,6 +36,7 @@ SILENCED_SYSTEM_CHECKS = [
 SECURE_REFERRER_POLICY = "same-origin"
 _trusted = _secure or _base.hostname in ("127.0.0.1", "localhost", "::1")
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin" if _trusted else None         # elsewhere browsers ignore it, and complain
+MUSTER_CLEAR_SITE_DATA = '"cache"' if _trusted else ""     # not "cookies", which would end the sign-ins of every neighbour under the domain
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 << 20
 CSRF_FAILURE_VIEW = "portal.web.errors.csrf_failure"
@@ -39,7 +44,7 @@ CSRF_FAILURE_VIEW = "portal.web.errors.csrf_failure"
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("ko", "한국어"), ("ja", "日本語")]     # each in its own name: docs/design/languages.md says how to add one
 LOCALE_PATHS = [env.ROOT / "locale"]
-LANGUAGE_COOKIE_NAME = f"muster_language{_suffix}"
+LANGUAGE_COOKIE_NAME = f"{_prefix}muster_language{_suffix}"
 LANGUAGE_COOKIE_AGE = 31_536_000
 LANGUAGE_COOKIE_SECURE, LANGUAGE_COOKIE_HTTPONLY, LANGUAGE_COOKIE_SAMESITE = _secure, True, "Lax"
 USE_I18N = USE_TZ = True

@@ -5,8 +5,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.messages.storage.cookie import CookieStorage
+from django.contrib.messages.storage.fallback import FallbackStorage
+from django.contrib.messages.storage.session import SessionStorage
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest
 from django.middleware.locale import LocaleMiddleware
@@ -37,7 +41,14 @@ class Files(_ForPeople, WhiteNoiseMiddleware):
 
 
 class Sessions(_ForPeople, SessionMiddleware):
-    """`request.session`."""
+    """`request.session`. Where it ends, the browser forgets what it kept of its pages, those behind the back button as well."""
+
+    def process_response(self, request: HttpRequest, response: Any) -> Any:
+        response = super().process_response(request, response)
+        gone = response.cookies.get(settings.SESSION_COOKIE_NAME)
+        if gone is not None and not gone.value and settings.MUSTER_CLEAR_SITE_DATA:
+            response.headers["Clear-Site-Data"] = settings.MUSTER_CLEAR_SITE_DATA
+        return response
 
 
 class Languages(LocaleMiddleware):
@@ -55,6 +66,20 @@ class Languages(LocaleMiddleware):
 
 class Visitors(_ForPeople, AuthenticationMiddleware):
     """`request.user`."""
+
+
+class MessageCookie(CookieStorage):
+    """Django's, by a name of ours."""
+
+    @property
+    def cookie_name(self) -> str:  # type: ignore[override]
+        return settings.MUSTER_MESSAGES_COOKIE_NAME
+
+
+class MessageStorage(FallbackStorage):
+    """What is too long for the cookie is in the session."""
+
+    storage_classes = (MessageCookie, SessionStorage)
 
 
 class Messages(_ForPeople, MessageMiddleware):

@@ -9,6 +9,7 @@ from allauth.idp.oidc import views
 from allauth.idp.oidc.forms import ConfirmCodeForm
 from allauth.idp.oidc.internal.oauthlib import device_codes
 from allauth.idp.oidc.models import Client
+from django.conf import settings
 from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -68,7 +69,7 @@ def device(request: Any) -> HttpResponse:
     data = cache.get(device_codes.cache_device_code_key(form.device_code)) or {}
     orgs = selectors.orgs_of(request.actor)
     shown |= {"orgs": orgs, "machine": data.get("machine", ""), "code": data["device"]["user_code"], "days": DAYS,
-              "here": next((o["slug"] for o in orgs if o["slug"] == request.COOKIES.get("muster_org")), "")}
+              "here": next((o["slug"] for o in orgs if o["slug"] == request.COOKIES.get(settings.MUSTER_ORG_COOKIE_NAME)), "")}
     if request.method != "POST":
         return render(request, "workspaces/issuer/device_confirm.html", shown)
     is_agreed = request.POST.get("action") == "confirm"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -30,7 +31,7 @@ def start(request: HttpRequest) -> HttpResponse:
     orgs = selectors.orgs_of(actor)
     if not orgs:
         return render(request, "workspaces/no_org.html", {"page_title": "No organization yet"})
-    last = request.COOKIES.get("muster_org", "")
+    last = request.COOKIES.get(settings.MUSTER_ORG_COOKIE_NAME, "")
     return redirect("home", org=last if any(o["slug"] == last for o in orgs) else orgs[0]["slug"])
 
 

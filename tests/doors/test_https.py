@@ -1,0 +1,77 @@
+"""What a portal at an https address does differently: cookies that only this host can set, and browsers that come by https from then on."""
+
+from __future__ import annotations
+
+import runpy
+
+import pytest
+from django.conf import settings
+
+from portal.settings import muster
+from tests.doors.table import browser
+from tests.rig.environment import ROOT
+from tests.story import PASSWORD
+
+PREFIX = "__Host-"
+NAMES = ("SESSION_COOKIE_NAME", "CSRF_COOKIE_NAME", "LANGUAGE_COOKIE_NAME", "MUSTER_ORG_COOKIE_NAME", "MUSTER_MESSAGES_COOKIE_NAME")
+
+
+@pytest.fixture
+def at(monkeypatch, settings):
+    """`at(address)`: the portal as its settings make it for that MUSTER_BASE_URL."""
+    def move(address: str) -> None:
+        monkeypatch.setattr(muster, "MUSTER_BASE_URL", address)
+        made = runpy.run_path(str(ROOT / "portal/settings/web.py"))
+        for name, value in made.items():
+            if name.isupper() and not name.startswith(("CACHES", "ALLOWED_HOSTS")):
+                setattr(settings, name, value)
+
+    return move
+
+
+def cookies(story, is_secure: bool) -> dict:
+    """All that a browser is given on a tour: the form, signing in, the home page, another language."""
+    client = browser()
+    client.get("/accounts/login/", secure=is_secure)
+    client.post("/accounts/login/", {"login": story.ada.email, "password": PASSWORD}, secure=is_secure)
+    assert client.get("/atlas/", secure=is_secure).status_code == 200
+    client.post("/accounts/language/", {"language": "ko"}, secure=is_secure)
+    return dict(client.cookies)
+
+
+@pytest.mark.parametrize("address", ["https://muster.example", "https://muster.example:8443"])
+def test_over_https_every_cookie_is_for_this_host_alone(story, at, address):
+    at(address)
+    given = cookies(story, True)
+    assert {getattr(settings, name) for name in NAMES} <= set(given)
+    for name, cookie in given.items():
+        assert name.startswith(PREFIX), name
+        assert (cookie["secure"], cookie["path"], cookie["domain"]) == (True, "/", ""), name
+
+
+def test_over_http_no_cookie_has_a_name_that_browsers_would_refuse(story, at):
+    at("http://127.0.0.1:8000")
+    given = cookies(story, False)
+    assert set(given) == {f"muster_{name}_8000" for name in ("session", "csrf", "language", "org", "messages")}
+    assert not any(cookie["secure"] for cookie in given.values())
+
+
+def test_browsers_are_told_to_come_by_https_for_a_year_where_the_address_says_so(db, at):
+    at("https://muster.example")
+    for path in ("/accounts/login/", "/no/such/page", "/api/v1/me"):
+        assert browser().get(path, secure=True)["Strict-Transport-Security"] == "max-age=31536000"
+    at("http://muster.example")
+    assert "Strict-Transport-Security" not in browser().get("/accounts/login/", secure=True)
+
+
+def test_signing_out_makes_the_browser_forget_the_pages_and_only_then(story, at):
+    at("https://muster.example")
+    client = browser()
+    client.force_login(story.ada)
+    assert "Clear-Site-Data" not in client.get("/atlas/", secure=True)
+    there = browser()
+    there.cookies.load({settings.SESSION_COOKIE_NAME: client.cookies[settings.SESSION_COOKIE_NAME].value})
+    answer = client.post("/accounts/logout/", secure=True)
+    assert (answer.status_code, answer["Clear-Site-Data"]) == (302, '"cache"')
+    assert there.get("/atlas/", secure=True)["Clear-Site-Data"] == '"cache"'       # the same session in a browser that did not sign out
+    assert "Clear-Site-Data" not in browser().get("/accounts/login/", secure=True)
