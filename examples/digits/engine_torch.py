@@ -64,6 +64,15 @@ class Engine:
         torch.save(self.model.state_dict(), path)
         return path
 
+    def leave(self, is_well: bool) -> None:
+        """The ranks part together, so that none is gone while another speaks to it; after an error nobody is waited for."""
+        if self.ranks > 1:
+            try:
+                if is_well:
+                    distributed.barrier()
+            finally:
+                distributed.destroy_process_group()
+
     def _joined(self) -> DistributedDataParallel:
         distributed.init_process_group("nccl" if self.device.type == "cuda" else "gloo", rank=self.rank, world_size=self.ranks)
         return DistributedDataParallel(self.model)
