@@ -14,6 +14,3 @@ class Alone:
     def agreed(self, value: float) -> float:
         """The first node's `value`."""
         return value
-
-    def close(self) -> None:
-        """Nothing to leave."""

@@ -64,11 +64,14 @@ class Engine:
         torch.save(self.model.state_dict(), path)
         return path
 
-    def close(self) -> None:
-        """Leaves together with the other ranks: a connection that is cut while the interpreter ends may abort a process that is done."""
+    def leave(self, is_well: bool) -> None:
+        """The ranks part together, so that none is gone while another speaks to it; after an error nobody is waited for."""
         if self.ranks > 1:
-            distributed.barrier()
-            distributed.destroy_process_group()
+            try:
+                if is_well:
+                    distributed.barrier()
+            finally:
+                distributed.destroy_process_group()
 
     def _joined(self) -> DistributedDataParallel:
         distributed.init_process_group("nccl" if self.device.type == "cuda" else "gloo", rank=self.rank, world_size=self.ranks)

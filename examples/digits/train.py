@@ -29,14 +29,22 @@ def main() -> None:
     epochs = int(os.environ.get("DIGITS_EPOCHS", "1000000"))
     split, metrics = load(), Metrics()
     engine = make_engine(split, int(os.environ.get("DIGITS_SEED", "0")))
+    is_well = False
+    try:
+        work(engine, split, metrics, seconds, epochs)
+        is_well = True
+    finally:
+        if engine.learns_together:
+            engine.leave(is_well)
+
+
+def work(engine: Any, split: Split, metrics: Metrics, seconds: float, epochs: int) -> None:
     if engine.rank > 0:
         follow(engine, seconds, epochs)
-        engine.close()
         return
     print(f"{len(split.train.labels)} digits to learn, {len(split.test.labels)} to be judged by; engine: {engine.name}")
     print(metrics.describe(), flush=True)
     learn(engine, metrics, seconds, epochs)
-    engine.close()
     metrics.send()
     if metrics.sent:
         print(f"{metrics.sent} points sent to the portal")

@@ -23,6 +23,7 @@ from portal.core.reading import Reading
 
 LOST_AFTER = timedelta(seconds=30)
 RESEND_STOP = timedelta(seconds=10)
+STOPS_REFUSED = 3             # in one look, until the rest is left to the next
 
 
 @dataclass(slots=True)
@@ -85,14 +86,25 @@ def apply_poll(cluster: Cluster, attempts: Sequence[Watched], poll: Poll) -> lis
 
 
 def send_stops(backend: Backend, attempts: Sequence[Watched]) -> None:
-    """Ask the backend to end what is to end; again every few seconds, for the first word may have come before the job did."""
+    """Ask the backend to end what is to end; again every few seconds, for the first word may have come before the job did. One that
+    cannot be told keeps no other waiting; its error is raised when the rest was told, or after a few: then nobody answers there."""
     due = [a for a in attempts if a.state == State.STOPPING
            and (a.stop_sent_at is None or clock.now() - a.stop_sent_at > RESEND_STOP)]
     rows = Attempt.objects.select_related("job").filter(id__in=[a.id for a in due]) if due else ()
+    tried: list[UUID] = []
+    failed: list[Exception] = []
     for attempt in rows:
-        backend.cancel(attempt.key, float(spec_of(attempt.job).policy.grace))
-    if due:
-        Attempt.objects.filter(id__in=[a.id for a in due]).update(stop_sent_at=clock.now())
+        tried.append(attempt.id)
+        try:
+            backend.cancel(attempt.key, float(spec_of(attempt.job).policy.grace))
+        except Exception as error:
+            failed.append(error)
+            if len(failed) == STOPS_REFUSED:
+                break
+    if tried:
+        Attempt.objects.filter(id__in=tried).update(stop_sent_at=clock.now())
+    if failed:
+        raise failed[0]
 
 
 def _change(cluster: Cluster, attempt: Watched, seen: Observation) -> Iterator[Change]:

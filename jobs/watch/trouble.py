@@ -18,12 +18,14 @@ ACTOR = "watcher"
 @transaction.atomic
 def fell_silent(cluster: Cluster, text: str) -> None:
     """The beginning is a fact; other words for the same silence are only taken over."""
-    row = Cluster.objects.filter(id=cluster.id)
-    if row.filter(trouble="").update(trouble=text, trouble_since=clock.now()):
+    now = Cluster.objects.select_for_update().filter(id=cluster.id).values_list("trouble", flat=True).first()
+    if now in (None, text):
+        return
+    began = {} if now else {"trouble_since": clock.now()}
+    Cluster.objects.filter(id=cluster.id).update(trouble=text, **began)
+    if began:
         _tell("silent", cluster, {"said": text})
-        log.warning("cluster %s: %s", cluster.name, text)
-    elif row.exclude(trouble=text).update(trouble=text):
-        log.warning("cluster %s: %s", cluster.name, text)
+    log.warning("cluster %s: %s", cluster.name, text)
 
 
 @transaction.atomic

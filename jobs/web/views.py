@@ -20,6 +20,7 @@ from jobs.services.change import authorize_change
 from jobs.spec import SpecErrors, examples, parse_text
 from jobs.states import State
 from jobs.web.reading import facts_of_log
+from jobs.web.starting import starting_text
 from portal.core import clock
 from portal.core.errors import NotPermitted, PortalError
 from portal.core.models import Event
@@ -141,7 +142,7 @@ def act_on_jobs(request: Any) -> HttpResponse:
 @page(None, ("GET", "HEAD", "POST"))
 def new_job(request: Any) -> HttpResponse:
     """Form and YAML side by side; from an example (`?example=`) or a former job (`?from=`)."""
-    text = _starting_text(request)
+    text = starting_text(request)
     faults: list[dict[str, Any]] = []
     if request.method == "POST":
         text = request.POST.get("yaml", "")
@@ -181,17 +182,6 @@ def _rerun(request: HttpRequest, row: Job, back: str) -> HttpResponse:
         messages.error(request, error.message)
         return redirect(back)
     return redirect(f"/{request.org.slug}/jobs/{made.number}")  # type: ignore[attr-defined]
-
-
-def _starting_text(request: Any) -> str:
-    """The YAML one begins with."""
-    if former := request.GET.get("from"):
-        from jobs.specs import spec_of
-
-        return spec_of(selectors.find_job(request.actor, former)).to_yaml()
-    chosen = request.GET.get("example", "")
-    known = examples()
-    return next((e.yaml for e in known if e.title == chosen), known[0].yaml)
 
 
 def _team(request: Any) -> Any:

@@ -96,10 +96,35 @@ def test_two_nodes_learn_together_and_the_first_one_speaks(tmp_path: Path) -> No
     assert (second.stdout, (folders[1] / "out").exists()) == ("", False)
 
 
-def _node(folder: Path, rank: int, port: int) -> subprocess.CompletedProcess[str]:
+    assert [folder.joinpath("parted").read_text() for folder in folders] == ["True", "True"]
+
+
+def test_a_node_that_fails_leaves_no_other_waiting(tmp_path: Path) -> None:
+    folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
+    with ThreadPoolExecutor() as pool:
+        told = [pool.submit(_node, folder, rank, port, MUSTER_OUTPUT_DIR="/proc/nothing") for rank, folder in enumerate(folders)]
+        first, second = (one.result() for one in told)
+    assert "/proc/nothing" in first.stderr and "Traceback" in first.stderr
+    assert (first.returncode, second.returncode) == (1, 1), second.stderr
+    assert [folder.joinpath("parted").read_text() for folder in folders] == ["True", "True"]
+
+
+# The trainer, and whether the ranks had parted when it ended.
+WATCHED = """import atexit, pathlib, runpy, sys
+from torch import distributed
+atexit.register(lambda: pathlib.Path("parted").write_text(str(not distributed.is_initialized())))
+sys.path.insert(0, str(pathlib.Path(sys.argv[1]).parent))
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
+
+
+def _node(folder: Path, rank: int, port: int, **variables: str) -> subprocess.CompletedProcess[str]:
     folder.mkdir()
-    return train(folder, SYSTEM, DIGITS_ENGINE="torch", DIGITS_EPOCHS="30", DIGITS_SECONDS="60", NODE_RANK=str(rank), NNODES="2",
-                 MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    (folder / "watched.py").write_text(WATCHED)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "DIGITS_ENGINE": "torch", "DIGITS_EPOCHS": "30", "DIGITS_SECONDS": "60",
+                   "NODE_RANK": str(rank), "NNODES": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), **variables}
+    return subprocess.run([SYSTEM, "-u", "watched.py", TRAINER], cwd=folder, env=environment, capture_output=True, text=True, timeout=120,
+                          check=False)
 
 
 def test_the_judging_digits_are_not_among_the_learnt(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,6 +54,26 @@ def look(cluster: Cluster, double: BackendDouble) -> None:
     observe.send_stops(double, observe.active_attempts(cluster))
 
 
+def test_a_job_that_cannot_be_told_to_stop_keeps_no_other_running(story, double, monkeypatch):
+    cluster = cluster_with(cpus=9)
+    jobs = [submit(story) for _ in range(5)]
+    hand_over(claim_due(cluster.id))
+    look(cluster, double)
+    for job in jobs:
+        cancel(story, job)
+    refused, real = list(double.alive)[:2], double.cancel
+
+    def reluctant(key: str, grace: float = 30) -> None:
+        if key in refused:
+            raise Unavailable("it does not hear")
+        real(key, grace)
+
+    monkeypatch.setattr(double, "cancel", reluctant)
+    with pytest.raises(Unavailable):
+        observe.send_stops(double, observe.active_attempts(cluster))
+    assert set(double.alive) == set(refused)
+
+
 def test_a_node_is_not_given_out_twice_when_the_queue_is_longer_than_one_window(story, monkeypatch):
     monkeypatch.setattr(dispatch, "WINDOW", 5)
     cluster = cluster_with(cpus=3, gpus=2)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from datetime import timedelta
 
 import pytest
+import yaml
 from django.db import connection, connections
 
 from jobs import dispatch
@@ -217,6 +219,19 @@ def test_a_waiting_job_says_whose_limit_it_is_who_holds_it_and_which_limit_would
     assert told.advice == "It would start now if the limit of team Vision were 4 cores."
     assert [h["number"] for h in told.holders] == [first.number]
     assert told.change["to"] == 1
+
+
+def test_the_change_that_is_offered_is_filled_in_where_it_leads(story, backend):
+    cluster_with(cpus=100, gpus=2)
+    submit(story, resources={"cpus": 1, "accelerators": 1})
+    waits = submit(story, num_nodes=1, resources={"cpus": 1, "accelerators": 2})
+    dispatch_all()
+    client = story.client(story.ada)
+    page = client.get(f"/atlas/jobs/{waits.number}").content.decode()
+    [link] = re.findall(r'href="([^"]*change=[^"]*)"', page)
+    filled = client.get(link.replace("&amp;", "&")).context["yaml"]
+    assert yaml.safe_load(filled)["resources"]["accelerators"] == 1
+    assert "accelerators: 2" in client.get(f"/atlas/jobs/new?from={waits.number}&change=resources.accelerators&was=1e9&to=x").context["yaml"]
 
 
 def test_what_is_guaranteed_to_another_team_is_not_taken_and_the_reason_says_so(story, backend):

@@ -150,6 +150,9 @@ def test_each_silence_is_told_once_with_its_beginning_its_words_and_its_length(c
     trouble.answered(cluster)
     trouble.fell_silent(cluster, "no answer in 3 s")
     trouble.fell_silent(cluster, "no answer in 4 s")
+    with CaptureQueriesContext(connection) as asked:
+        trouble.fell_silent(cluster, "no answer in 4 s")
+    assert not any(one["sql"].startswith("UPDATE") for one in asked)
     since = Cluster.objects.get(id=cluster.id).trouble_since
     monkeypatch.setattr(clock, "now", lambda: since + timedelta(minutes=4))
     trouble.answered(cluster)
