@@ -29,6 +29,7 @@ class Cluster(models.Model):
     counted_at = models.DateTimeField(null=True)        # its nodes were last asked for: each was seen then, unless it is gone
     trouble = models.CharField(max_length=500, blank=True)  # what it said when it did not
     trouble_since = models.DateTimeField(null=True)
+    inventory = models.PositiveBigIntegerField(default=0)    # raised with each write of its nodes or GPUs: what was made of them is kept by it
     plan = models.PositiveBigIntegerField(default=0)    # raised by each admission: the optimistic lock of the planner
 
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from clusters.models import Node
+from clusters.models import Gpu, Node
 from jobs.models import Attempt
 from jobs.selectors import visible_jobs
 from jobs.states import State
@@ -21,12 +21,14 @@ from workspaces.tenancy.scope import platform_scope
 
 FRESH_MS = 60_000
 PAGE = 50
+_GPU = ("index", "uuid", "model", "type", "memory")
+_UNREAD = ("cluster__config", "cluster__secrets", "runs", "told", "partitions")
 
 
 def node_rows(actor: Actor, after: str = "", most: int = PAGE) -> tuple[list[dict[str, Any]], str | None]:
     """`most` nodes by cluster and name behind `after` ("cluster/node"), with the jobs on them that the actor may see; and where
     the next ones begin."""
-    rows = Node.objects.select_related("cluster").prefetch_related("gpus").order_by("cluster__name", "name")
+    rows = Node.objects.select_related("cluster").defer(*_UNREAD).order_by("cluster__name", "name")
     if after:
         cluster, _, name = after.partition("/")
         rows = rows.filter(Q(cluster__name__gt=cluster) | Q(cluster__name=cluster, name__gt=name))
@@ -41,26 +43,34 @@ def node_row(node: Node, actor: Actor) -> dict[str, Any]:
 
 
 def _rows(nodes: Sequence[Node], actor: Actor) -> list[dict[str, Any]]:
-    taken, mine = placements(), jobs_seen_by(actor)
+    taken, mine, gpus = placements(), jobs_seen_by(actor), _gpus(nodes)
     latest = series.latest_of([_owner(node) for node in nodes])
-    return [_row(node, taken[node.cluster_id, node.name], mine[node.cluster_id, node.name], latest[_owner(node)]) for node in nodes]
+    return [_row(node, taken[node.cluster_id, node.name], mine[node.cluster_id, node.name], latest[_owner(node)], gpus[node.id])
+            for node in nodes]
+
+
+def _gpus(nodes: Sequence[Node]) -> dict[UUID, list[dict[str, Any]]]:
+    """By node, in the order of their indexes."""
+    found: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
+    rows = Gpu.objects.filter(node__in=[node.id for node in nodes]).order_by("index")
+    for node_id, *values in rows.values_list("node_id", *_GPU):
+        found[node_id].append(dict(zip(_GPU, values, strict=True)))
+    return found
 
 
 def _owner(node: Node) -> str:
     return f"node:{node.id.hex}"
 
 
-def _row(node: Node, taken: list[dict[str, Any]], jobs: list[dict[str, Any]], latest: dict[str, Any]) -> dict[str, Any]:
+def _row(node: Node, taken: list[dict[str, Any]], jobs: list[dict[str, Any]], latest: dict[str, Any], gpus: list[dict[str, Any]]) -> dict[str, Any]:
     used = {gpu for place in taken for gpu in place["uuids"]}
-    gpus = sorted(node.gpus.all(), key=lambda g: g.index)
     return {
         "id": str(node.id), "name": node.name, "cluster": node.cluster.name, "is_ready": node.is_ready and not node.cluster.trouble,
         "note": node.note, "trouble": node.cluster.trouble, "seen_at": _seen_at(node), "state": node.state,
         "labels": node.labels,
         "cpus": {"total": node.cpus / 1000, "held": (sum(p["cpus"] for p in taken) or node.used_cpus) / 1000},
         "memory": {"total": node.memory, "held": sum(p["memory"] for p in taken) or node.used_memory},
-        "gpus": [{"index": g.index, "uuid": g.uuid, "model": g.model, "type": g.type, "memory": g.memory,
-                  "is_held": g.uuid in used or (not taken and at < node.used_gpus)} for at, g in enumerate(gpus)],
+        "gpus": [gpu | {"is_held": gpu["uuid"] in used or (not taken and at < node.used_gpus)} for at, gpu in enumerate(gpus)],
         "jobs": jobs, "latest": latest, "now": clock.now(),
     }
 
@@ -87,11 +97,11 @@ def jobs_seen_by(actor: Actor) -> dict[Place, list[dict[str, Any]]]:
     """Running jobs of the organization entered that the actor may see, by cluster and node."""
     found: dict[Place, list[dict[str, Any]]] = defaultdict(list)
     rows = (Attempt.objects.filter(state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED, job__in=visible_jobs(actor))
-            .select_related("job").order_by("job__number"))
-    seen: set[tuple[UUID, str, UUID]] = set()
-    for attempt in rows[:500]:
-        for at in ((attempt.cluster_id, node) for node in attempt.nodes or [attempt.node]):
-            if (*at, attempt.job_id) not in seen:
-                seen.add((*at, attempt.job_id))
-                found[at].append({"number": attempt.job.number, "name": attempt.job.name, "team_id": str(attempt.job.team_id)})
+            .order_by("job__number").values_list("cluster_id", "node", "nodes", "job__number", "job__name", "job__team_id"))
+    seen: set[tuple[UUID, str, int]] = set()
+    for cluster_id, first, names, number, name, team_id in rows[:500]:
+        for at in ((cluster_id, node) for node in names or [first]):
+            if (*at, number) not in seen:
+                seen.add((*at, number))
+                found[at].append({"number": number, "name": name, "team_id": str(team_id)})
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from django.db import transaction
+from django.db.models import F
 
 from clusters.models import Cluster, Node
 from jobs.backends import backends
@@ -64,6 +65,7 @@ def _ask(node: Node, call) -> None:  # type: ignore[no-untyped-def]
 def _write(actor: Actor, node: Node, *, is_drained: bool, note: str, said: str) -> Node:
     was_drained = node.is_drained
     Node.objects.filter(id=node.id).update(is_drained=is_drained, note=note[:300])
+    Cluster.objects.filter(id=node.cluster_id).update(inventory=F("inventory") + 1)
     node.is_drained, node.note = is_drained, note[:300]
     record(Fact("node.drained" if is_drained else "node.resumed", None, "node", node.id, actor.email,
                 {"cluster": node.cluster.name, "name": node.name, **({"why": said} if said else {}),

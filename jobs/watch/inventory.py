@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import F
 
 from clusters.models import Cluster, Gpu, Node
 from jobs.backends.base import Backend, NodeFacts
@@ -28,16 +29,17 @@ def take_inventory(cluster: Cluster, backend: Backend) -> None:
     now = clock.now()
     with transaction.atomic():
         known = {row["name"]: row for row in Node.objects.filter(cluster=cluster).values("id", "name", *_FACTS)}
-        is_moved = _write_nodes(cluster, known, facts, now)
-        _mark_gone(row["id"] for name, row in known.items() if name not in facts and not row["is_gone"])
-        is_moved |= _write_gpus(cluster, facts)
-        Cluster.objects.filter(id=cluster.id).update(counted_at=now)
+        is_written, is_moved = _write_nodes(cluster, known, facts, now)
+        is_written |= _mark_gone([row["id"] for name, row in known.items() if name not in facts and not row["is_gone"]])
+        if _write_gpus(cluster, facts):
+            is_written = is_moved = True
+        Cluster.objects.filter(id=cluster.id).update(counted_at=now, inventory=F("inventory") + int(is_written))
         if is_moved:
             hint("jobs.dispatch")
 
 
-def _write_nodes(cluster: Cluster, known: Mapping[str, Mapping[str, Any]], facts: Mapping[str, NodeFacts], now: datetime) -> bool:
-    """True when something changed that a waiting job could care for."""
+def _write_nodes(cluster: Cluster, known: Mapping[str, Mapping[str, Any]], facts: Mapping[str, NodeFacts], now: datetime) -> tuple[bool, bool]:
+    """Whether anything changed, and whether it is something that a waiting job could care for."""
     fresh, changed, is_moved = [], [], False
     for name, node in facts.items():
         values, before = _values(node), known.get(name)
@@ -49,7 +51,7 @@ def _write_nodes(cluster: Cluster, known: Mapping[str, Mapping[str, Any]], facts
     Node.objects.bulk_create(fresh, batch_size=BATCH)
     Node.objects.bulk_create(changed, batch_size=BATCH, update_conflicts=True, unique_fields=["cluster", "name"],
                              update_fields=[*_FACTS, "seen_at"])
-    return bool(fresh) or is_moved
+    return bool(fresh or changed), bool(fresh) or is_moved
 
 
 def _values(facts: NodeFacts) -> dict[str, Any]:
@@ -59,9 +61,10 @@ def _values(facts: NodeFacts) -> dict[str, Any]:
             "runs": {k: v[:30] for k, v in (("arch", facts.arch), ("driver", facts.driver), ("cuda", facts.cuda)) if v}}
 
 
-def _mark_gone(ids: Iterable[UUID]) -> None:
-    for some in _batches(list(ids)):
+def _mark_gone(ids: list[UUID]) -> bool:
+    for some in _batches(ids):
         Node.objects.filter(id__in=some).update(is_ready=False, is_gone=True, note=_GONE, used_cpus=0, used_memory=0, used_gpus=0)
+    return bool(ids)
 
 
 def _write_gpus(cluster: Cluster, facts: Mapping[str, NodeFacts]) -> bool:

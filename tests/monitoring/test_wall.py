@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from clusters.models import Cluster, Gpu, Node
+from jobs.backends.base import GpuFacts, NodeFacts
 from jobs.models import Attempt
 from jobs.states import State
+from jobs.watch.inventory import take_inventory
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import platform_scope
 
+OF_NODES = 3         # nodes, their GPUs by type, and those that the portal gives out: read anew because the inventory changed
 WALL = "/api/v1/orgs/atlas/wall"
 
 
@@ -64,6 +70,50 @@ def test_a_thousand_more_nodes_are_not_one_statement_more(story, twins):
     with CaptureQueriesContext(connection) as few:
         api.get(WALL)
     Node.objects.bulk_create(Node(cluster=twins[1], name=f"x{n}", cpus=1, memory=1) for n in range(1000))
+    Cluster.objects.filter(id=twins[1].id).update(inventory=1)
     with CaptureQueriesContext(connection) as many:
         assert len(api.get(WALL).json()["nodes"]) == 1002
-    assert len(many) == len(few)
+    assert len(many) == len(few) + OF_NODES
+
+
+def test_who_looks_again_at_the_same_inventory_reads_no_node(story, twins):
+    api = story.api(story.ben)
+    first = api.get(WALL).json()["nodes"]
+    with CaptureQueriesContext(connection) as queries:
+        assert api.get(WALL).json()["nodes"] == first
+    assert not [query["sql"] for query in queries if "clusters_node" in query["sql"] or "clusters_gpu" in query["sql"]]
+
+
+def test_a_gpu_that_a_job_took_since_is_drawn_though_no_inventory_was_taken(story, twins):
+    api = story.api(story.ben)
+    assert api.get(WALL).json()["nodes"][1][4] == 0b100
+    with platform_scope("test"):
+        Attempt.objects.update(placement={"node": "n0", "cpus": 1000, "memory": 0, "gpus": [0, 3], "uuids": ["GPU-0-0", "GPU-0-3"]})
+    assert api.get(WALL).json()["nodes"][1][4] == 0b1001
+
+
+def test_what_an_inventory_or_an_operator_changed_is_on_the_wall_at_once(story):
+    cluster, api = Cluster.objects.create(name="big", backend="elsewhere"), story.api(story.ben)
+    described = {"n0": NodeFacts("n0", 4, 1 << 30, [GpuFacts(0, "A-0", "x", "a100", 1)])}
+    backend = SimpleNamespace(inventory=lambda: list(described.values()))
+
+    def row() -> list[object]:
+        take_inventory(cluster, backend)
+        return next(node for node in api.get(WALL).json()["nodes"] if node[1] == 0)[1:6]
+
+    assert row() == [0, 0, 1, 0, [0]]
+    described["n0"] = replace(described["n0"], used_gpus=1)
+    assert row() == [0, 0, 1, 1, [0]]
+    described["n0"] = replace(described["n0"], gpus=[*described["n0"].gpus, GpuFacts(1, "A-1", "x", "a100", 1)])
+    assert row() == [0, 0, 2, 1, [0]]
+    described["n1"] = described.pop("n0")
+    described["n1"] = replace(described["n1"], name="n1")
+    assert row() == [0, 0, 2, 1, [0]]
+    assert [node[0] for node in api.get(WALL).json()["nodes"]] == ["n1"]
+
+
+def test_an_inventory_that_changes_nothing_keeps_what_was_made_of_it(story, twins):
+    backend = SimpleNamespace(inventory=lambda: [NodeFacts("n0", 1, 1, is_ready=False)])
+    for expected in (1, 1):
+        take_inventory(twins[1], backend)
+        assert Cluster.objects.get(id=twins[1].id).inventory == expected

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django import template
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import pgettext
 
@@ -36,6 +36,12 @@ def size(value: Any) -> str:
         if abs(value) >= step:
             return f"{value / step:.1f}".removesuffix(".0") + f" {name}"
     return f"{value:g} B"
+
+
+@register.filter
+def cells(gpus: Any) -> SafeString:
+    """A node's GPUs as small squares, those in use filled; by one filter, since a page shows hundreds."""
+    return format_html_join("", '<i class="{}" title="{}: {}"></i>', (("is-held" if g["is_held"] else "", g["index"], g["model"]) for g in gpus))
 
 
 @register.filter
