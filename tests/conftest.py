@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
+from tests.rig.order import place
 from tests.rig.postgres import start_postgres
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Wait = Callable[..., T]
+
+
+@pytest.hookimpl(trylast=True)      # within a file, Django's order stays
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: place(item.path))
 
 
 @pytest.fixture(scope="session")
@@ -69,9 +75,9 @@ def home(tmp_path: Path, settings) -> Path:
 
 @pytest.fixture
 def wait_for() -> Callable[..., object]:
-    """`wait_for(lambda: condition, seconds=10)`: returns the first true value, fails when the time is over."""
+    """`wait_for(lambda: condition, seconds=60)`: returns the first true value, fails when the time is over."""
 
-    def poll(condition: Callable[[], T], seconds: float = 10, every: float = 0.02) -> T:
+    def poll(condition: Callable[[], T], seconds: float = 60, every: float = 0.02) -> T:
         deadline = time.monotonic() + seconds
         while True:
             if value := condition():

@@ -196,7 +196,7 @@ def test_programs_are_told_english_whatever_they_ask_and_whoever_came_before(sto
 
 def test_a_text_made_to_be_slow_costs_a_reader_nothing():
     text = "The namespace x is there and is not this portal's: label it " + "=,= " * 400
-    began = time.monotonic()
+    began = time.process_time()
     with translation.override("ko"):
         assert told(text) == text and told("Stop. " * 3000)
-    assert time.monotonic() - began < 2
+    assert time.process_time() - began < 2

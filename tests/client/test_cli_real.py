@@ -147,7 +147,7 @@ def shell(rig: Folder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[She
     with Client(portal.url, made.token) as client:       # jobs outlive their portal; these must not
         for job in client.jobs.list(state="queued,running"):
             client.jobs.cancel(job.number)
-        wait_until(lambda: not list(client.jobs.list(state="queued,running,stopping")), "all jobs have ended", 30)
+        wait_until(lambda: not list(client.jobs.list(state="queued,running,stopping")), "all jobs have ended", 90)
     portal.stop()
 
 
@@ -162,7 +162,7 @@ def words(shell: Shell) -> dict[str, str]:
     with Client(shell.portal.url, shell.token) as client:
         client.directories.connect("corp", "ldap", {"url": "ldap://127.0.0.1:1", "people_base": "dc=x", "is_private": True})
     with Client(shell.portal.url, shell.token) as client:
-        wait_until(lambda: client.jobs.get(running).state == "running", "it runs", 30)
+        wait_until(lambda: client.jobs.get(running).state == "running", "it runs", 90)
         wait_until(lambda: client.jobs.get(ended).state == "failed", "it ended", 30)
         invitation = client.invitations.create("flo@atlas.example")["id"]
         token, node = client.tokens.create("spare", ["jobs:read"])["id"], client.nodes.list()[0]["name"]

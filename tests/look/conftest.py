@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder, program, wait_until
@@ -16,6 +16,7 @@ from tests.rig.processes import Folder, program, wait_until
 FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync")
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+expect.set_options(timeout=30_000)     # a machine with other work to do needs more than the five seconds of everybody
 FINAL = {"succeeded", "failed", "canceled"}
 
 
@@ -39,10 +40,10 @@ class Site:
     def job(self, number: int) -> dict[str, Any]:
         return dict(self.api.get(f"/jobs/{number}").json())
 
-    def ended(self, number: int, seconds: float = 60) -> dict[str, Any]:
+    def ended(self, number: int, seconds: float = 120) -> dict[str, Any]:
         wait_until(lambda: self.job(number)["state"] in FINAL, f"job {number} ends", seconds, every=0.1)
         certificate = f"/jobs/{number}/logs/certificate"
-        wait_until(lambda: self.api.get(certificate).json()["certificate"], "its log is closed", 30, 0.1)
+        wait_until(lambda: self.api.get(certificate).json()["certificate"], "its log is closed", 60, 0.1)
         return self.job(number)
 
     def log(self, number: int) -> bytes:

@@ -57,7 +57,7 @@ class Portal:
             {name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")} | ours | self.settings
         )
 
-    def start(self, seconds: float = 60) -> None:
+    def start(self, seconds: float = 120) -> None:
         """Starts it and waits until it answers. Raises RigFailure with the end of its log."""
         argv = [sys.executable, str(ROOT / "manage.py"), "serve", *(["--server"] if self.database_url else [])]
         process = self.process = self.folder.start(self.name, argv, env=self.environment)

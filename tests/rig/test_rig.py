@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from tests.rig.environment import ROOT
+from tests.rig.order import LONGEST, place
 from tests.rig.postgres import create_database
 from tests.rig.processes import Folder, RigFailure, is_listening, program
 from tests.rig.redis import start_redis
@@ -50,3 +51,9 @@ def test_a_process_of_the_rig_dies_when_its_starter_is_killed(wait_for, tmp_path
 def test_a_missing_program_is_a_failure_that_names_it():
     with pytest.raises(RigFailure, match="no-such-program is not installed"):
         program("no-such-program")
+
+
+def test_the_long_files_that_begin_first_are_there_and_all_others_come_behind():
+    assert [name for name in LONGEST if not (ROOT / "tests" / name).is_file()] == []
+    first, second = (ROOT / "tests" / name for name in LONGEST[:2])
+    assert sorted([ROOT / "tests/test_asvs.py", second, first], key=place)[:2] == [first, second]

@@ -99,9 +99,9 @@ def test_two_hundred_teams_and_two_thousand_people_cost_no_more_statements_and_l
     ada = story.client(story.ada)
     ada.get("/atlas/quotas")
     with CaptureQueriesContext(connection) as asked:
-        began = time.perf_counter()
+        began = time.process_time()         # of ours, whoever else is busy
         shown = ada.get("/atlas/quotas?team=team-7")
-        took = time.perf_counter() - began
+        took = time.process_time() - began
     assert shown.content.count(b"u7@atlas.example") >= 1 and b"u8@atlas.example" not in shown.content
     assert len(asked) < 30
     print(f"200 teams, 2,000 people: {took * 1000:.0f} ms, {len(shown.content) // 1024} KiB, {len(asked)} statements")

@@ -84,7 +84,7 @@ def site(mode: str, request: pytest.FixtureRequest) -> Iterator[Site]:
     with httpx.Client(
         base_url=f"{portal.url}/api/v1/orgs/home/", headers={"Authorization": f"Bearer {token}"}, timeout=30
     ) as api:
-        wait_until(lambda: api.get("nodes").json()["items"], "the machine is listed", 30)
+        wait_until(lambda: api.get("nodes").json()["items"], "the machine is listed", 120)
         yield Site(portal, api, token, portal.manage("shell", "-v", "0", "-c", STRANGER).splitlines()[-1], redis)
     portal.stop()
     folder.close()
