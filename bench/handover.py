@@ -1,4 +1,4 @@
-"""Handing attempts over to Slurm, against slurmrestd asked directly by as many connections; and looking at many live jobs, against one `squeue`.
+"""Handing attempts over to Slurm, against slurmrestd asked directly by as many connections.
 
 A real Slurm whose nodes are drained, so that jobs stay in its queue and only the hand-over is measured. Ours: claimed from the database,
 made into what is sent, submitted, and recorded. Raw: the very same bodies, sent by bare connections. They take turns, for what slurmctld
@@ -12,7 +12,6 @@ from __future__ import annotations
 import http.client
 import json
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -26,7 +25,7 @@ from bench.table import Row, report
 from tests.rig.processes import Folder
 from tests.rig.slurm import Slurm, start_slurm
 
-CONNECTIONS, BATCH, ROUNDS, SINGLES, LIVE = 8, 200, 3, 100, 1500
+CONNECTIONS, BATCH, ROUNDS, SINGLES = 8, 200, 3, 100
 SPEC = {"run": "true", "name": "hand-over", "resources": {"cpus": 1, "memory": "1Gi"}, "policy": {"pool": "hpc", "max_runtime": "10m"}}
 
 
@@ -35,13 +34,11 @@ def main() -> int:
     try:
         slurm = start_slurm(folder, accounting=False)
         actor = begin(folder)
-        cluster = _connect(actor, slurm)
+        cluster = connect(actor, slurm)
         slurm.run("scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=drain", "reason=bench")
         rounds = [(_raw_rate(slurm, cluster), _rate(actor, cluster)) for _ in range(ROUNDS)]
         direct = statistics.median(_raw_single(slurm, cluster) for _ in range(SINGLES))
         added = sorted(_single(actor, cluster) - direct for _ in range(SINGLES))
-        by_rest = _keeping_up(actor, slurm, cluster, "slurmrestd v0.0.38")
-        by_commands = _keeping_up(actor, slurm, _by_commands(actor, slurm, cluster), "squeue")
     finally:
         folder.close()
     raw, ours = (statistics.median(column) for column in zip(*rounds, strict=True))
@@ -52,12 +49,11 @@ def main() -> int:
             f"{ours:.0f} jobs/s: {ratio:.2f} of raw", "≥ 0.8 of raw", ratio >= 0.8, "ours with claim, token, record and events"),
         Row("latency that the hand-over adds, one job", f"{direct * 1000:.0f} ms for a direct submission", "–",
             f"p50 {p50:.0f} ms, p99 {p99:.0f} ms", "p50 ≤ 50 ms, p99 ≤ 250 ms", p50 <= 50 and p99 <= 250),
-        by_commands, by_rest,
     ])  # fmt: skip
     return 0
 
 
-def _connect(actor: Any, slurm: Slurm) -> Any:
+def connect(actor: Any, slurm: Slurm) -> Any:
     from clusters.models import Cluster
     from jobs.clusters import backend_of, connecting
     from jobs.watch.inventory import take_inventory
@@ -89,8 +85,14 @@ def _rate(actor: Any, cluster: Any) -> float:
 
 
 def _single(actor: Any, cluster: Any) -> float:
+    """One job, from before its claim until it is recorded: what a round of the dispatcher does first."""
+    from jobs.dispatch import claim_due
+    from jobs.handover import hand_over
+    from workspaces.tenancy.scope import platform_scope
+
     _submit(actor, 1)
-    return _timed(lambda: _dispatch(cluster, 1))
+    with platform_scope("bench"):
+        return _timed(lambda: hand_over(claim_due(cluster.id)))      # type: ignore[arg-type]  it is due
 
 
 def _dispatch(cluster: Any, count: int) -> None:
@@ -147,59 +149,6 @@ def _post_all(slurm: Slurm, bodies: list[bytes]) -> None:
         if answer.status != http.client.OK or b'"job_id"' not in told:
             raise RuntimeError(f"slurmrestd answered {answer.status}: {told[:300]!r}")
     link.close()
-
-
-def _by_commands(actor: Any, slurm: Slurm, cluster: Any) -> Any:
-    """The same cluster, its jobs in the queue, reached another way."""
-    from clusters.models import Cluster
-    from jobs.clusters import connecting
-
-    options = {"spool": str(slurm.work / "spool"), "user": slurm.user, "conf": str(slurm.conf), "rest_url": "", "rest_key": None}
-    connecting.change_cluster(actor=replace(actor, is_operator=True), cluster=cluster, options=options)
-    return Cluster.objects.get(id=cluster.id)
-
-
-def _keeping_up(actor: Any, slurm: Slurm, cluster: Any, way: str) -> Row:
-    """One look of the watcher at all live jobs of ours, against one `squeue`; and what it wrote."""
-    from django.db import connection
-    from django.test.utils import CaptureQueriesContext
-
-    from jobs.models import Attempt
-    from jobs.states import State
-    from jobs.watch.watcher import Watcher
-    from workspaces.tenancy.scope import platform_scope
-
-    with platform_scope("bench"):
-        missing = LIVE - Attempt.objects.filter(cluster=cluster, state=State.SUBMITTED).count()
-    if missing > 0:
-        _submit(actor, missing)
-        _dispatch(cluster, missing)
-    watcher = Watcher(cluster.id)
-
-    def look() -> None:
-        watcher.wake.set()
-        watcher.look()
-
-    with platform_scope("bench"):
-        look()                                                  # the first notes why they wait
-        while Attempt.objects.filter(cluster=cluster, state=State.SUBMITTED, confirmed_at=None).exists():
-            time.sleep(1)                                       # seen once more ten seconds later, which is written once
-            look()
-        looks = [_timed(look) for _ in range(5)]
-        with CaptureQueriesContext(connection) as queries:
-            look()
-        watcher._release()                                      # else the next way's watcher would not lead, and do nothing
-    written = [query["sql"] for query in queries if query["sql"].startswith(("UPDATE", "INSERT", "DELETE")) and "jobs_" in query["sql"]]
-    listed = [_timed(lambda: _squeue(slurm)) for _ in range(5)]
-    look, squeue = statistics.median(looks), statistics.median(listed)
-    return Row(f"keeping up with {LIVE:,} live jobs on Slurm, by {way}", f"{squeue * 1000:.0f} ms for one squeue of them", "–",
-               f"{look * 1000:.0f} ms a look: {look / squeue:.1f} × squeue; {len(written)} rows written", "≤ 3 × squeue, no row written",
-               look <= 3 * squeue and not written)
-
-
-def _squeue(slurm: Slurm) -> None:
-    subprocess.run(["squeue", "--noheader", "-o", "%A|%T|%r|%j|%N"], env={"SLURM_CONF": str(slurm.conf), "PATH": "/usr/bin:/bin"},
-                   stdout=subprocess.DEVNULL, check=True)
 
 
 def _timed(work: Callable[[], object]) -> float:

@@ -59,8 +59,11 @@ def dispatch_cluster(cluster: Cluster) -> int:
                 total += handover.finish(before)
             if under_way is None:
                 return total
-            before = under_way
-            under_way.wait_for_half()
+            if len(under_way.attempts) < BATCH:         # as far as one knows the last: what came of it is not kept back for a look at the queue
+                total, before = total + handover.finish(under_way), None
+            else:
+                before = under_way
+                under_way.wait_for_half()
 
 
 def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
@@ -83,12 +86,16 @@ def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
 def _orphans(cluster: Cluster) -> list[Attempt]:
     """Claims whose worker is gone, or whose cluster could not take them: theirs to try again."""
     claimed = Attempt.objects.filter(cluster=cluster, state=State.DISPATCHING)
-    return _locked(claimed.filter(_abandoned(claimed)).order_by("id")[:BATCH])
+    leases = _leases(claimed)
+    return _locked(claimed.filter(_abandoned(leases)).order_by("id")[:BATCH]) if leases else []
 
 
-def _abandoned(claimed: QuerySet[Attempt]) -> Q:
+def _leases(claimed: QuerySet[Attempt]) -> list[UUID | None]:
+    return list(claimed.order_by().values_list("lease", flat=True).distinct())
+
+
+def _abandoned(leases: Sequence[UUID | None]) -> Q:
     """Leases that ran out, and those of workers that were killed on this machine: nobody need wait for their end."""
-    leases = claimed.order_by().values_list("lease", flat=True).distinct()
     return Q(lease_until__lt=clock.now()) | Q(lease__in=[lease for lease in leases if lease and is_dead(lease)])
 
 
@@ -188,14 +195,14 @@ def _lease(claim: Claim) -> None:
     record_all(Fact("attempt.dispatching", a.org_id, "job", a.job_id, "muster",
                     {"attempt": str(a.id), "index": a.index, "ordinal": a.ordinal} | ({"node": a.node} if a.node else {}))
                for a in fresh)
-    derive.refresh_jobs({a.job_id for a in fresh}, fresh)
+    derive.refresh_jobs({a.job_id for a in fresh}, fresh, [a.job for a in fresh])
 
 
 def due_sweep() -> None:
     """By the clock: attempts whose back-off or lease has run out get a planner even if every hint was lost."""
     with platform_scope("sweep"):
         claimed = Attempt.objects.filter(state=State.DISPATCHING)
-        if Attempt.objects.filter(state=State.QUEUED, due_at__lte=clock.now()).exists() or claimed.filter(_abandoned(claimed)).exists():
+        if Attempt.objects.filter(state=State.QUEUED, due_at__lte=clock.now()).exists() or claimed.filter(_abandoned(_leases(claimed))).exists():
             hint("jobs.dispatch")
 
 

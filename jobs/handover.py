@@ -79,9 +79,10 @@ class Handover:
         claim, results = under_way.claim, [result.result() for result in under_way.results]
         moved = transition([change for attempt, result in zip(under_way.attempts, results, strict=True)
                             for change in _outcome(claim, attempt, result)])
-        # What was canceled meanwhile is now either there or never will be: the watcher may believe what it sees, and stop it at once.
-        Attempt.objects.filter(lease=claim.lease, state=State.STOPPING).update(
-            lease=None, lease_until=None, stop_sent_at=None)
+        if len(moved) < len(claim.attempts):
+            # What was canceled meanwhile is now either there or never will be: the watcher may believe what it sees, and stop it at once.
+            Attempt.objects.filter(lease=claim.lease, state=State.STOPPING).update(
+                lease=None, lease_until=None, stop_sent_at=None)
         hint("jobs.watch")
         return sum(attempt.state == State.SUBMITTED for attempt in moved)
 

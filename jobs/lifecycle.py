@@ -145,7 +145,7 @@ def _after(moved: Sequence[Attempt]) -> None:
     if ended:
         revoke_attempt_tokens(a.id for a in ended)
         hint("jobs.dispatch")
-    canceled = derive.refresh_jobs({a.job_id for a in moved}, moved)
+    canceled = derive.refresh_jobs({a.job_id for a in moved}, moved, [a.job for a in moved])
     if canceled:
         transition(Change(attempt_id, State.CANCELED, "muster", Reason.DEPENDENCY_FAILED, why) for attempt_id, why in canceled)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
+
+import orjson
 
 from jobs.models import Job
 from jobs.spec import JobSpec, parse_mapping
@@ -10,7 +13,12 @@ from jobs.spec import JobSpec, parse_mapping
 
 def spec_of(job: Job) -> JobSpec:
     """The spec as it was accepted."""
-    return parse_mapping(job.spec)
+    return _parsed(orjson.dumps(job.spec))
+
+
+@lru_cache(128)                   # the tasks of a sweep, and the tries of a task, ask alike
+def _parsed(text: bytes) -> JobSpec:
+    return parse_mapping(orjson.loads(text))
 
 
 def resources_of(spec: JobSpec) -> dict[str, int]:

@@ -34,8 +34,8 @@ from jobs.backends.base import (
 )
 from jobs.backends.slurm_parts import script, states
 from jobs.backends.slurm_parts.doors import open_door, open_files, site_of
-from jobs.backends.slurm_parts.explain import explained
 from jobs.backends.slurm_parts.images import KINDS
+from jobs.backends.slurm_parts.looks import Looks
 from jobs.backends.slurm_parts.memory import Memory
 from jobs.backends.slurm_parts.pictures import Pictures
 from jobs.backends.slurm_parts.rendering import rendered
@@ -100,6 +100,7 @@ class SlurmBackend:
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
         self._memory, self._pictures = Memory(), Pictures({config.user, *config.users})
+        self._looks = Looks(self._observe)
 
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> SlurmBackend:
@@ -169,7 +170,7 @@ class SlurmBackend:
         return Handle(key, str(row.id)) if row else None
 
     def poll(self, keys: Iterable[str]) -> Poll:
-        wanted = [self._checked(key) for key in keys]
+        wanted = [key if self._looks.knows(key) else self._checked(key) for key in keys]
         rows = self._known(wanted) if wanted else {}
         lost = [key for key in wanted if key not in rows]
         try:
@@ -177,14 +178,8 @@ class SlurmBackend:
         except Unavailable as error:
             log.warning("%d jobs of Slurm are not known to be gone: accounting does not answer. %s", len(lost), error)
             lost = []
-        seen = [observation for key in wanted if key in rows and (observation := self._observe(rows[key]))]
-        return Poll(self._explained(seen, rows), [key for key in lost if key not in rows])
-
-    def _explained(self, seen: Sequence[Observation], rows: Mapping[str, Row]) -> list[Observation]:
-        """With the numbers behind Slurm's reasons. What waits is looked at as a whole, and not in each poll."""
-        waiting = sum(one.waiting is not None for one in seen)
-        picture = self._pictures.current(self._door, waiting) if waiting else None
-        return [replace(one, waiting=explained(rows[one.key], picture)) if one.waiting else one for one in seen]
+        seen = self._looks.look(wanted, rows, lambda waiting: self._pictures.current(self._door, waiting))
+        return Poll(seen, [key for key in lost if key not in rows])
 
     def cancel(self, key: str, grace: float = 30) -> None:
         """The grace is the one that it was submitted with; with none at all it is killed at once."""
@@ -236,11 +231,11 @@ class SlurmBackend:
 
     def _known(self, keys: Sequence[str]) -> dict[str, Row]:
         """What the controller knows, or left a record of its end."""
-        asked = [key for key in keys if not self._memory.is_forgotten(key)]
+        asked = self._memory.without_forgotten(keys)
         if not asked:
             return {}
         wanted = set(asked)
-        rows = {key: row for key, row in oldest(self._door.jobs(asked)).items() if key in wanted}
+        rows = oldest(row for row in self._door.jobs(asked) if row.key in wanted)
         for key in wanted - rows.keys():
             record = self._files.record(key)
             if record.code is not None and record.id.isdigit():
@@ -249,14 +244,13 @@ class SlurmBackend:
 
     def _past(self, keys: Sequence[str]) -> dict[str, Row]:
         """What accounting knows to be over: what it calls running, and the controller does not know, runs nowhere."""
-        lost = {key for key in keys if not self._memory.is_forgotten(key)}
+        lost = set(self._memory.without_forgotten(keys))
         rows = oldest(row for row in self._door.past(sorted(lost)) if states.is_over(row.state)) if lost else {}
         return {key: row for key, row in rows.items() if key in lost}
 
     def _observe(self, row: Row) -> Observation | None:
         if not states.is_over(row.state):
-            may_have_run = row.state != "PENDING" or row.reason == "BeginTime" or states.is_unlaunched(row)
-            record = self._files.record(row.key) if may_have_run else states.Record()
+            record = self._files.record(row.key) if states.may_have_run(row) else states.Record()
             if states.is_put_back(row, record) or states.is_unlaunched(row):
                 if not self._is_withdrawn(row):
                     return None

@@ -4,7 +4,7 @@ attempt, past a grace, makes it LOST."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from jobs.lifecycle import Change, transition
 from jobs.models import Attempt
 from jobs.models.attempt import key_of
 from jobs.specs import spec_of
-from jobs.states import Reason, State
+from jobs.states import FINAL_FLOOR, Reason, State
 from jobs.watch import queue
 from portal.core import clock
 from portal.core.reading import Reading
@@ -39,19 +39,19 @@ class Watched:
     confirmed_at: datetime | None
     missing_since: datetime | None
     stop_sent_at: datetime | None
+    key: str = field(init=False)
 
-    @property
-    def key(self) -> str:
-        return key_of(self.id)
+    def __post_init__(self) -> None:
+        self.key = key_of(self.id)
 
 
-_COLUMNS = tuple(field.name for field in fields(Watched))
+COLUMNS = tuple(one.name for one in fields(Watched) if one.init)
 
 
 def active_attempts(cluster: Cluster) -> list[Watched]:
     """What the backend is to be asked about: everything handed over or being handed over, and not ended."""
     rows = Attempt.objects.filter(cluster=cluster, state__gt=State.QUEUED, state__lt=State.SUCCEEDED)
-    return [Watched(*row) for row in rows.order_by("id").values_list(*_COLUMNS)]
+    return [Watched(*row) for row in rows.order_by("id").values_list(*COLUMNS)]
 
 
 def has_work(cluster_id: UUID) -> bool:
@@ -70,16 +70,16 @@ _WORK = Reading(
 def still_active(watched: Sequence[Watched], moved: Sequence[Attempt]) -> list[Watched]:
     """The same after these moved, without asking the database again."""
     states = {attempt.id: attempt.state for attempt in moved}
-    for one in watched:
+    for one in watched if moved else ():
         one.state = states.get(one.id, one.state)
-    return [one for one in watched if not State(one.state).is_final] if moved else list(watched)
+    return [one for one in watched if one.state < FINAL_FLOOR]
 
 
 def apply_poll(cluster: Cluster, attempts: Sequence[Watched], poll: Poll) -> list[Attempt]:
     """Bring what was seen into the rows; the attempts that moved. Writes nothing when nothing changed."""
     by_key = {attempt.key: attempt for attempt in attempts}
-    changes = [change for seen in poll.observations if seen.key in by_key
-               for change in _change(cluster, by_key[seen.key], seen)]
+    changes = [_change(cluster, attempt, seen) for seen in poll.observations
+               if (attempt := by_key.get(seen.key)) and _is_news(attempt, seen)]
     changes += _missing(cluster, [by_key[key] for key in poll.missing if key in by_key])
     _seen_again(cluster, by_key, poll)
     return transition(changes) if changes else []
@@ -107,12 +107,14 @@ def send_stops(backend: Backend, attempts: Sequence[Watched]) -> None:
         raise failed[0]
 
 
-def _change(cluster: Cluster, attempt: Watched, seen: Observation) -> Iterator[Change]:
+def _is_news(attempt: Watched, seen: Observation) -> bool:
     """Of an attempt that is still being handed over it counts that it runs or has ended: its worker may be gone. That it waits there does
     not: half of what it needs may be missing, and whoever takes the claim up again brings the rest."""
-    if seen.state <= attempt.state or (attempt.state == State.DISPATCHING and seen.state < State.RUNNING):
-        return
-    yield Change(
+    return seen.state > attempt.state and (attempt.state != State.DISPATCHING or seen.state >= State.RUNNING)
+
+
+def _change(cluster: Cluster, attempt: Watched, seen: Observation) -> Change:
+    return Change(
         attempt.id, seen.state, cluster.backend, seen.reason, seen.evidence, seen.exit_code, seen.signal, seen.peak_memory,
         seen.started_at, seen.finished_at, seen.node, seen.native_id, image_digest=seen.image_digest, nodes=seen.nodes)
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 CONFIRMED_AFTER = timedelta(seconds=10)   # an acknowledged submission is durable once it was seen this long afterwards
 FORGOTTEN_AFTER = timedelta(seconds=5)    # one that was not is sent again when a healthy scheduler does not know it for this long
+AT_ONCE = 1000                            # attempts whose reasons are written in one transaction: a first look may bring 50,000
 RESEND_LEASE = 15.0                       # seconds
 
 
@@ -98,15 +99,19 @@ class Reasons:
         """What the scheduler said in this look."""
         told = {by_key[seen.key].id: seen.waiting for seen in poll.observations
                 if seen.waiting and seen.key in by_key and by_key[seen.key].state in waiting.THERE}
-        news = {pk: why for pk, why in told.items() if self._told.get(pk) != why}
-        over = set(self._told) - set(told)
-        self._told = told
-        if not news and not over:
-            return
-        with transaction.atomic():
-            rows = _there([*news, *over])
-            waiting.note([(row, Verdict(news[row.id].wait, facts=_facts(news[row.id]))) for row in rows if row.id in news])
-            waiting.settle([row for row in rows if row.id in over])
+        before, self._told = self._told, told
+        news = {pk: why for pk, why in told.items() if (old := before.get(pk)) is not why and old != why}
+        changed = [*news, *(before.keys() - told.keys())]
+        for at in range(0, len(changed), AT_ONCE):
+            _write(changed[at:at + AT_ONCE], news)
+
+
+@transaction.atomic
+def _write(ids: Sequence[UUID], news: Mapping[UUID, Waiting]) -> None:
+    """Of these, what is told anew, and that the others are told nothing any more."""
+    rows = _there(ids)
+    waiting.note([(row, Verdict(news[row.id].wait, facts=_facts(news[row.id]))) for row in rows if row.id in news])
+    waiting.settle([row for row in rows if row.id not in news])
 
 
 def _there(ids: Sequence[UUID]) -> list[Attempt]:

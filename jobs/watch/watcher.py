@@ -18,6 +18,7 @@ from jobs.states import State
 from jobs.watch import logs, observe, queue, trouble
 from jobs.watch.inventory import take_inventory
 from jobs.watch.pace import POLL_EVERY, Pace
+from jobs.watch.roll import Roll
 from portal.core import clock, leases
 from portal.core.disk import full_disk
 from portal.core.holders import new_holder
@@ -41,7 +42,7 @@ class Watcher:
         self.holder = new_holder()
         self.wake = threading.Event()
         self._active: list[observe.Watched] = []
-        self._reasons = queue.Reasons()
+        self._roll, self._reasons = Roll(), queue.Reasons()
         self._pace = Pace()
         self._next_log = 0
         self._last: dict[str, float] = {}
@@ -101,7 +102,7 @@ class Watcher:
         self._next_log = 0
 
     def _poll(self, cluster: Cluster, backend: Backend) -> None:
-        self._active = observe.active_attempts(cluster)
+        self._active = self._roll.active(cluster)
         is_asked = bool(self._active) or self._is_due("probe", SEEN_EVERY if cluster.trouble else SEEN_EVERY * 4)
         if self._active:
             by_key = {attempt.key: attempt for attempt in self._active}
@@ -115,7 +116,7 @@ class Watcher:
             self._pace.polled(took, is_moving=bool(moved), is_scheduler=Capability.PLACES not in backend.capabilities)
             queue.send_again(cluster, backend, [by_key[key] for key in poll.missing if key in by_key])
             self._active = observe.still_active(self._active, moved)
-            self._reasons.note({attempt.key: attempt for attempt in self._active}, poll)
+            self._reasons.note(by_key, poll)
             observe.send_stops(backend, self._active)
         elif is_asked:
             backend.inventory()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pwd
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from jobs.backends.base import NodeFacts, Rejected, Unavailable
 from jobs.backends.slurm_parts import nodes
@@ -13,7 +13,7 @@ from jobs.backends.slurm_parts.errors import failure, is_unknown_job
 from jobs.backends.slurm_parts.limits import ASSOC, QOS, Limits, assoc_lines, qos_lines
 from jobs.backends.slurm_parts.queue import QUEUE, Queued, queue_lines
 from jobs.backends.slurm_parts.request import Request
-from jobs.backends.slurm_parts.rows import SACCT, SQUEUE, Row, sacct_rows, squeue_rows
+from jobs.backends.slurm_parts.rows import SACCT, SQUEUE, Listing, Row, sacct_rows, squeue_rows
 from jobs.backends.slurm_parts.running import Here, There
 
 _PATIENCE = 20                   # seconds for sbatch, which a busy controller lets wait; whether it took the job is asked by the key
@@ -31,6 +31,7 @@ class Commands:
     user: str
     users: tuple[str, ...] = ()
     is_root: bool = False
+    listing: Listing = field(default_factory=Listing, compare=False, repr=False)
 
     def submit(self, request: Request, script: str) -> int:
         user = (request.user or self.user) if self.is_root else ""
@@ -42,7 +43,8 @@ class Commands:
         """What slurmctld knows, over or not (for MinJobAge after the end), by one call."""
         whose = [f"--user={','.join((self.user, *self.users))}"] if self.user else ["--me"]
         names = [f"--name={','.join(keys)}"] if len(keys) <= _BY_NAME else []
-        return squeue_rows(self.runner.run(["squeue", "--noheader", "--states=all", *whose, *names, f"--format={SQUEUE}"]).decode(errors="replace"))
+        out = self.runner.run(["squeue", "--noheader", "--states=all", *whose, *names, f"--format={SQUEUE}"])
+        return squeue_rows(out.decode(errors="replace")) if names else self.listing.rows(out)
 
     def past(self, keys: Sequence[str], days: int = 31) -> list[Row]:
         """What accounting knows of these; nothing where there is none."""

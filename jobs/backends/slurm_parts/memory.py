@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Sequence
 
 from jobs.backends.base import Observation
 
@@ -44,6 +45,6 @@ class Memory:
             while len(self._forgotten) > _MOST:
                 self._forgotten.popitem(last=False)
 
-    def is_forgotten(self, key: str) -> bool:
+    def without_forgotten(self, keys: Sequence[str]) -> list[str]:
         with self._lock:
-            return key in self._forgotten
+            return [key for key in keys if key not in self._forgotten] if self._forgotten else list(keys)

@@ -15,9 +15,6 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
-import orjson
-import urllib3
-
 from jobs.backends.base import NodeFacts, Rejected, Unavailable
 from jobs.backends.slurm_parts import nodes
 from jobs.backends.slurm_parts.errors import failure, is_unknown_job
@@ -25,13 +22,14 @@ from jobs.backends.slurm_parts.limits import Limits, assoc_rows, partition_rows,
 from jobs.backends.slurm_parts.queue import Queued, queue_rows
 from jobs.backends.slurm_parts.request import Request
 from jobs.backends.slurm_parts.rest_body import Json, job_body
-from jobs.backends.slurm_parts.rows import Row, rest_row
+from jobs.backends.slurm_parts.rows import Row, number_of, rest_row
 from jobs.backends.slurm_parts.running import PATH
+from jobs.backends.slurm_parts.wire import UNCHANGED, Wire, dumped, read
 
 _LIFE = 900                      # seconds for which a token that we make counts
 _EARLY = 60                      # so long before its end a new one is made
-_CONNECTIONS = 8
 _FEW = 40                        # so many jobs are asked for one by one; more by one listing
+_SEEN = 38                       # the version of which it was seen how it answers that nothing changed
 _VERSION = re.compile(r"/slurm/v0\.0\.(\d+)/")
 
 
@@ -66,9 +64,9 @@ class Rest:
         self._numbers: dict[str, int] = {}
         self._made_since: dict[str, int] = {}
         self._rows: list[Row] = []
-        self._listed_from = float("-inf")
+        self._listed_from, self._listed_at = float("-inf"), 0
         self._lock, self._listing = threading.Lock(), threading.Lock()
-        self._http = urllib3.PoolManager(maxsize=_CONNECTIONS, block=True, timeout=urllib3.Timeout(total=10), retries=False)
+        self._wire = Wire(url)
 
     @cached_property
     def _minor(self) -> int:
@@ -196,15 +194,33 @@ class Rest:
         asked = time.monotonic()
         with self._listing:
             if self._listed_from < asked:
-                began = time.monotonic()
+                began, at = time.monotonic(), self._clock()
                 with self._lock:
                     self._made_since = {}
-                answer = self._asked("GET", f"{self._slurm}/jobs")
-                self._rows = [row for job in answer.get("jobs", []) if (row := rest_row(job)).user in {self.user, *self._users, ""}]
-                with self._lock:
-                    self._numbers = self._made_since | {row.key: row.id for row in sorted(self._rows, key=lambda row: -row.id)}
+                if (found := self._changed()) is not None:
+                    self._rows = [row for job in found if (row := rest_row(job)).user in {self.user, *self._users, ""}]
+                    with self._lock:
+                        self._numbers = self._made_since | {row.key: row.id for row in sorted(self._rows, key=lambda row: -row.id)}
+                    self._listed_at = at
                 self._listed_from = began
             return self._rows
+
+    def _changed(self) -> list[Json] | None:
+        """All jobs; None where the controller says that nothing changed since they were listed last: that costs nothing."""
+        since = {"update_time": str(self._listed_at)} if self._listed_at else None
+        answer = self._send("GET", f"{self._slurm}/jobs", params=since)
+        if since and answer == UNCHANGED:
+            return None
+        return list(_without_errors(answer).get("jobs", []))
+
+    def _clock(self) -> int:
+        """The controller's, in seconds: what changes in that second or later is told when it is asked again. 0: it is not asked so."""
+        if self._minor > _SEEN:
+            return 0
+        try:
+            return int(number_of(self._asked("GET", f"{self._slurm}/diag").get("statistics", {}).get("req_time")))
+        except (Rejected, Unavailable):
+            return 0
 
     def _change(self, method: str, number: int, body: Json | None = None, params: Mapping[str, str] | None = None, whose: str = "") -> None:
         try:
@@ -222,20 +238,14 @@ class Rest:
         headers = {"X-SLURM-USER-NAME": user, "X-SLURM-USER-TOKEN": self._current_token(self._rest_user or user)}
         if body is not None:
             headers["Content-Type"] = "application/json"
-        address = f"{self.url}{path}?{urlencode(params)}" if params else self.url + path
-        try:
-            answer = self._http.request(method, address, body=None if body is None else json.dumps(body), headers=headers)
-        except urllib3.exceptions.HTTPError as error:
-            if isinstance(error, urllib3.exceptions.ReadTimeoutError):
-                raise Unavailable(f"slurmrestd at {self.url} did not answer in time.") from error
-            why = getattr(error.__cause__, "strerror", None) or error
-            raise Unavailable(f"slurmrestd at {self.url} cannot be reached: {why}") from error
-        if answer.status >= 400 and (ended := ended_at(headers["X-SLURM-USER-TOKEN"])):      # 22.05 says no more than "Unspecified error"
+        path = f"{path}?{urlencode(params)}" if params else path
+        status, data = self._wire.send(method, path, None if body is None else dumped(body), headers)
+        if status >= 400 and (ended := ended_at(headers["X-SLURM-USER-TOKEN"])):      # 22.05 says no more than "Unspecified error"
             raise Unavailable(f"The token for slurmrestd ended at {ended:%Y-%m-%d %H:%M} UTC: give a new one (`scontrol token`), or the key "
                               "itself, with which Muster makes its own.")
-        if answer.status in {401, 403}:
+        if status in {401, 403}:
             raise Unavailable("slurmrestd did not accept the token: it is wrong, expired, or of another cluster.")
-        return _json(answer)
+        return read(status, data)
 
     def _current_token(self, user: str) -> str:
         """The given one, or one that we make and make anew before it ends."""
@@ -253,24 +263,6 @@ def _without_errors(answer: Json) -> Json:
     if errors := [one for one in answer.get("errors") or [] if one.get("error_number", one.get("errno", 1)) != 0]:
         raise failure("; ".join(str(one.get("error") or one.get("description") or one) + f" {one.get('description', '')}" for one in errors))
     return answer
-
-
-def _json(answer: urllib3.BaseHTTPResponse) -> Json:
-    try:
-        found = orjson.loads(answer.data)
-    except orjson.JSONDecodeError:
-        found = None
-    if isinstance(found, dict) and (answer.status < 400 or found.get("errors")):
-        return found
-    if answer.status == 404:
-        raise Unavailable("There is no slurmrestd behind that address: it does not know what was asked.")
-    if answer.status == 400:
-        raise Rejected(f"slurmrestd refused the request: {_text(answer)[:400]}")
-    raise Unavailable(f"slurmrestd answered {answer.status}: {_text(answer)[:300]}")
-
-
-def _text(answer: urllib3.BaseHTTPResponse) -> str:
-    return " ".join(answer.data.decode(errors="replace").split())
 
 
 def _past_row(job: Mapping[str, Any]) -> Row:

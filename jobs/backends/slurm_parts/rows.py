@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 # The comment comes last: it may hold a "|".
@@ -43,7 +42,22 @@ def squeue_rows(text: str) -> list[Row]:
     return [row for line in text.splitlines() if (row := _squeue_row(line))]
 
 
-@lru_cache(1 << 16)                     # most lines are those of the look before
+class Listing:
+    """`squeue` of all jobs again and again: most lines are those of the time before, and so are their rows."""
+
+    def __init__(self) -> None:
+        self._rows: dict[bytes, Row] = {}
+
+    def rows(self, out: bytes) -> list[Row]:
+        """As squeue_rows. From any thread: what another one notes meanwhile is as good."""
+        before, rows = self._rows, {}
+        for line in out.split(b"\n"):
+            if row := before.get(line) or _squeue_row(line.decode(errors="replace")):
+                rows[line] = row
+        self._rows = rows
+        return list(rows.values())
+
+
 def _squeue_row(line: str) -> Row | None:
     words = line.split("|", 11)
     if len(words) < 12 or not words[0].isdigit():

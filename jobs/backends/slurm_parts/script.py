@@ -149,7 +149,7 @@ def batch_script(launch: Launch, folder: str, sent: str = "", images: Images = N
         limit=f"{launch.time_limit:g}" if launch.time_limit else "", grace=f"{max(launch.grace, 0):g}",
         nodes=nodes, memory=launch.memory, **_warning(str(launch.native.get("signal", ""))),
         variables=_base64(exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"}) + _for_srun(launch)),
-        script=_base64(launch.script), rank=_base64(_RANK), node=_base64(image_head(launch, images) + NODE) if launch.image else "",
+        script=_base64(launch.script), rank=_RANK_TEXT, node=_base64(image_head(launch, images) + NODE) if launch.image else "",
         examples=_EXAMPLES.format(data=_lines(_packed(launch.examples))) if launch.examples else "")
     text = head + _TAIL.replace("#IMAGE\n", image_head(launch, images) + PYXIS if launch.image else "")
     if len(text) > _LARGEST:
@@ -202,3 +202,6 @@ def _packed(files: Mapping[str, bytes]) -> bytes:
 def _lines(content: bytes) -> str:
     data = base64.b64encode(content).decode()
     return "\n".join(data[at:at + _WIDTH] for at in range(0, len(data), _WIDTH))
+
+
+_RANK_TEXT = _base64(_RANK)

@@ -84,6 +84,11 @@ def is_unlaunched(row: Row) -> bool:
     return bool(_UNLAUNCHED.match(row.reason))
 
 
+def may_have_run(row: Row) -> bool:
+    """Its files may say more than its row, which is of a job that is not over."""
+    return row.state != "PENDING" or row.reason == "BeginTime" or is_unlaunched(row)
+
+
 def is_of_another(row: Row, record: Record) -> bool:
     """The record was begun, and not ended, by a job that the controller has forgotten since; this one was sent in its place, perhaps
     under the same number, and its script refuses to run a second time."""

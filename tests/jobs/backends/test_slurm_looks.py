@@ -1,0 +1,92 @@
+"""What one look at Slurm's queue leaves for the next: nothing that did not change is read, judged or told anew."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobs.backends.base import Observation, Waiting
+from jobs.backends.slurm_parts.explain import Picture
+from jobs.backends.slurm_parts.looks import Looks
+from jobs.backends.slurm_parts.rows import Listing, Row, squeue_rows
+from jobs.backends.slurm_parts.states import Record, live
+from jobs.states import State
+
+LINE = "{}|{}|{}|N/A|N/A||t-{}|batch|atlas|normal|ada|a|b|c\n"
+PENDING = Row(7, "PENDING", "t-7", "Resources", partition="batch", account="atlas", qos="normal", user="ada")
+
+
+class Eyes:
+    """Observes as the backend does, and counts."""
+
+    def __init__(self) -> None:
+        self.looks = Looks(self.observe)
+        self.judged: list[str] = []
+        self.waiting: list[int] = []
+        self.picture: Picture | None = None
+
+    def observe(self, row: Row) -> Observation | None:
+        self.judged.append(row.key)
+        return live(row, Record())
+
+    def see(self, *rows: Row) -> list[Observation]:
+        by_key = {row.key: row for row in rows}
+        return self.looks.look(list(by_key), by_key, self._picture)
+
+    def _picture(self, waiting: int) -> Picture | None:
+        self.waiting.append(waiting)
+        return self.picture
+
+
+@pytest.fixture
+def eyes() -> Eyes:
+    return Eyes()
+
+
+def test_a_line_that_stayed_is_the_row_of_before_and_one_that_changed_is_read():
+    listing, lines = Listing(), [LINE.format(n, "PENDING", "Priority", n) for n in range(3)]
+    first = listing.rows("".join(lines).encode())
+    lines[1] = LINE.format(1, "RUNNING", "None", 1)
+    second = listing.rows("".join([*lines, "rubbish\n"]).encode())
+    assert second == squeue_rows("".join(lines)) and second[1].state == "RUNNING"
+    assert [a is b for a, b in zip(first, second, strict=True)] == [True, False, True]
+
+
+def test_a_line_that_went_is_not_remembered():
+    listing = Listing()
+    listing.rows(LINE.format(1, "PENDING", "Priority", 1).encode())
+    assert listing.rows(b"") == [] and listing.rows(LINE.format(2, "PENDING", "Priority", 2).encode())[0].id == 2
+
+
+def test_a_job_that_waits_as_before_is_judged_once(eyes):
+    first = eyes.see(PENDING)
+    assert eyes.see(PENDING) == first and eyes.see(Row(**PENDING.__dict__)) == first
+    assert eyes.judged == ["t-7"] and first[0].state == State.SUBMITTED
+
+
+def test_what_slurm_says_anew_of_it_is_told(eyes):
+    eyes.see(PENDING)
+    told = eyes.see(Row(**{**PENDING.__dict__, "reason": "Priority"}))[0]
+    assert isinstance(told.waiting, Waiting) and told.waiting.said == "Priority"
+
+
+@pytest.mark.parametrize("row", [Row(7, "RUNNING", "t-7", started=5, nodes="n1"), Row(7, "PENDING", "t-7", "BeginTime"),
+                                 Row(7, "PENDING", "t-7", "launch failed requeued held")])
+def test_a_job_whose_files_may_say_more_is_judged_each_time(eyes, row):
+    eyes.see(row)
+    eyes.see(row)
+    assert eyes.judged == ["t-7", "t-7"]
+
+
+def test_a_new_picture_of_the_queue_is_taken_over_and_the_same_one_is_not_asked_again(eyes):
+    plain = eyes.see(PENDING)[0]
+    eyes.picture = Picture()
+    drawn = eyes.see(PENDING)[0]
+    assert eyes.see(PENDING)[0] is drawn and drawn is not plain
+    assert eyes.judged == ["t-7"] and eyes.waiting == [1, 1, 1]
+
+
+def test_a_job_that_left_the_queue_is_judged_when_it_comes_back(eyes):
+    eyes.see(PENDING)
+    assert eyes.see() == [] and not eyes.looks.knows("t-7")
+    eyes.see(PENDING)
+    assert eyes.judged == ["t-7", "t-7"]

@@ -1,0 +1,104 @@
+"""Connections to slurmrestd that stay open: what the other end does with them is no trouble of a job's."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from jobs.backends.base import Unavailable
+from jobs.backends.slurm_parts.wire import CONNECTIONS, Wire
+
+
+class Server(ThreadingHTTPServer):
+    """Echoes bodies, and counts its connections. `/hang-up` closes behind its answer without having said so."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        self.connections, self.most, self.now, self.lock = 0, 0, 0, threading.Lock()
+        super().__init__(("127.0.0.1", 0), Echo)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Echo(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Server
+
+    def setup(self) -> None:
+        super().setup()
+        with self.server.lock:
+            self.server.connections += 1
+            self.server.now += 1
+            self.server.most = max(self.server.most, self.server.now)
+
+    def finish(self) -> None:
+        super().finish()
+        with self.server.lock:
+            self.server.now -= 1
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.close_connection = self.path.endswith("/hang-up")
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    made = Server()
+    threading.Thread(target=made.serve_forever, daemon=True).start()
+    yield made
+    made.shutdown()
+    made.server_close()
+
+
+def test_requests_one_after_the_other_go_over_one_connection(server):
+    wire = Wire(server.url)
+    assert [wire.send("POST", "/a", b"%d" % n, {}) for n in range(5)] == [(200, b"%d" % n) for n in range(5)]
+    assert server.connections == 1
+
+
+def test_a_connection_that_the_other_end_closed_meanwhile_is_not_used_again(server, wait_for):
+    wire = Wire(server.url)
+    for word in (b"one", b"two"):
+        assert wire.send("POST", "/hang-up", word, {}) == (200, word)
+        wait_for(lambda: server.now == 0)
+    assert server.connections == 2
+
+
+def test_no_more_are_opened_at_once_than_slurm_is_to_bear(server):
+    wire, told = Wire(server.url), []
+    threads = [threading.Thread(target=lambda: told.append(wire.send("POST", "/a", b"x" * 100_000, {})[0])) for _ in range(4 * CONNECTIONS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert told == [200] * len(threads) and server.most <= CONNECTIONS
+
+
+def test_a_path_before_all_others_is_kept(server):
+    assert Wire(f"{server.url}/slurmrestd").send("POST", "/hang-up", b"x", {}) == (200, b"x")
+
+
+def test_who_does_not_answer_is_told_in_words():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        wire = Wire(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.2)
+        with pytest.raises(Unavailable, match="did not answer in time"):
+            wire.send("POST", "/a", b"x", {})
+
+
+def test_who_is_not_there_is_told_in_words():
+    with pytest.raises(Unavailable, match="cannot be reached: Connection refused"):
+        Wire("http://127.0.0.1:1").send("POST", "/a", b"x", {})

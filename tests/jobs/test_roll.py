@@ -1,0 +1,70 @@
+"""The watcher's own copy of what is under way: after any change it is what the database holds."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from jobs.models import Attempt
+from jobs.states import State
+from jobs.watch import observe, roll
+from portal.core import clock
+from tests.jobs.stage import cluster_with, submit
+from workspaces.tenancy.scope import platform_scope
+
+TASKS = 60
+
+
+@pytest.fixture
+def cluster(story, monkeypatch):
+    monkeypatch.setattr(roll, "FEW", 0)
+    made = cluster_with(cpus=1000)
+    with platform_scope("test"):
+        submit(story, array=f"0-{TASKS - 1}")
+        Attempt.objects.update(state=State.SUBMITTED, native_id="7")
+        yield made
+
+
+def same(found: list[observe.Watched], cluster) -> bool:
+    return sorted(found, key=lambda one: one.id) == observe.active_attempts(cluster)
+
+
+def change(cluster, random: Random) -> None:
+    """Something that a look, a cancel or a worker may do to some of them."""
+    ids = random.sample(list(Attempt.objects.values_list("id", flat=True)), random.randint(1, 5))
+    values = random.choice([
+        {"state": State.STOPPING}, {"state": State.SUCCEEDED}, {"state": State.SUBMITTED}, {"native_id": str(random.random())},
+        {"confirmed_at": clock.now()}, {"missing_since": clock.now()}, {"missing_since": None}, {"lease_until": clock.now()},
+        {"started_at": clock.now()}, {"stop_sent_at": clock.now()}, {"state_at": clock.now()}])
+    Attempt.objects.filter(id__in=ids).update(**values)
+
+
+def test_after_any_change_it_is_what_the_database_holds(cluster):
+    mine, random = roll.Roll(), Random(7)
+    for _ in range(60):
+        assert same(mine.active(cluster), cluster)
+        change(cluster, random)
+
+
+def test_the_last_one_that_ends_leaves_nothing(cluster):
+    mine = roll.Roll()
+    assert len(mine.active(cluster)) == len(mine.active(cluster)) == TASKS
+    Attempt.objects.update(state=State.CANCELED)
+    assert mine.active(cluster) == mine.active(cluster) == []
+    Attempt.objects.filter(index=3).update(state=State.RUNNING)
+    assert same(mine.active(cluster), cluster)
+
+
+def test_nothing_that_did_not_change_is_sent_by_postgresql_again(cluster):
+    mine = roll.Roll()
+    mine.active(cluster)
+    before = {one.id: one for one in mine.active(cluster)}
+    Attempt.objects.filter(index=3).update(state=State.RUNNING)
+    with CaptureQueriesContext(connection) as queries:
+        after = mine.active(cluster)
+    again = [one for one in after if before[one.id] is not one]
+    assert {3} <= {Attempt.objects.get(id=one.id).index for one in again}
+    assert (len(again) < TASKS / 4 and len(queries) == 2) if connection.vendor == "postgresql" else len(again) == TASKS
