@@ -60,7 +60,7 @@ def tell() -> Story:
         borealis = create_org(actor=operator, slug="borealis", name="Borealis", owner=cyd)
     with org_scope(atlas.id):
         owner = actor_of(ada).enter(atlas)
-        add_member(actor=owner, org=atlas, email=ben.email)
+        add_member(actor=owner, org=atlas, email=ben.email, has_agreed=True)
         vision = create_team(actor=owner, org=atlas, slug="vision", name="Vision")
         speech = create_team(actor=owner, org=atlas, slug="speech", name="Speech")
         add_team_member(actor=actor_of(ada).enter(atlas), team=vision, email=ben.email)

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.errors import PortalError
-from workspaces.actors import CLOSED, ONLY_ORG
+from workspaces.actors import CLOSED, ONLY_ORG, VOUCHED_BY
 from workspaces.sso.sessions import has_no_other_way, worth_of
 from workspaces.trail import tell_of
 
@@ -63,7 +63,7 @@ class AccountAdapter(DefaultAccountAdapter):
         """A session says what it is worth from its first moment."""
         worth = worth_of(request, user)
         super().login(request, user)
-        for key in (ONLY_ORG, CLOSED):
+        for key in (ONLY_ORG, VOUCHED_BY, CLOSED):
             request.session.pop(key, None)
         request.session.update(worth)
 

@@ -22,6 +22,7 @@ from workspaces.tenancy.scope import org_scope
 
 ALL_SCOPES = "all"
 ONLY_ORG = "only_org"        # the session's key of an organization's id, set at sign-in through its own provider
+VOUCHED_BY = "vouched_by"    # and of that provider's id
 ACTS_AS = "acts_as"          # the session's key of an impersonation's id
 CLOSED = "closed_orgs"       # ids of organizations that a password does not open, with the name of what does
 
@@ -37,6 +38,7 @@ class TokenFacts:
     scopes: frozenset[str]
     networks: tuple[str, ...] = ()
     name: str = ""
+    vouched_by: UUID | None = None          # made in a session that this provider of the organization vouched for
 
     def allows(self, permission: Permission) -> bool:
         return ALL_SCOPES in self.scopes or permission in self.scopes
@@ -63,6 +65,7 @@ class Actor:
     has_second_factor: bool = False
     token: TokenFacts | None = None
     only_org: UUID | None = None            # vouched for by that organization's own provider: no other opens
+    vouched_by: UUID | None = None          # that provider
     closed: Mapping[str, str] = field(default_factory=dict)     # organizations that ask for another way in, and its name
     acted_by: ActedBy | None = None         # set: an operator, who sees what this person sees
     org_id: UUID | None = None
@@ -101,7 +104,8 @@ class Actor:
         """Service accounts have no factors, and a job that runs is not stopped for those of its owner; parts of Muster are nobody. Whom
         the organization's own provider let in, it has asked for what it wants."""
         is_job = self.token is not None and self.token.attempt_id is not None
-        return self.has_second_factor or self.is_service or is_job or self.only_org is not None or self.user_id is None
+        is_let_in = self.only_org is not None and self.token is None
+        return self.has_second_factor or self.is_service or is_job or is_let_in or self.user_id is None
 
     def may(self, permission: Permission, team_id: UUID | None = None) -> bool:
         """Whether the roles, and the token if there is one, allow it (in that team, or in the organization)."""
@@ -171,9 +175,15 @@ def authorize(actor: Actor, permission: Permission, team: Team | UUID | None = N
 
 
 def actor_of(user: User, token: TokenFacts | None = None) -> Actor:
-    """The actor that a signed-in person is, before they enter an organization."""
-    return Actor(user_id=user.id, email=user.email, name=user.display_name, is_operator=user.is_operator,
-                 is_service=user.is_service, has_second_factor=user.has_second_factor, token=token)
+    """The actor that a signed-in person is, before they enter an organization. A token is worth no more than the session that made it."""
+    actor = Actor(user_id=user.id, email=user.email, name=user.display_name, is_operator=user.is_operator,
+                  is_service=user.is_service, has_second_factor=user.has_second_factor, token=token)
+    return confined(actor, token.org_id, token.vouched_by) if token and token.vouched_by else actor
+
+
+def confined(actor: Actor, org_id: UUID, provider_id: UUID | None) -> Actor:
+    """The same for whom that organization's own provider vouched: a member there, nothing elsewhere, and no operator."""
+    return replace(actor, is_operator=False, only_org=org_id, vouched_by=provider_id)
 
 
 def actor_in_session(user: User, session: Mapping[str, Any]) -> Actor | None:
@@ -185,7 +195,8 @@ def actor_in_session(user: User, session: Mapping[str, Any]) -> Actor | None:
     only = session.get(ONLY_ORG)
     actor = actor_of(user)
     if only:
-        actor = replace(actor, is_operator=False, only_org=UUID(only))
+        by = session.get(VOUCHED_BY)
+        actor = confined(actor, UUID(only), UUID(by) if by else None)
     if session.get(ACTS_AS):
         return _as_person(actor, session[ACTS_AS])
     if only:

@@ -17,7 +17,7 @@ from workspaces.models import AccessToken, Membership, Organization, Team, TeamM
 from workspaces.tenancy.scope import platform_scope
 from workspaces.tokens import check_network, digest_of, facts_of, is_well_formed, touch
 
-_TOKEN = ("id", "org_id", "team_id", "attempt_id", "name", "scopes", "networks", "last_used_at")
+_TOKEN = ("id", "org_id", "team_id", "attempt_id", "name", "scopes", "networks", "vouched_by_id", "last_used_at")
 _USER = ("id", "email", "name", "is_operator", "is_service", "has_second_factor")
 _ORG = ("id", "slug", "name", "created_at", "last_job_number", "requires_second_factor")
 _TEAM = ("id", "org_id", "slug", "name", "created_at", "job_rules")

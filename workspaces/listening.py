@@ -8,9 +8,10 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authenticator_added, authenticator_removed, authenticator_reset
 from django.db.models.signals import post_delete, post_save
 
-from portal.core.events import Fact, record
+from portal.core.events import Fact, record_all
 from workspaces.second_factor import note_factors
 from workspaces.sessions import end_others
+from workspaces.whose_trail import orgs_of
 
 
 def listen() -> None:
@@ -25,16 +26,21 @@ def _changed(sender: Any, instance: Authenticator, **_: Any) -> None:
     note_factors(instance.user_id)
 
 
+def _tell(kind: str, user: Any, authenticator: Authenticator) -> None:
+    """In each of the person's organizations, as their coming and going is."""
+    record_all(Fact(kind, org_id, "user", user.id, user.email, {"type": str(authenticator.type)}) for org_id in orgs_of(user.id))
+
+
 def _added(sender: Any, request: Any, user: Any, authenticator: Authenticator, **_: Any) -> None:
     """Sessions that began without it end: whoever holds one may be the reason for adding it."""
-    record(Fact("second_factor.added", None, "user", user.id, user.email, {"type": str(authenticator.type)}))
+    _tell("second_factor.added", user, authenticator)
     if request is not None and authenticator.type != Authenticator.Type.RECOVERY_CODES:
         end_others(user.id, request.session.session_key, actor=user.email, why="a second factor was added")
 
 
 def _removed(sender: Any, user: Any, authenticator: Authenticator, **_: Any) -> None:
-    record(Fact("second_factor.removed", None, "user", user.id, user.email, {"type": str(authenticator.type)}))
+    _tell("second_factor.removed", user, authenticator)
 
 
 def _reset(sender: Any, user: Any, authenticator: Authenticator, **_: Any) -> None:
-    record(Fact("second_factor.reset", None, "user", user.id, user.email, {"type": str(authenticator.type)}))
+    _tell("second_factor.reset", user, authenticator)

@@ -81,7 +81,7 @@ class World:
     owners: Mapping[UUID, frozenset[UUID]] = field(default_factory=dict)    # of each organization, those who count
     operators: frozenset[UUID] = frozenset()
     had: int = 0
-    domains: Sequence[str] = ()         # of an organization's provider, where it makes accounts; none: everywhere
+    domains: Sequence[str] | None = None    # where it makes accounts: an organization's provider in those it was given, others everywhere
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def plan(rules: Sequence[Rule], people: Iterable[Person], world: World, *, links
         seats[seat.user_id][seat.org_id, seat.team_id] = seat
     mine, named = _Provided(rules, world), {person.subject: person for person in people}
     seen = {k.user_id for subject, k in known.items() if subject in named}
-    meeting = _Meeting(dict(world.taken), {s: u for s, u in (links or {}).items() if u not in seen}, new_id, frozenset(world.domains))
+    meeting = _Meeting(dict(world.taken), {s: u for s, u in (links or {}).items() if u not in seen}, new_id, world.domains)
     for subject, person in sorted(named.items()):
         given, before = mine.given(person.groups), known.pop(subject, None)
         user_id = _see(made, person, before, mine) if before else _meet(made, person, given, meeting)
@@ -181,7 +181,7 @@ class _Meeting:
     taken: dict[str, UUID]
     links: Mapping[str, UUID]
     new_id: Callable[[], UUID]
-    domains: frozenset[str]
+    domains: Sequence[str] | None
 
 
 class _Provided:
@@ -229,8 +229,9 @@ def _meet(made: Plan, person: Person, given: Given, meeting: _Meeting) -> UUID |
     if not person.email:
         made.clashes.append(Clash(person, "has no e-mail address there"))
         return None
-    if meeting.domains and person.email.rpartition("@")[2] not in meeting.domains:
-        made.clashes.append(Clash(person, f"has the address {person.email}, which it does not speak for here"))
+    if meeting.domains is not None and person.email.rpartition("@")[2] not in meeting.domains:
+        why = "which it does not speak for here" if meeting.domains else "and an operator gave this provider no e-mail domains: it makes no accounts"
+        made.clashes.append(Clash(person, f"has the address {person.email}, {why}"))
         return None
     holder = meeting.taken.get(person.email)
     if holder is not None and meeting.links.get(person.subject) != holder:

@@ -19,8 +19,9 @@ from django.utils.module_loading import import_string
 
 from portal.core import clock
 from portal.core.errors import NotFound
-from portal.core.events import Fact, record
+from portal.core.events import Fact, record_all
 from workspaces.models import SignIn
+from workspaces.whose_trail import orgs_of
 
 log = logging.getLogger(__name__)
 EVERY = 60.0                # seconds between writes of one session by one process
@@ -76,8 +77,8 @@ def _end(rows: list[SignIn], actor: str, why: str) -> None:
         store().delete(row.key)
         _seen.pop(row.key, None)
         row.delete()
-        record(Fact("session.ended", None, "user", row.user_id, actor, {"device": device(row.agent), "address": row.address, "why": why,
-                                                                               "before": {"device": device(row.agent)}}))
+        told = {"device": device(row.agent), "address": row.address, "why": why, "before": {"device": device(row.agent)}}
+        record_all(Fact("session.ended", org_id, "user", row.user_id, actor, told) for org_id in orgs_of(row.user_id))
 
 
 def tidy_sign_ins() -> None:

@@ -15,6 +15,7 @@ from portal.core.audit.retention import trim_all
 from portal.core.errors import PortalError
 from portal.core.models import RememberedAnswer
 from workspaces.models import Provider
+from workspaces.services.impersonation import end_overdue
 from workspaces.services.syncing import due_providers, sync_provider
 from workspaces.sessions import tidy_sign_ins
 
@@ -23,7 +24,8 @@ log = logging.getLogger(__name__)
 
 @shared_task(name="workspaces.tidy")
 def tidy() -> None:
-    """Forget answers kept for repeated requests after a day, and sessions that have ended."""
+    """Forget answers kept for repeated requests after a day, and sessions that have ended; tell whose time as somebody else is over."""
+    end_overdue()
     RememberedAnswer.objects.filter(at__lt=clock.now() - timedelta(days=1)).delete()
     tidy_sign_ins()
 

@@ -85,7 +85,7 @@ def live_tokens():  # type: ignore[no-untyped-def]  # a queryset of the scope on
 def facts_of(token: AccessToken) -> TokenFacts:
     """What the row says of the token's reach."""
     return TokenFacts(id=token.id, org_id=token.org_id, team_id=token.team_id, attempt_id=token.attempt_id,
-                      scopes=frozenset(token.scopes), networks=tuple(token.networks), name=token.name)
+                      scopes=frozenset(token.scopes), networks=tuple(token.networks), name=token.name, vouched_by=token.vouched_by_id)
 
 
 def check_network(token: AccessToken, owner: str, address: str) -> None:

@@ -4,7 +4,6 @@ person belongs to, so that its auditors see it; in none where there is no such p
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -14,12 +13,14 @@ from django.db import transaction
 
 from portal.core import windows
 from portal.core.events import Fact, record_all
-from workspaces.models import Membership, User
-from workspaces.tenancy.scope import platform_scope
+from workspaces.models import Provider, User
+from workspaces.sso.sessions import named_by
+from workspaces.whose_trail import orgs_of
 
 log = logging.getLogger(__name__)
 MOST_FAILURES = 600       # a minute, of the whole installation
-USUAL = "allauth.account.auth_backends.AuthenticationBackend"
+USUAL, OURS = "allauth.account.auth_backends.AuthenticationBackend", "workspaces.sso.backend.PasswordBackend"
+_KINDS = {Provider.Kind.LDAP: "LDAP", Provider.Kind.OIDC: "OpenID Connect", Provider.Kind.SAML: "SAML"}
 _PASSWORD = {accounts.password_changed: "changed", accounts.password_reset: "reset", accounts.password_set: "set"}
 
 
@@ -37,9 +38,18 @@ def tell_of(user: User, kind: str, **data: Any) -> None:
     _tell(kind, user.id, user.email, data)
 
 
-def _signed_in(*, user: Any, **_: Any) -> None:
+def _signed_in(*, user: Any, request: Any = None, **_: Any) -> None:
+    tell_of(user, "sign_in.succeeded", by=_way(user, request))
+
+
+def _way(user: Any, request: Any) -> str:
+    """"password", or what vouched for them, by allauth's own record of this sign-in: "LDAP (corp)"."""
+    named = named_by(request, user) if hasattr(request, "session") else ""
+    kind = Provider.objects.filter(slug=named).values_list("kind", flat=True).first() if named else None
+    if kind:
+        return f"{_KINDS.get(kind, kind)} ({named})"
     backend = str(getattr(user, "backend", ""))
-    tell_of(user, "sign_in.succeeded", by="password" if backend == USUAL else backend.rpartition(".")[2])
+    return "password" if backend in (USUAL, OURS) else backend.rpartition(".")[2]
 
 
 def _signed_out(*, user: Any, **_: Any) -> None:
@@ -63,13 +73,6 @@ def _password(*, signal: Any, user: Any, **_: Any) -> None:
 def _tell(kind: str, user_id: UUID | None, email: str, data: dict[str, Any]) -> None:
     try:
         with transaction.atomic():
-            record_all(Fact(kind, org_id, "user", user_id, email, data) for org_id in _orgs_of(user_id))
+            record_all(Fact(kind, org_id, "user", user_id, email, data) for org_id in orgs_of(user_id))
     except Exception:
         log.exception("%s of %s could not be recorded", kind, email)
-
-
-def _orgs_of(user_id: UUID | None) -> Iterable[UUID | None]:
-    if user_id is None:
-        return [None]
-    with platform_scope("a person's sign-in is told in each of their organizations"):
-        return list(Membership.objects.filter(user_id=user_id).order_by("org_id").values_list("org_id", flat=True)) or [None]

@@ -166,7 +166,7 @@ def limit_a_team(page: Page, portal: Portal) -> None:
 
 
 def somebody_comes_by_openid(page: Page, portal: Portal, issuer: str, eve: Page) -> None:
-    options = {"slug": "openid", "title": "OpenID", "issuer": issuer, "client_id": "muster", "client_secret": "s3cret"}
+    options = {"slug": "openid", "title": "OpenID", "domains": "oidc.example", "issuer": issuer, "client_id": "muster", "client_secret": "s3cret"}
     connect(page, portal, "borealis", "oidc", options, ("is_private",))
     rule(page, ("people", "borealis"))
     eve.goto(f"{portal.url}/accounts/sso/openid/?next=/borealis/")
@@ -176,7 +176,7 @@ def somebody_comes_by_openid(page: Page, portal: Portal, issuer: str, eve: Page)
 
 
 def somebody_comes_by_saml(page: Page, portal: Portal, metadata: str, gus: Page) -> None:
-    connect(page, portal, "borealis", "saml", {"slug": "saml", "title": "Shibboleth", "metadata": metadata})
+    connect(page, portal, "borealis", "saml", {"slug": "saml", "title": "Shibboleth", "domains": "saml.example", "metadata": metadata})
     rule(page, ("people", "borealis/vision"))
     gus.goto(f"{portal.url}/accounts/sso/saml/?next=/borealis/")
     gus.click("text=Continue with Shibboleth")

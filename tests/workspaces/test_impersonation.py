@@ -14,6 +14,7 @@ from portal.core import clock
 from portal.core.models import Event
 from workspaces.models import AccessToken, Impersonation, Membership, Secret, SignIn, User
 from workspaces.services import add_member, create_service_account, suspend_person
+from workspaces.tasks import tidy
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
@@ -88,6 +89,18 @@ def test_beginning_and_end_are_told_to_the_installation_and_the_persons_organiza
         assert {(fact.actor, fact.data["name"]) for fact in facts(kind)} == {("dot@platform.example", "ben@atlas.example")}
     assert facts("impersonation.began")[0].data["why"] == "sees no jobs"
     assert browser.get("/atlas/platform").status_code == 200 and "act as <strong>" not in text(browser, "/atlas/teams")
+
+
+@pytest.mark.parametrize("by", ["the next request", "the clock"])
+def test_an_end_by_the_clock_is_told_once(story, by):
+    browser = begun(story, story.ben)
+    Impersonation.objects.update(ends_at=clock.now() - timedelta(seconds=1))
+    for _ in range(2):
+        browser.get("/atlas/teams") if by == "the next request" else tidy()
+    told = facts("impersonation.ended")
+    assert sorted(str(fact.org_id) for fact in told) == sorted([str(None), str(story.atlas.id)])
+    assert {(fact.actor, fact.data["why"]) for fact in told} == {("dot@platform.example", "its time was over")}
+    assert Impersonation.objects.get().ended_at == Impersonation.objects.get().ends_at
 
 
 @pytest.mark.parametrize("who", ["ada", "ben"])

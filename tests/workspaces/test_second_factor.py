@@ -126,7 +126,7 @@ def test_setting_the_app_up_shows_the_recovery_codes_once_and_ends_other_session
     assert not set(codes) & set(re.findall(r"\b\d{8}\b", browser.get(answer["Location"]).content.decode()))
     assert is_in(browser) and not is_in(other)
     assert User.objects.get(id=story.ada.id).has_second_factor
-    assert {"second_factor.added", "session.ended"} <= set(Event.objects.values_list("kind", flat=True))
+    assert {("second_factor.added", story.atlas.id), ("session.ended", story.atlas.id)} <= set(Event.objects.values_list("kind", "org_id"))
 
 
 def test_keys_are_stored_encrypted_only(story):

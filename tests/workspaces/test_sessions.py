@@ -59,7 +59,8 @@ def test_one_other_session_is_signed_out_and_its_websocket_with_it(story):
     here.post("/accounts/sessions/", {"id": str(other["id"])})
     assert there.get("/atlas/teams").status_code == 302 and here.get("/atlas/teams").status_code == 200
     assert ended({way: actor_of(story.ada)}) == {way} and way.actor() is None
-    assert Event.objects.get(kind="session.ended").data["address"] == "198.51.100.9"
+    told = Event.objects.get(kind="session.ended")
+    assert told.data["address"] == "198.51.100.9" and told.org_id == story.atlas.id, "auditors of her organization see it"
 
 
 def test_all_others_are_signed_out_and_nobody_elses(story):

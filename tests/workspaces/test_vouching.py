@@ -17,7 +17,7 @@ from workspaces.tenancy.scope import no_scope, org_scope
 
 def _join_borealis(story, email):
     with org_scope(story.borealis.id):
-        add_member(actor=story.actor(story.cyd), org=story.borealis, email=email)
+        add_member(actor=story.actor(story.cyd), org=story.borealis, email=email, has_agreed=True)
 
 
 def test_a_session_that_one_organization_vouched_for_opens_no_other(story):

@@ -48,7 +48,8 @@ class MemberSerializer(serializers.Serializer):  # type: ignore[type-arg]
     teams = serializers.ListField(child=serializers.CharField(), required=False)
     created_at = serializers.DateTimeField()
     is_service = serializers.BooleanField(help_text="A service account, which is no person.")
-    invite_url = serializers.CharField(required=False, help_text="Given once, for a person who has no password yet.")
+    invite_url = serializers.CharField(required=False, help_text="Given once, for a person who has no password yet, or who is invited.")
+    is_invited = serializers.BooleanField(required=False, help_text="Has an account: a member once they follow the link.")
 
 
 class NewMemberSerializer(serializers.Serializer):  # type: ignore[type-arg]

@@ -18,6 +18,7 @@ from workspaces.api.base import OrgView, PortalView, idempotent
 from workspaces.invitations import invite_url
 from workspaces.models import Team, User
 from workspaces.permissions import Permission as P
+from workspaces.services.invitations import Invited
 
 S = TypeVar("S", bound=serializers.BaseSerializer[Any])
 
@@ -147,10 +148,15 @@ class MembersView(OrgView):
         """Everybody in the organization."""
         return items(selectors.members_of_org())
 
-    @extend_schema(request=s.NewMemberSerializer, responses={201: s.MemberSerializer})
+    @extend_schema(request=s.NewMemberSerializer, responses={201: s.MemberSerializer, 202: s.MemberSerializer})
     def post(self, request: Request) -> Response:
-        """Bring a person in. Someone without a password gets a link to set one, given in the answer."""
-        row = services.add_member(actor=self.actor, org=self.org, **read(s.NewMemberSerializer, request))
+        """Bring a person in. Someone new gets a link to set a password, given in the answer. Who has an account is invited (202,
+        `is_invited`), and is a member once they have followed the link."""
+        row = services.bring_in(actor=self.actor, org=self.org, **read(s.NewMemberSerializer, request))
+        if isinstance(row, Invited):
+            asked = row.row
+            return Response({"email": asked.email, "name": asked.name, "role": asked.role, "created_at": asked.created_at, "is_service": False,
+                             "invite_url": row.url, "is_invited": True}, status=status.HTTP_202_ACCEPTED)
         link = invite_url(row.user)
         return Response(_member(row) | ({"invite_url": link} if link else {}), status=status.HTTP_201_CREATED)
 

@@ -4,6 +4,7 @@ the person chose on the page. The codes live in the cache for ten minutes: lost,
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from allauth.idp.oidc import views
 from allauth.idp.oidc.forms import ConfirmCodeForm
@@ -19,7 +20,7 @@ from oauthlib.oauth2.rfc6749.errors import OAuth2Error
 
 from portal.core.errors import NotFound, PortalError
 from workspaces import selectors
-from workspaces.actors import Actor, actor_of
+from workspaces.actors import Actor, actor_of, confined
 from workspaces.models import Organization, User
 from workspaces.services.tokens import NewToken, create_token
 from workspaces.tenancy.scope import org_scope
@@ -77,7 +78,7 @@ def device(request: Any) -> HttpResponse:
         slug = request.POST.get("org", "")
         if slug not in {org["slug"] for org in orgs}:
             raise NotFound("Choose one of your organizations.")
-        _keep(form.device_code, org=slug)
+        _keep(form.device_code, org=slug, only=str(request.actor.only_org or ""), vouched_by=str(request.actor.vouched_by or ""))
     device_codes.confirm_or_deny_device_code(request.user, form.device_code, confirm=is_agreed)
     return render(request, "workspaces/issuer/device_done.html", shown | {"is_agreed": is_agreed})
 
@@ -87,7 +88,10 @@ def token_for(user: User, data: dict[str, Any]) -> NewToken:
     org = Organization.objects.filter(slug=data.get("org", "")).first()
     if org is None:
         raise NotFound("That organization is gone.")
-    actor: Actor = actor_of(user).enter(org)
+    actor: Actor = actor_of(user)
+    if only := data.get("only"):            # agreed in a session that was worth that much
+        actor = confined(actor, UUID(only), UUID(data["vouched_by"]) if data.get("vouched_by") else None)
+    actor = actor.enter(org)
     with org_scope(org.id):
         return create_token(actor=actor, org=org, name=f"muster login {data.get('machine', '')}".strip(), scopes=["all"], days=DAYS)
 

@@ -24,6 +24,8 @@ class AccessToken(TenantModel):
     scopes = models.JSONField(default=list)                     # permission values, or ["all"]
     networks = models.JSONField(default=list)                   # CIDRs that it works from; none: from anywhere
     made_by = models.CharField(max_length=254, blank=True, default="")
+    # made in a session that this organization's own provider vouched for: it ends with that bond
+    vouched_by = models.ForeignKey("workspaces.Provider", null=True, on_delete=models.SET_NULL, related_name="+")
     successor_id = models.UUIDField(null=True)                  # it was rotated: the token that takes its place
     created_at = models.DateTimeField(default=clock.now)
     expires_at = models.DateTimeField(null=True)

@@ -31,7 +31,7 @@ class Provider(models.Model):
     name = models.CharField(max_length=100)
     config = models.JSONField(default=dict)
     secrets = models.BinaryField(default=bytes, editable=False)     # JSON of the secret fields, by `portal.core.vault`
-    domains = models.JSONField(default=list)                # e-mail domains whose people it vouches for, lower case
+    domains = models.JSONField(default=list)                # e-mail domains it vouches for, lower case; an organization's makes accounts there only
     is_enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=clock.now)
     seen_at = models.DateTimeField(null=True)               # it last answered

@@ -1,7 +1,7 @@
 from workspaces.services.announcements import announce, withdraw_announcement
 from workspaces.services.bootstrap import bootstrap
 from workspaces.services.impersonation import act_as, stop_acting
-from workspaces.services.invitations import accept, claim, invite, renew_invitation, revoke_invitation
+from workspaces.services.invitations import accept, bring_in, claim, invite, renew_invitation, revoke_invitation
 from workspaces.services.orgs import (
     add_member,
     add_team_member,
@@ -50,6 +50,7 @@ __all__ = [
     "announce",
     "ask_for_more",
     "bootstrap",
+    "bring_in",
     "change_member",
     "change_role",
     "change_service_account",

@@ -21,6 +21,7 @@ from workspaces.models import AccessToken, GroupRule, Identity, Membership, Orga
 from workspaces.permissions import OrgRole
 from workspaces.planning import Change, Clash, Known, Newcomer, Person, Plan, Rule, Seat, World, plan
 from workspaces.services.quota_ends import end_guarantees
+from workspaces.services.tokens import revoke_vouched
 from workspaces.services.told import facts_of
 from workspaces.tenancy.scope import platform_scope
 
@@ -47,8 +48,8 @@ def admit(provider: Provider, person: Person) -> User:
     if not made.is_empty:
         made = _in_one_step(provider, [person], [person.subject], actor=_name(provider), links={})
     if made.clashes:
-        raise Conflict(f"There is an account already for {made.clashes[0].person.email or 'you'}, or no address: "
-                       f"{provider.name} says {_words(made.clashes[0])}. Sign in with that account's password and link it there.")
+        raise Conflict(f"{provider.name} knows you, but makes no account for you: {_words(made.clashes[0])}. If you have an account, sign in "
+                       "with its password and link it there; else ask an administrator to invite you.")
     found = Identity.objects.select_related("user").filter(provider=provider, subject=person.subject).first()
     if found is None:
         raise NotPermitted(f"{provider.name} knows you, but none of your groups there gives you access here. Ask an administrator.")
@@ -105,7 +106,7 @@ def world_of(provider: Provider, people: Sequence[Person], subjects: Sequence[st
         seats = list(_seats(provider, users, set((links or {}).values())))
         return World(provider.id, provider.org_id, known, seats, taken, _owners(seats),
                      _operators(known, {person.subject for person in people}), sum(not k.is_gone for k in known),
-                     provider.domains if provider.org_id else ())
+                     provider.domains if provider.org_id else None)
 
 
 @transaction.atomic(savepoint=False)
@@ -120,6 +121,8 @@ def apply(made: Plan, provider: Provider, *, actor: str) -> None:
             for some in _chunks([k.user_id for k in known]):
                 User.objects.filter(id__in=some, suspended_at=None).update(is_active=is_active)
         _end_tokens(made)
+        if gone := [after.user_id for _, after in made.identities if after.is_gone]:
+            revoke_vouched(provider.id, gone, by=actor, why="what let its owner in names them no longer")
         _end_guarantees(made, actor)
     record_all(facts_of(made, provider, actor))
 

@@ -52,6 +52,16 @@ def stop_acting(*, actor: Actor) -> None:
         _tell("impersonation.ended", actor.acted_by.email, row, before={"until": row.ends_at.isoformat()})
 
 
+@transaction.atomic
+def end_overdue() -> int:
+    """What ended by the clock is told, once; how many there were. By the operator's next request, else by the clock."""
+    rows = list(Impersonation.objects.select_related("person", "operator").filter(ended_at=None, ends_at__lte=clock.now()).order_by("ends_at")[:500])
+    for row in rows:
+        if Impersonation.objects.filter(id=row.id, ended_at=None).update(ended_at=row.ends_at):
+            _tell("impersonation.ended", row.operator.email, row, why="its time was over", before={"until": row.ends_at.isoformat()})
+    return len(rows)
+
+
 def _tell(kind: str, operator: str, row: Impersonation, **data: Any) -> None:
     """In the trail of the installation, and in that of each organization of the person's."""
     with platform_scope("whose trail tells that somebody acted as a person"):

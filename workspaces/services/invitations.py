@@ -23,8 +23,9 @@ from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import Fact, record
 from workspaces.actors import Actor, actor_of, authorize
-from workspaces.models import Identity, Invitation, Membership, Organization, Team, TeamMembership, User
+from workspaces.models import Invitation, Membership, Organization, Team, TeamMembership, User
 from workspaces.permissions import OrgRole, Permission
+from workspaces.services.consent import is_unclaimed, somebodys
 from workspaces.services.giving import check_org_role, check_team_role
 from workspaces.services.naming import clean_name
 from workspaces.services.orgs import add_member, add_team_member, checked_email
@@ -65,6 +66,17 @@ def invite(*, actor: Actor, org: Organization, email: str, name: str = "", role:
         raise Conflict(f"{email} is invited already: send that invitation again, or revoke it first.") from error
     record(Fact("invitation.made", org.id, "invitation", row.id, actor.email, {"name": email, "after": {"role": role, "teams": dict(teams or {})}}))
     return Invited(row, url_of(text))
+
+
+@transaction.atomic
+def bring_in(*, actor: Actor, org: Organization, email: str, name: str = "", role: str = OrgRole.MEMBER) -> Membership | Invited:
+    """A member at once who is new to Muster, or whom an operator brings; whoever has an account is invited. Raises InvalidInput, Conflict,
+    NotPermitted."""
+    authorize(actor, Permission.MEMBERS_WRITE)
+    email = checked_email(email)
+    if actor.is_operator or not somebodys([email]):
+        return add_member(actor=actor, org=org, email=email, name=name, role=role)
+    return invite(actor=actor, org=org, email=email, name=name, role=role)
 
 
 @transaction.atomic
@@ -128,13 +140,6 @@ def needs_account(row: Invitation) -> bool:
     return user is None or is_unclaimed(user)
 
 
-def is_unclaimed(user: User) -> bool:
-    """Was made for somebody, and nobody ever came: no password, no sign-in, no provider that knows them, no organization."""
-    with platform_scope("whether an account is somebody's already"):
-        return not (user.has_usable_password() or user.last_login or user.is_service or user.is_operator or not user.is_active
-                    or Identity.objects.filter(user=user).exists() or Membership.objects.filter(user=user).exists())
-
-
 def accept(*, text: str, user: User) -> Organization:
     """The person who is signed in comes in, by what the inviter may now. Raises NotFound, NotPermitted."""
     row = invitation_of(text)
@@ -176,7 +181,7 @@ def _bring_in(row: Invitation) -> None:
     try:
         inviter = actor_of(row.made_by).enter(row.org)
         if not Membership.objects.filter(user__email=row.email).exists():
-            add_member(actor=inviter, org=row.org, email=row.email, role=row.role)
+            add_member(actor=inviter, org=row.org, email=row.email, role=row.role, has_agreed=True)
         for place in row.teams:
             team = Team.objects.filter(id=UUID(place["team"])).first()
             if team and not TeamMembership.objects.filter(team=team, user__email=row.email).exists():

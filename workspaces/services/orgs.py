@@ -13,6 +13,7 @@ from workspaces.actors import Actor, authorize
 from workspaces.models import Membership, Organization, Team, TeamMembership, User
 from workspaces.models.access import SERVICE_DOMAIN
 from workspaces.permissions import OrgRole, Permission, TeamRole
+from workspaces.services.consent import is_unclaimed
 from workspaces.services.giving import check_org_role, check_org_role_of, check_team_role, may_lead
 from workspaces.services.naming import alone_in, check_slug, clean_name
 from workspaces.services.quota_ends import end_guarantees
@@ -106,15 +107,18 @@ def rename_team(*, actor: Actor, team: Team, name: str) -> Team:
 
 
 @transaction.atomic
-def add_member(*, actor: Actor, org: Organization, email: str, name: str = "", role: str = OrgRole.MEMBER) -> Membership:
+def add_member(*, actor: Actor, org: Organization, email: str, name: str = "", role: str = OrgRole.MEMBER,
+               has_agreed: bool = False) -> Membership:
     """Bring a person into the organization, making their account if they have none (without a password: they set it by
-    link). Raises InvalidInput, Conflict, NotPermitted."""
+    link). Whose account it is must have agreed, unless an operator does it. Raises InvalidInput, Conflict, NotPermitted."""
     authorize(actor, Permission.MEMBERS_WRITE)
     alone_in(org.id)
     role = check_org_role(actor, org, role)
     user = person_of(email, name)
     if Membership.objects.filter(user=user).exists():
         raise Conflict(f"{user.email} is already a member of {org.slug}.")
+    if not (has_agreed or actor.is_operator or is_unclaimed(user)):
+        raise Conflict(f"{user.email} has an account already, and comes in by invitation only.", code="has_account")
     membership = Membership.objects.create(org=org, user=user, role=role)
     _record("member.added", actor, org.id, "user", user.id, name=user.email, after={"role": role})
     return membership

@@ -18,6 +18,7 @@ from workspaces.actors import Actor, authorize
 from workspaces.models import Invitation, Membership, Organization, Team, TeamMembership, User
 from workspaces.people_file import Fault, Person, read_people
 from workspaces.permissions import OrgRole, Permission
+from workspaces.services.consent import somebodys
 from workspaces.services.giving import check_org_role, check_team_role
 from workspaces.services.invitations import NOBODY, Invited, invite, renew_invitation, revoke_invitation, widen_invitation
 from workspaces.services.naming import alone_in
@@ -53,8 +54,8 @@ class Report:
 
 
 def import_people(*, actor: Actor, org: Organization, text: str, is_dry: bool, adds: bool = False) -> Report:
-    """Invite whom the file names, or with `adds` make them members at once; who is one joins the teams. Raises InvalidInput and TooLarge for
-    what is no such file, NotPermitted."""
+    """Invite whom the file names, or with `adds` make members at once of those who have no account; who is one joins the teams. Raises
+    InvalidInput and TooLarge for what is no such file, NotPermitted."""
     authorize(actor, Permission.MEMBERS_WRITE)
     people, faults = read_people(text)
     with transaction.atomic():
@@ -137,6 +138,7 @@ class _Here:
         self.members = {m.user.email: m for m in Membership.objects.filter(user__email__in=emails).select_related("user")}
         self.seats = set(TeamMembership.objects.filter(user__email__in=emails).values_list("user__email", "team__slug"))
         self.invitations = {i.email: i for i in Invitation.objects.filter(email__in=emails, accepted_at=None, revoked_at=None)}
+        self.somebodys = set() if actor.is_operator or not adds else somebodys(emails)
         self.check_role = cache(lambda role: check_org_role(actor, org, role))
         self.check_team = cache(self._check_team)
 
@@ -144,13 +146,14 @@ class _Here:
         """Raises PortalError for what may not be."""
         if member := self.members.get(person.email):
             return self._of_member(person, member)
-        row = self.invitations.get(person.email)
-        self.check_role(row.role if row and not self.adds else person.role or OrgRole.MEMBER)
+        row, is_added = self.invitations.get(person.email), self.adds and person.email not in self.somebodys
+        self.check_role(row.role if row and not is_added else person.role or OrgRole.MEMBER)
         for slug, role in person.teams.items():
             self.check_team(slug, role, NOBODY)
-        if self.adds:
+        if is_added:
             return Step(person, ADDED, person.teams, invitation=row.id if row else None)
-        return self._of_invited(person, row) if row else Step(person, INVITED, person.teams)
+        note = _("has an account, and is asked first") if self.adds else ""
+        return self._of_invited(person, row) if row else Step(person, INVITED, person.teams, note)
 
     def _of_member(self, person: Person, member: Membership) -> Step:
         wanted = {slug: role for slug, role in person.teams.items() if (person.email, self._team(slug).slug) not in self.seats}

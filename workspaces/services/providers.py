@@ -20,6 +20,8 @@ from workspaces.own_roles import read_own_roles
 from workspaces.permissions import Permission
 from workspaces.roles import roles_of
 from workspaces.services.naming import check_slug, clean_name
+from workspaces.services.restoring import bring_back
+from workspaces.services.tokens import revoke_vouched
 from workspaces.sso.kinds import Away, Found, Kind, kind_of
 from workspaces.tenancy.scope import platform_scope
 
@@ -68,16 +70,22 @@ def change_provider(*, actor: Actor, provider: Provider, options: Mapping[str, A
         after = _stands(row)
         moved = {n for n in {*former.plain, *given.plain} if former.plain.get(n) != given.plain.get(n)}
         moved |= {n for n in {*former.secret, *given.secret} if former.secret.get(n) != given.secret.get(n)}
+        if before["is_enabled"] and not row.is_enabled:
+            revoke_vouched(row.id, by=actor.email, why="what let its owner in was switched off")
         if moved or before != after:
             _tell("changed", row, actor, options=sorted(moved), before=before, after=after)
     return row
 
 
 @transaction.atomic
-def remove_provider(*, actor: Actor, provider: Provider) -> None:
-    """For good. People keep the roles that it gave, from now on as if by hand; nobody signs in by it any longer."""
+def remove_provider(*, actor: Actor, provider: Provider, brings_back: bool = False) -> None:
+    """For good. People keep the roles that it gave, from now on as if by hand; nobody signs in by it any longer. Whom it suspended stays
+    so, unless `brings_back`."""
     check_may_write(actor, provider.org)
+    if brings_back:
+        bring_back(provider, actor)
     _tell("removed", provider, actor, kind=provider.kind, before=_stands(provider))
+    revoke_vouched(provider.id, by=actor.email, why="what let its owner in was removed")
     with platform_scope("roles given by a provider stay when it goes"):
         Provider.objects.filter(id=provider.id).delete()
 

@@ -16,6 +16,7 @@ from workspaces.actors import ALL_SCOPES, Actor, authorize
 from workspaces.models import AccessToken, Organization, Team
 from workspaces.networks import are_within, networks_in
 from workspaces.permissions import Permission
+from workspaces.tenancy.scope import platform_scope
 from workspaces.tokens import digest_of, live_tokens, new_secret, secret_of_attempt
 
 DEFAULT_DAYS, MAX_DAYS = 90, 3660
@@ -65,9 +66,11 @@ def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: Wish) -> N
         raise InvalidInput.at("days", f"must be between 1 and {MAX_DAYS}")
     scopes, networks = _checked(actor, wish.scopes), networks_in(wish.networks)
     _check_narrower(actor, team.id if team else None, networks)
-    secret = new_secret()
+    if actor.only_org and not actor.vouched_by:
+        raise NotPermitted("Sign in once more before you make a token: it is not known any longer which provider let you in.")
+    secret, vouched_by = new_secret(), actor.vouched_by if user_id == actor.user_id else None
     row = AccessToken.objects.create(
-        org=org, user_id=user_id, team=team, name=name, digest=digest_of(secret), hint=secret[:8], made_by=actor.email,
+        vouched_by_id=vouched_by, org=org, user_id=user_id, team=team, name=name, digest=digest_of(secret), hint=secret[:8], made_by=actor.email,
         scopes=scopes, networks=networks, expires_at=None if days is None else clock.now() + timedelta(days=days))
     until = row.expires_at.isoformat(timespec="seconds") if row.expires_at else None
     record(Fact("token.created", org.id, "token", row.id, actor.email, {"name": name, "after": {
@@ -98,6 +101,7 @@ def rotate_token(*, actor: Actor, token_id: UUID, overlap_hours: int = DEFAULT_O
         raise NotFound("There is no such token that works, or it is not yours.")
     authorize(actor, Permission.TOKENS_WRITE, old.team_id if actor.token else None)
     if actor.token is None or actor.token.id != old.id:
+        _check_vouched(actor, old)
         _checked(actor, old.scopes)
         _check_narrower(actor, old.team_id, old.networks)
     made = _successor(actor, old)
@@ -120,7 +124,8 @@ def _may_rotate(actor: Actor, row: AccessToken) -> bool:
 def _successor(actor: Actor, old: AccessToken) -> NewToken:
     secret, at = new_secret(), clock.now()
     row = AccessToken.objects.create(
-        org_id=old.org_id, user=old.user, team=old.team, name=old.name, digest=digest_of(secret), hint=secret[:8], made_by=actor.email,
+        vouched_by_id=old.vouched_by_id, org_id=old.org_id, user=old.user, team=old.team,
+        name=old.name, digest=digest_of(secret), hint=secret[:8], made_by=actor.email,
         scopes=old.scopes, networks=old.networks, created_at=at,
         expires_at=None if old.expires_at is None else at + (old.expires_at - old.created_at))
     return NewToken(row, secret)
@@ -144,6 +149,17 @@ def revoke_tokens_of(user_id: UUID, team_id: UUID | None = None, *, by: str = "m
     rows.update(revoked_at=clock.now())
     record_all(Fact("token.revoked", org_id, "token", pk, by, {
         "name": name, "why": "its owner was taken out", "before": {"scopes": scopes}}) for pk, org_id, name, scopes in ended)
+
+
+def revoke_vouched(provider_id: UUID, users: Collection[UUID] | None = None, *, by: str, why: str) -> None:
+    """End the tokens that people made after that provider had let them in (None: everybody's): the bond is over."""
+    with platform_scope("a provider's word ends wherever it counted"):
+        rows = AccessToken.objects.filter(vouched_by=provider_id, revoked_at=None)
+        rows = rows if users is None else rows.filter(user_id__in=users)
+        ended = list(rows.values_list("id", "org_id", "name", "scopes"))
+        AccessToken.objects.filter(id__in=[pk for pk, *_ in ended]).update(revoked_at=clock.now())
+    record_all(Fact("token.revoked", org_id, "token", pk, by, {"name": name, "why": why, "before": {"scopes": scopes}})
+               for pk, org_id, name, scopes in ended)
 
 
 @dataclass(frozen=True)
@@ -179,6 +195,12 @@ def _check_narrower(actor: Actor, team_id: UUID | None, networks: Sequence[str])
         raise NotPermitted("A token bound to a team can only make tokens bound to that team.")
     if actor.token and not are_within(networks, actor.token.networks):
         raise NotPermitted("A token bound to networks can only make tokens bound to the same or narrower ones.")
+
+
+def _check_vouched(actor: Actor, old: AccessToken) -> None:
+    """Whom an organization's own provider let in gets no hold on a token that was made by more."""
+    if actor.only_org and old.user_id == actor.user_id and old.vouched_by_id != actor.vouched_by:
+        raise NotPermitted("This token was made after another way of signing in. Sign in that way to rotate it, or make a new one.")
 
 
 def _checked(actor: Actor, scopes: Sequence[str]) -> list[str]:

@@ -14,6 +14,7 @@ from portal.core.errors import Conflict, NotFound, NotPermitted
 from portal.core.events import Fact, record
 from workspaces.models import Identity, Membership, Provider, TeamMembership, User
 from workspaces.services.directory import Person, admit
+from workspaces.services.tokens import revoke_vouched
 from workspaces.sso.claims import Said, is_within
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -60,15 +61,21 @@ def link(*, user: User, provider: Provider, said: Said) -> Identity:
 @transaction.atomic
 def unlink(*, user: User, identity_id: UUID) -> None:
     """No longer a way in to this account. Raises NotFound, Conflict when it is the only one or one by which access is given and ended."""
-    row = Identity.objects.select_related("provider__org").filter(id=identity_id, user=user).first()
+    row = Identity.objects.select_related("provider__org", "user").filter(id=identity_id, user=user).first()
     if row is None:
         raise NotFound("There is no such link, or it is not yours.")
-    if not user.has_usable_password() and Identity.objects.filter(user=user, gone_since=None).exclude(id=row.id).count() == 0:
-        raise Conflict("It is your only way to sign in. Set a password first.")
-    if _binds(row):
-        raise Conflict(f"{row.provider.name} gives and ends your access here. Ask {_whom(row.provider)} to unlink it.")
+    if why := why_linked(row):
+        raise Conflict(why)
+    revoke_vouched(row.provider_id, [user.id], by=user.email, why="its owner unlinked what let them in")
     row.delete()
     _tell("person.unlinked", row.provider, user, row.subject)
+
+
+def why_linked(row: Identity) -> str:
+    """Why its person may not unlink it; empty when they may."""
+    if not row.user.has_usable_password() and Identity.objects.filter(user=row.user_id, gone_since=None).exclude(id=row.id).count() == 0:
+        return "It is your only way to sign in. Set a password first."
+    return f"{row.provider.name} gives and ends your access here. Ask {_whom(row.provider)} to unlink it." if _binds(row) else ""
 
 
 def _binds(row: Identity) -> bool:
@@ -101,6 +108,10 @@ def _person(provider: Provider, said: Said, known: Identity | None) -> Person:
 def _refuse_stranger(provider: Provider, said: Said) -> None:
     if not said.email:
         raise NotPermitted(f"{provider.name} knows you, but {said.why}. Ask {_whom(provider)}.")
+    if provider.org and not provider.domains:       # told before whether there is such an account: its administrators choose the address
+        raise Conflict(f"{provider.name} opens accounts that are linked to it only, as no operator has given it e-mail domains. Sign in to your "
+                       f"account with its password, and link {provider.name} on your account's page; if you have none, ask {_whom(provider)} to "
+                       "invite you.", code="not_linked")
     if not is_within(said.email, provider.domains):
         raise NotPermitted(f"{said.email} is not an address that {provider.name} speaks for here. Ask {_whom(provider)}.")
     if User.objects.filter(email=said.email).exists():

@@ -90,7 +90,7 @@ def checked_email(value: Any) -> str:
 
 
 def is_within(email: str, domains: Iterable[str]) -> bool:
-    """No domains: every address is."""
+    """No domains: every address is (of a provider of the installation; an organization's makes no accounts then)."""
     known = list(domains)
     return not known or email.rpartition("@")[2] in known
 

@@ -25,9 +25,10 @@ from workspaces.web.doors import action
 @login_required
 def linked(request: Any) -> HttpResponse:
     """What is linked, and what may be."""
-    rows = list(Identity.objects.filter(user=request.user).select_related("provider", "provider__org").order_by("provider__name"))
+    rows = list(Identity.objects.filter(user=request.user).select_related("provider__org", "user").order_by("provider__name"))
     return render(request, "workspaces/sso/linked.html", {
-        "page_title": "Ways to sign in", "identities": rows, "providers": _linkable(request.user, {row.provider_id for row in rows}),
+        "page_title": "Ways to sign in", "identities": [(row, arrivals.why_linked(row)) for row in rows],
+        "providers": _linkable(request.user, {row.provider_id for row in rows}),
         "directories": _linkable(request.user, {row.provider_id for row in rows}, [Provider.Kind.LDAP]),
         "has_password": request.user.has_usable_password()})
 

@@ -8,7 +8,7 @@ from allauth.account.internal.flows.login import get_authentication_records
 from django.http import HttpRequest
 
 from portal.core.errors import NotPermitted
-from workspaces.actors import CLOSED, ONLY_ORG
+from workspaces.actors import CLOSED, ONLY_ORG, VOUCHED_BY
 from workspaces.models import Membership, Provider, User
 from workspaces.permissions import OrgRole
 from workspaces.sso.rows import KINDS
@@ -21,7 +21,7 @@ def worth_of(request: HttpRequest, user: User) -> dict[str, object]:
     if provider is None:
         closed = closed_to_passwords(user)
         return {CLOSED: {str(org_id): name for org_id, name in closed.items()}} if closed else {}
-    return {ONLY_ORG: str(provider.org_id)} if provider.org_id else {}
+    return {ONLY_ORG: str(provider.org_id), VOUCHED_BY: str(provider.id)} if provider.org_id else {}
 
 
 def closed_to_passwords(user: User) -> dict[UUID, str]:
@@ -50,13 +50,18 @@ def _vouching(request: HttpRequest, user: User) -> Provider | None:
     """By allauth's own record of how this person proved who they are, in this sign-in. A directory's is followed by one of the
     password that was typed for it; who types a password of their own has no directory's (`workspaces.sso.backend`). Raises NotPermitted
     when it is gone meanwhile: what it vouched for would otherwise open everything."""
-    records = get_authentication_records(request, user)
-    has_directory = any(r.get("method") == "directory" for r in records)
-    ways = [r for r in records if r.get("method") in ("socialaccount", "directory") or (r.get("method") == "password" and not has_directory)]
-    named = ways[-1].get("provider") if ways else None
+    named = named_by(request, user)
     if not named:
         return None
     provider = Provider.objects.filter(slug=named, is_enabled=True).first()
     if provider is None:                # removed or switched off between the password and the second factor
         raise NotPermitted("The sign-in service or directory that you came by is no longer there. Sign in again.")
     return provider
+
+
+def named_by(request: HttpRequest, user: User) -> str:
+    """The slug of the provider that vouched for this sign-in; empty for a password or passkey of their own."""
+    records = get_authentication_records(request, user)
+    has_directory = any(r.get("method") == "directory" for r in records)
+    ways = [r for r in records if r.get("method") in ("socialaccount", "directory") or (r.get("method") == "password" and not has_directory)]
+    return str(ways[-1].get("provider") or "") if ways else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +16,12 @@ from portal.languages import sentences
 
 register = template.Library()
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
+
+
+@register.simple_tag
+def once() -> SafeString:
+    """In a form whose answer shows a secret: sent again, it is known again (`workspaces.web.once`)."""
+    return format_html('<input type="hidden" name="once" value="{}">', secrets.token_urlsafe(16))
 
 
 @register.filter

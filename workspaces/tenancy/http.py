@@ -20,6 +20,7 @@ from portal.web.errors import answer
 from workspaces.actors import ACTS_AS, Actor, actor_in_session
 from workspaces.entry import by_token
 from workspaces.models import Organization
+from workspaces.services.impersonation import end_overdue
 from workspaces.sessions import seen
 from workspaces.tenancy.scope import org_scope
 
@@ -97,6 +98,7 @@ def actor_from(request: HttpRequest) -> Actor | None:
         person = actor_in_session(request.user, request.session)  # type: ignore[arg-type]
     except NotPermitted:
         forget_acting(request)
+        end_overdue()
         raise
     if person is not None:
         seen(request, request.user.pk)  # type: ignore[arg-type]  # whose session it is, whoever they act as

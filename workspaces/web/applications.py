@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from portal.core.errors import PortalError
@@ -15,6 +15,7 @@ from portal.web.options import faults_of
 from workspaces.permissions import Permission as P
 from workspaces.services import applications as service
 from workspaces.web.doors import action, page
+from workspaces.web.once import is_again
 
 
 @page(P.APPLICATIONS_READ, ("GET", "HEAD", "POST"))
@@ -38,6 +39,8 @@ def application(request: Any, client: str) -> HttpResponse:
     """Another name, other addresses, another secret, or away with it."""
     back, verb = f"/{request.org.slug}/applications", request.POST.get("verb", "")
     if verb == "renew":
+        if is_again(request):
+            return redirect(back)
         return _shown(request, made=service.renew_secret(actor=request.actor, client_id=client))
     if verb == "remove":
         return action(request, back, _("Nobody signs in to {name} through Muster any longer.").format(name=client),

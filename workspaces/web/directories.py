@@ -17,6 +17,7 @@ from workspaces.models import DirectoryRun, GroupRule, Organization, Provider, T
 from workspaces.permissions import OrgRole, TeamRole
 from workspaces.permissions import Permission as P
 from workspaces.services import providers as service
+from workspaces.services.restoring import shut_out
 from workspaces.services.syncing import last_runs, link_people, sync_provider
 from workspaces.sso.kinds import kind_of, kinds
 from workspaces.tenancy.scope import platform_scope
@@ -57,6 +58,7 @@ def directory(request: Any, slug: str) -> HttpResponse:
         "page_title": row.name, "crumbs": [("Directories", f"/{request.org.slug}/directories")], "row": _row(row), "kind": what,
         "rules": service.rules_told(row), "places": _places(row), "roles": [*OrgRole, *(r for r in TeamRole if r not in set(OrgRole))],
         "runs": runs, "run": whole, "may_write": request.actor.may(P.PROVIDERS_WRITE), "leavers": leavers_of(row),
+        "shut_out": shut_out(row) if request.actor.may(P.PROVIDERS_WRITE) else [],
         "more": max(0, sum(whole.counts.get(name, 0) for name in ("given", "taken", "changed", "left out")) - len(whole.lines)) if whole else 0,
         "has_begun": any(run.outcome in ("done", "unchanged") for run in runs)})
 
@@ -108,7 +110,7 @@ def act_on_directory(request: Any, slug: str) -> HttpResponse:
                       lambda: service.change_provider(actor=request.actor, provider=row, is_enabled=do == "enable"))
     if do == "remove":
         return action(request, f"/{request.org.slug}/directories", f"{row.name} is removed. Its people keep their roles, as if given by hand.",
-                      lambda: service.remove_provider(actor=request.actor, provider=row))
+                      lambda: service.remove_provider(actor=request.actor, provider=row, brings_back=request.POST.get("bring_back") == "1"))
     return redirect(back)
 
 

@@ -27,6 +27,7 @@ from workspaces.roles import roles_of
 from workspaces.services.giving import org_roles_for
 from workspaces.services.invitations import Invited, invitation_of, needs_account
 from workspaces.web.doors import action, page
+from workspaces.web.once import is_again
 from workspaces.web.tokens import whole
 
 
@@ -38,6 +39,8 @@ def invitations(request: Any) -> HttpResponse:
         return action(request, request.path, "That invitation no longer works.",
                       lambda: services.revoke_invitation(actor=request.actor, invitation_id=_id(request)))
     if request.method == "POST":
+        if is_again(request):
+            return redirect(request.path)
         try:
             made = _invited(request) if do == "invite" else services.renew_invitation(actor=request.actor, invitation_id=_id(request))
         except PortalError as error:

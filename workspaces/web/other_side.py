@@ -16,6 +16,7 @@ from workspaces.permissions import Permission as P
 from workspaces.scim import tokens
 from workspaces.services import providers as service
 from workspaces.web.doors import page
+from workspaces.web.once import is_again
 
 
 @page(P.PROVIDERS_READ, ("GET", "HEAD", "POST"))
@@ -28,6 +29,8 @@ def other_side(request: Any, slug: str) -> HttpResponse:
             if request.POST.get("do") == "end":
                 tokens.end_scim_token(actor=request.actor, provider=row)
                 messages.success(request, "The token no longer works.")
+                return redirect(f"{here}/other-side")
+            if is_again(request):
                 return redirect(f"{here}/other-side")
             secret = tokens.make_scim_token(actor=request.actor, provider=row)
         except PortalError as error:

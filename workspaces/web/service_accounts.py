@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 
 from portal.core.errors import InvalidInput, PortalError
 from portal.web.denials import note_denial
@@ -17,6 +17,7 @@ from workspaces.permissions import Permission as P
 from workspaces.roles import RoleFacts
 from workspaces.services.giving import org_roles_for
 from workspaces.web.doors import action, page
+from workspaces.web.once import is_again
 from workspaces.web.tokens import wish_in
 
 READ_WRITE = ("GET", "HEAD", "POST")
@@ -42,6 +43,8 @@ def service_account(request: Any, account: str) -> HttpResponse:
     row = selectors.service_account(account)
     made, do = None, request.POST.get("do", "")
     if request.method == "POST" and do == "token":
+        if is_again(request):
+            return redirect(request.path)
         try:
             new = services.create_service_token(actor=request.actor, account=row, wish=wish_in(request))
             made = selectors.token_row(new.row) | {"token": new.secret}

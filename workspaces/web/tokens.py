@@ -17,6 +17,7 @@ from workspaces.models import Team
 from workspaces.permissions import Permission as P
 from workspaces.services import Wish
 from workspaces.web.doors import action, page
+from workspaces.web.once import is_again
 
 POST = ("POST",)
 
@@ -26,6 +27,8 @@ def tokens(request: Any) -> HttpResponse:
     """One's tokens, and making one."""
     made = None
     if request.method == "POST":
+        if is_again(request):
+            return redirect(request.path)
         try:
             wish = wish_in(request)
             new = services.create_token(actor=request.actor, org=request.org, name=wish.name, scopes=wish.scopes, team=wish.team,

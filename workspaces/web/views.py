@@ -17,6 +17,7 @@ from workspaces.models import Team
 from workspaces.permissions import OrgRole, TeamRole
 from workspaces.permissions import Permission as P
 from workspaces.services.giving import org_roles_for, team_roles_for
+from workspaces.services.invitations import Invited
 from workspaces.web.doors import action, page
 
 READ_WRITE = ("GET", "HEAD", "POST")
@@ -85,13 +86,15 @@ def members(request: Any) -> HttpResponse:
                "weak": selectors.without_second_factor() if request.actor.may(P.MEMBERS_WRITE) else set()}
     if request.method == "POST":
         try:
-            row = services.add_member(actor=request.actor, org=request.org, email=request.POST.get("email", ""),
-                                      name=request.POST.get("name", "").strip(), role=request.POST.get("role", OrgRole.MEMBER))
+            row = services.bring_in(actor=request.actor, org=request.org, email=request.POST.get("email", ""),
+                                    name=request.POST.get("name", "").strip(), role=request.POST.get("role", OrgRole.MEMBER))
         except PortalError as error:
             note_denial(request, error)
             messages.error(request, error.message)
             return redirect(request.path)
-        if link := invite_url(row.user):   # shown in this answer only
+        if isinstance(row, Invited):
+            context["asked"] = {"email": row.row.email, "url": row.url, "until": row.row.expires_at}
+        elif link := invite_url(row.user):   # shown in this answer only
             context["invite"] = {"email": row.user.email, "url": link}
         else:
             messages.success(request, f"{row.user.email} belongs to {request.org.name} now.")

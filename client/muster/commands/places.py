@@ -79,8 +79,11 @@ def add_member(
     session: Session, email: Email, name: Annotated[str, Option("--name", metavar="TEXT")] = "",
     role: Annotated[str, Option("--role", metavar="WORD", help="See muster role list.")] = "member",
 ) -> None:  # fmt: skip
-    """Bring a person in."""
+    """Bring a person in; who has an account is invited."""
     made = session.client.members.add(email, name, role)
+    if made.get("is_invited"):
+        session.show(made, f"{email} has an account, and is {role} once they accept: {made['invite_url']}", [email])
+        return
     link = f" To set a password: {made['invite_url']}" if made.get("invite_url") else ""
     session.show(made, f"{email} is {role}.{link}", [email])
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.backends.postgresql import base
 from psycopg.pq import TransactionStatus
 
-from portal.core.postgres.wall import ROLE, Cursor, forget, tell, wall
+from portal.core.postgres.wall import ROLE, Cursor, NamedCursor, forget, tell, wall
 
 # Only where the tables are: not in the database `postgres`, where others are made from.
 _TAKE_ROLE = "SELECT set_config('role', rolname, false) FROM pg_roles WHERE rolname = %s AND to_regclass('workspaces_organization') IS NOT NULL"
@@ -51,9 +51,10 @@ class DatabaseWrapper(_Wrapper):
         self.take_role()
 
     def create_cursor(self, name: str | None = None) -> Any:
-        if name:
-            tell(self.connection)
-        return super().create_cursor(name)
+        if not name:
+            return super().create_cursor()
+        tell(self.connection)
+        return NamedCursor(super().create_cursor(name))
 
     def _rollback(self) -> Any:
         forget(self.connection)

@@ -5,7 +5,7 @@ next statement, in the same round trip, and only when it is another than the con
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import UUID
 
@@ -42,10 +42,38 @@ def forget(connection: Any) -> None:
         connection.muster_told = None
 
 
-def tell(connection: Any) -> None:
-    """Tell it now, in a round trip of its own if need be."""
+def tell(connection: Any, where: str | None = None) -> None:
+    """Tell it now, in a round trip of its own if need be; `where` and not where one is."""
     with connection.cursor() as cursor:
-        cursor.tell()
+        cursor.tell(where)
+
+
+class NamedCursor:
+    """Its rows come in several answers, and policies are asked at each: whatever was entered meanwhile, they are those of the place in
+    which it was opened. (Outside of a transaction PostgreSQL keeps all of them at once.)"""
+
+    def __init__(self, cursor: Any):
+        self._cursor, self._where = cursor, cursor.connection.muster_told
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cursor, name)
+
+    def __iter__(self) -> Iterator[Any]:
+        while row := self.fetchone():
+            yield row
+
+    def fetchone(self) -> Any:
+        return self._told().fetchone()
+
+    def fetchmany(self, size: int = 0) -> Any:
+        return self._told().fetchmany(size)
+
+    def fetchall(self) -> Any:
+        return self._told().fetchall()
+
+    def _told(self) -> Any:
+        tell(self._cursor.connection, self._where)
+        return self._cursor
 
 
 class Cursor(_Cursor):
@@ -80,8 +108,8 @@ class Cursor(_Cursor):
         self.tell()
         return super().copy(statement, params, **options)
 
-    def tell(self) -> None:
-        where = self._news()
+    def tell(self, where: str | None = None) -> None:
+        where = self._news() if where is None else None if where == getattr(self.connection, "muster_told", None) else where
         if where is not None:
             self._run(f"SET {SETTING} = '{where}'", None, {})
             self.connection.muster_told = where

@@ -243,6 +243,6 @@ with no_scope():
     org = Organization.objects.get(slug="home")
     ada = actor_of(User.objects.get(email="ada@atlas.example"))
 with org_scope(org.id):
-    add_member(actor=ada.enter(org), org=org, email=guest.email)
+    add_member(actor=ada.enter(org), org=org, email=guest.email, has_agreed=True)
     print(create_token(actor=actor_of(guest).enter(org), org=org, name="test", scopes=["all"]).secret)
 """

@@ -53,6 +53,6 @@ def own(story, slapd: Slapd) -> Provider:
     with org_scope(story.atlas.id):
         ada = story.actor(story.ada)
         made = create_provider(actor=story.actor(story.dot), org=story.atlas, kind="ldap", slug="atlas-own", name="Atlas' own",
-                               options=slapd.options())
+                               options=slapd.options(), domains=["corp.example"])
         set_rules(actor=ada, provider=made, rules=[{"group": "*", "role": "member"}])
     return made

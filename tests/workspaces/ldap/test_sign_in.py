@@ -7,6 +7,7 @@ import time
 import pytest
 from django.test import Client
 
+from portal.core.models import Event
 from tests.rig.processes import free_port
 from tests.rig.slapd import password_of
 from tests.story import PASSWORD
@@ -36,6 +37,13 @@ def test_a_person_of_the_directory_signs_in_on_the_same_page_and_has_their_roles
     assert ONLY_ORG not in client.session and not ada.has_usable_password()
 
 
+def test_the_trail_says_which_directory_vouched_and_a_password_of_ones_own_is_one(story, wide):
+    sign_in("ada", password_of("ada"))
+    sign_in(story.ben.email, PASSWORD)
+    told = Event.objects.filter(kind="sign_in.succeeded", org_id=story.atlas.id).order_by("position")
+    assert [(fact.actor, fact.data["by"]) for fact in told] == [("ada@corp.example", "LDAP (corp)"), (story.ben.email, "password")]
+
+
 @pytest.mark.parametrize(("login", "password"), [
     ("ada", "wrong"), ("ada", ""), ("ada", " "), ("", "x"), ("nobody", "x"), ("ada)(uid=*", password_of("ada")), ("*", password_of("ada"))])
 def test_nobody_else_does(wide, login, password):
@@ -60,6 +68,8 @@ def test_a_session_by_an_organizations_own_directory_opens_that_organization_onl
 
 
 def test_an_organizations_own_directory_sees_no_password_of_who_did_not_choose_it(story, own, slapd):
+    Provider.objects.filter(id=own.id).update(domains=[])
+    own.refresh_from_db()
     assert directories_for("ada@corp.example") == [] and directories_for("ada") == []
     assert not is_in(sign_in("ada@corp.example", password_of("ada"))[0])
     with org_scope(story.atlas.id), pytest.raises(Exception, match="operator"):

@@ -36,7 +36,7 @@ class Scim:
 
 @pytest.fixture
 def provider(story) -> Provider:
-    row = Provider.objects.create(kind="scim", org=story.atlas, slug="atlas-scim", name="Atlas People")
+    row = Provider.objects.create(kind="scim", org=story.atlas, slug="atlas-scim", name="Atlas People", domains=["atlas.example"])
     rule(row, "people", story.atlas)
     rule(row, "vision", story.atlas, story.vision)
     return row

@@ -19,7 +19,7 @@ STAFF, LEADS = "cn=staff", "cn=leads"
 
 @pytest.fixture
 def provider(story):
-    made = Provider.objects.create(kind="ldap", slug="corp", name="Corp", org=story.atlas)
+    made = Provider.objects.create(kind="ldap", slug="corp", name="Corp", org=story.atlas, domains=["corp.example"])
     GroupRule.objects.create(provider=made, position=1, group=STAFF, org=story.atlas, role="member")
     GroupRule.objects.create(provider=made, position=2, group=LEADS, org=story.atlas, team=story.vision, role=TeamRole.LEAD)
     with no_scope():
@@ -124,6 +124,16 @@ def test_an_organizations_provider_makes_accounts_within_its_domains_only(story,
     made = sync_people(provider, [person(1), there]).plan
     assert [(clash.person, "does not speak for" in clash.why) for clash in made.clashes] == [(there, True)]
     assert not User.objects.filter(email=there.email).exists() and User.objects.filter(email="p1@corp.example").exists()
+
+
+def test_an_organizations_provider_without_domains_makes_nobody_and_keeps_whom_it_knows(story, provider):
+    known = admit(provider, person(1))
+    provider.domains = []
+    assert admit(provider, person(1, STAFF, LEADS)) == known and seats(known)[1] == {"vision": "lead"}
+    made = sync_people(provider, [person(1, STAFF, LEADS), Person("uuid-x", "ceo@other.com", groups=frozenset({STAFF}))]).plan
+    assert [clash.why for clash in made.clashes] == [
+        "has the address ceo@other.com, and an operator gave this provider no e-mail domains: it makes no accounts"]
+    assert not User.objects.filter(email="ceo@other.com").exists()
 
 
 def test_a_dry_run_plans_the_same_and_writes_nothing(story, provider):

@@ -134,9 +134,9 @@ def test_bringing_in_who_is_known_elsewhere_gives_no_hold_on_their_account(story
     Identity.objects.create(provider=Provider.objects.create(kind="ldap", slug="ad", name="AD"), subject="1", user=by_directory)
     operator = User.objects.create_user("op@platform.example", is_operator=True)
     for person in (by_directory, operator):
-        assert invite_url(services.add_member(actor=ada, org=atlas, email=person.email).user) is None
+        assert invite_url(services.add_member(actor=ada, org=atlas, email=person.email, has_agreed=True).user) is None
     with org_scope(story.borealis.id):
-        services.add_member(actor=story.actor(story.cyd), org=story.borealis, email=new.email)
+        services.add_member(actor=story.actor(story.cyd), org=story.borealis, email=new.email, has_agreed=True)
     assert invite_url(new) is None
 
 

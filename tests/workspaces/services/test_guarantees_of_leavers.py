@@ -43,7 +43,7 @@ def test_nothing_is_kept_free_for_whom_is_removed_and_the_trail_tells_it(story, 
 
 
 def test_nothing_is_kept_free_for_whom_a_directory_no_longer_names(story):
-    provider = Provider.objects.create(kind="ldap", slug="corp", name="Corp", org=story.atlas)
+    provider = Provider.objects.create(kind="ldap", slug="corp", name="Corp", org=story.atlas, domains=["corp.example"])
     GroupRule.objects.create(provider=provider, position=1, group="*", org=story.atlas, role="member")
     people = [Person(f"uuid-{n}", f"p{n}@corp.example", f"Person {n}", f"p{n}", frozenset()) for n in range(3)]
     with no_scope():

@@ -9,7 +9,7 @@ from portal.core import clock
 from tests.story import PASSWORD
 from tests.workspaces.sso.conftest import go
 from workspaces.actors import ONLY_ORG
-from workspaces.models import Identity, Membership, TeamMembership, User
+from workspaces.models import Identity, Membership, Provider, TeamMembership, User
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
@@ -77,6 +77,25 @@ def test_a_stranger_without_an_address_that_the_provider_speaks_for_stays_out(at
     issuer.claims |= {"groups": ["people"]} | claims
     client, answer = _arrive(atlas_idp, issuer)
     assert answer.status_code == 403 and said in answer.content.decode() and not Identity.objects.exists()
+
+
+@pytest.mark.parametrize("email", ["ceo@other.com", "ada@atlas.example"])
+def test_an_organizations_provider_without_domains_makes_no_account_and_tells_of_none(story, atlas_idp, issuer, email):
+    Provider.objects.filter(id=atlas_idp.id).update(domains=[])
+    issuer.claims |= {"groups": ["people"], "email": email}
+    client, answer = _arrive(atlas_idp, issuer)
+    page = answer.content.decode()
+    assert answer.status_code == 409 and "opens accounts that are linked to it only" in page and "/accounts/linked/" in page
+    assert not Identity.objects.exists() and "_auth_user_id" not in client.session
+    assert User.objects.filter(email=email).exists() == (email == "ada@atlas.example")
+
+
+def test_a_member_links_their_organizations_provider_without_domains_and_comes_in_by_it(story, atlas_idp, issuer):
+    Provider.objects.filter(id=atlas_idp.id).update(domains=[])
+    issuer.claims["groups"] = ["people"]
+    assert go(story.client(story.ben), atlas_idp, issuer, process="connect").back()["Location"] == "/accounts/linked/"
+    client, answer = _arrive(atlas_idp, issuer)
+    assert answer.status_code == 302 and client.session["_auth_user_id"] == str(story.ben.id)
 
 
 def test_an_organizations_provider_opens_that_organization_only_and_no_page_of_the_account(story, atlas_idp, issuer):
@@ -150,6 +169,7 @@ def test_unlinking_is_for_ones_own_and_never_the_last_way_in(story, atlas_idp, i
     client = story.client(story.ben)
     go(client, atlas_idp, issuer, process="connect").back()
     row = Identity.objects.get()
+    assert f"/accounts/linked/{row.id}/unlink/" in client.get("/accounts/linked/").content.decode()
     story.client(story.ada).post(f"/accounts/linked/{row.id}/unlink/")
     User.objects.filter(id=story.ben.id).update(password="!")
     client.force_login(User.objects.get(id=story.ben.id))
@@ -204,7 +224,10 @@ def test_nobody_unlinks_what_gave_them_their_place_or_could_end_it(story, atlas_
             TeamMembership.objects.filter(user=story.ben).update(provider=atlas_idp)
     if bond == "gone":
         Identity.objects.update(gone_since=clock.now())
-    client.post(f"/accounts/linked/{Identity.objects.get().id}/unlink/")
+    row = Identity.objects.get()
+    page = client.get("/accounts/linked/").content.decode()
+    assert f"/accounts/linked/{row.id}/unlink/" not in page and "gives and ends your access here" in page
+    client.post(f"/accounts/linked/{row.id}/unlink/")
     assert Identity.objects.count() == 1
 
 

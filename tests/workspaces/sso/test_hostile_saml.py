@@ -30,7 +30,8 @@ def empty_cache():
 
 @pytest.fixture
 def row(story):
-    made = Provider.objects.create(kind="saml", org=story.atlas, slug="atlas-saml", name="Atlas SAML", config={"metadata": idp.metadata()})
+    made = Provider.objects.create(kind="saml", org=story.atlas, slug="atlas-saml", name="Atlas SAML", domains=["atlas.example"],
+                                   config={"metadata": idp.metadata()})
     rule(made, "people", story.atlas)
     return made
 

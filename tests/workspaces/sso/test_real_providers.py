@@ -31,7 +31,7 @@ def provider():
 
 
 def test_a_person_signs_in_with_oidc_provider_mock(story, provider):
-    row = oidc(provider, org=story.atlas, slug="mock", name="Mock")
+    row = oidc(provider, org=story.atlas, slug="mock", name="Mock", domains=["atlas.example"])
     rule(row, "people", story.atlas)
     client = Client()
     found = ONWARD.search(client.post("/accounts/sso/mock/").content.decode())
@@ -70,7 +70,8 @@ def test_a_person_signs_in_with_a_second_muster_and_its_teams_are_groups_here(st
     made = httpx.post(f"{second.url}/api/v1/orgs/home/applications", headers={"Authorization": f"Bearer {token}"}, timeout=60,
                       json={"client_id": "first", "name": "The first", "addresses": [back]})
     assert made.status_code == 201, made.text
-    row = oidc(second.url, org=story.atlas, slug="second", name="Second", client_id="first", scope="openid profile email groups")
+    row = oidc(second.url, org=story.atlas, slug="second", name="Second", domains=["second.example"], client_id="first",
+               scope="openid profile email groups")
     row.secrets = vault.encrypt(orjson.dumps({"client_secret": made.json()["client_secret"]}), PURPOSE)
     row.save()
     rule(row, "home/default", story.atlas, story.vision)

@@ -54,7 +54,7 @@ def _answer(folder, ours, asked):
 
 
 def test_a_person_signs_in_with_pysaml2(story, tmp_path):
-    row = Provider.objects.create(kind="saml", org=story.atlas, slug="pysaml2", name="pysaml2",
+    row = Provider.objects.create(kind="saml", org=story.atlas, slug="pysaml2", name="pysaml2", domains=["atlas.example"],
                                   config={"metadata": entity_descriptor(_config(tmp_path)).to_string().decode()})
     rule(row, "people", story.atlas)
     rule(row, "vision", story.atlas, story.vision)

@@ -8,7 +8,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.test import RequestFactory
 
 from portal.core.errors import NotPermitted
-from workspaces.actors import ONLY_ORG
+from workspaces.actors import ONLY_ORG, VOUCHED_BY
 from workspaces.models import Provider
 from workspaces.sso.sessions import worth_of
 from workspaces.tenancy.scope import platform_scope
@@ -25,7 +25,7 @@ def half_way(story):
 
 
 def test_a_session_by_an_organizations_own_directory_is_worth_that_organization(story, half_way):
-    assert worth_of(half_way, story.ben) == {ONLY_ORG: str(story.atlas.id)}
+    assert worth_of(half_way, story.ben) == {ONLY_ORG: str(story.atlas.id), VOUCHED_BY: str(Provider.objects.get().id)}
 
 
 @pytest.mark.parametrize("meanwhile", [lambda rows: rows.delete(), lambda rows: rows.update(is_enabled=False)])

@@ -73,6 +73,33 @@ def test_the_wall_follows_the_scope_in_both_directions(story):
         assert (first, inner, by_sql()) == ((OF_ATLAS, OF_BOREALIS, OF_ATLAS) if HAS_WALL else (ALL, ALL, ALL))
 
 
+def test_rows_that_come_one_after_the_other_are_those_of_the_scope_in_which_one_began(story):
+    with transaction.atomic(), platform_scope("test"):
+        first, *rest = steadily(lambda: enter_and_look(story.borealis))
+        assert [first, *rest] == ALL
+    with transaction.atomic(), org_scope(story.borealis.id):
+        assert steadily(look_everywhere) == (OF_BOREALIS if HAS_WALL else ALL)
+
+
+def steadily(meanwhile) -> list[str]:
+    """By a named cursor that fetches one row at a time."""
+    found = []
+    for slug in models.QuerySet(Team).order_by("slug").values_list("slug", flat=True).iterator(chunk_size=1):
+        found.append(slug)
+        meanwhile()
+    return found
+
+
+def enter_and_look(org) -> None:
+    with org_scope(org.id):
+        assert by_sql() == (OF_BOREALIS if HAS_WALL else ALL)
+
+
+def look_everywhere() -> None:
+    with platform_scope("test"):
+        assert by_sql() == ALL
+
+
 @pytest.mark.django_db(transaction=True)
 def test_what_a_rollback_undoes_is_told_again():
     from tests.story import tell

@@ -1,0 +1,59 @@
+"""A directory goes: whom it shut out stays so, unless who removes it brings them back."""
+
+from __future__ import annotations
+
+import pytest
+
+from portal.core import clock
+from portal.core.models import Event
+from workspaces.models import GroupRule, Membership, Provider, User
+from workspaces.services.directory import Person, sync_people
+from workspaces.services.restoring import shut_out
+from workspaces.tenancy.scope import no_scope, platform_scope
+
+
+@pytest.fixture(params=["atlas", None], ids=["an organization's own", "of the installation"])
+def corp(story, request) -> Provider:
+    """It named nine people, and names p0 no longer."""
+    org = story.atlas if request.param else None
+    row = Provider.objects.create(kind="ldap", slug="corp", name="Corp", org=org, domains=["corp.example"])
+    GroupRule.objects.create(provider=row, position=1, group="*", org=story.atlas, role="member")
+    with no_scope():
+        people = [Person(f"u{n}", f"p{n}@corp.example") for n in range(9)]
+        sync_people(row, people)
+        assert sync_people(row, people[1:]).is_done
+    return row
+
+
+def may_come(email: str) -> bool:
+    with platform_scope("test"):
+        return Membership.objects.filter(user__email=email, suspended_at=None, user__is_active=True).exists()
+
+
+def remove(story, corp, **more) -> None:
+    client = story.client(story.dot if corp.org is None else story.ada)
+    page = client.get("/atlas/directories/corp").content.decode()
+    assert "p0@corp.example" in page and "p1@corp.example" not in page and 'name="bring_back"' in page
+    client.post("/atlas/directories/corp/act", {"do": "remove", **more})
+    assert not Provider.objects.filter(slug="corp").exists()
+
+
+def test_whom_it_shut_out_stays_so_and_others_keep_their_roles(story, corp):
+    assert shut_out(corp) == ["p0@corp.example"] and not may_come("p0@corp.example")
+    remove(story, corp)
+    assert not may_come("p0@corp.example") and may_come("p1@corp.example")
+
+
+def test_they_are_brought_back_with_a_fact_for_each_if_that_was_chosen(story, corp):
+    remove(story, corp, bring_back="1")
+    assert may_come("p0@corp.example")
+    told = Event.objects.get(kind="member.restored" if corp.org else "person.switched_on")
+    assert told.actor == (story.ada if corp.org else story.dot).email and told.data["provider"] == "corp"
+
+
+def test_whom_an_operator_suspended_is_not_brought_back(story, corp):
+    User.objects.filter(email="p0@corp.example").update(is_active=False, suspended_at=clock.now())
+    with platform_scope("test"):
+        Membership.objects.filter(user__email="p0@corp.example").update(suspended_at=clock.now())
+    remove(story, corp, bring_back="1")
+    assert not may_come("p0@corp.example")

@@ -1,0 +1,128 @@
+"""A token is worth no more than the session that made it: one that an organization's own provider vouched for."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from monitoring.live.identity import ByToken, ended
+from portal.core import clock
+from portal.core.errors import NotPermitted
+from portal.core.models import Event
+from tests.workspaces.services.test_providers import OPTIONS
+from tests.workspaces.test_sessions import browsing
+from workspaces.actors import ONLY_ORG, VOUCHED_BY, actor_in_session
+from workspaces.issuer.command_line import token_for
+from workspaces.models import AccessToken, Identity, Membership, Provider, User
+from workspaces.services import create_token, rotate_token
+from workspaces.services.directory import Person, sync_people
+from workspaces.services.providers import change_provider, remove_provider
+from workspaces.sso import arrivals
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+
+@pytest.fixture
+def corp(story) -> Provider:
+    """Atlas' own, which knows Ben."""
+    row = Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp")
+    Identity.objects.create(provider=row, subject="ben", user=story.ben, email=story.ben.email)
+    return row
+
+
+def let_in(story, corp, person=None):
+    """Whom Corp let in, in Atlas."""
+    return actor_in_session(person or story.ben, {ONLY_ORG: str(story.atlas.id), VOUCHED_BY: str(corp.id)}).enter(story.atlas)
+
+
+def made(story, actor) -> str:
+    with org_scope(story.atlas.id):
+        return create_token(actor=actor, org=story.atlas, name="laptop", scopes=["all"]).secret
+
+
+def status(secret, path="/api/v1/orgs/atlas/teams") -> int:
+    return Client(headers={"Authorization": f"Bearer {secret}"}).get(path).status_code
+
+
+def test_it_works_in_that_organization_and_not_on_the_account(story, corp):
+    secret, own = made(story, let_in(story, corp)), story.token(story.ben)
+    with org_scope(story.borealis.id):
+        Membership.objects.create(org=story.borealis, user=story.ben, role="owner")
+    browsing(story, story.ben)
+    assert (status(secret), status(secret, "/api/v1/orgs/borealis/teams")) == (200, 404)
+    assert (status(secret, "/api/v1/me/sessions"), status(own, "/api/v1/me/sessions")) == (403, 200)
+
+
+def test_it_is_no_operators_though_its_owner_became_one(story, corp):
+    secret, own = made(story, let_in(story, corp)), story.token(story.ben)
+    User.objects.filter(id=story.ben.id).update(is_operator=True)
+    assert (status(own, "/api/v1/clusters"), status(secret, "/api/v1/clusters")) != (200, 200)
+    actor = ByToken(secret).actor()
+    assert actor is not None and not actor.is_operator and actor.only_org == story.atlas.id
+    assert ended({ByToken(secret): actor}) == set()
+
+
+def test_what_it_makes_and_its_successor_are_bound_alike(story, corp):
+    first = ByToken(made(story, let_in(story, corp))).actor().enter(story.atlas)
+    with org_scope(story.atlas.id):
+        create_token(actor=first, org=story.atlas, name="second", scopes=["all"])
+        rotate_token(actor=first, token_id=first.token.id)
+        assert set(AccessToken.objects.values_list("vouched_by", flat=True)) == {corp.id} and AccessToken.objects.count() == 3
+
+
+def test_it_gets_no_hold_on_a_token_that_was_made_by_more(story, corp):
+    story.token(story.ben)
+    with org_scope(story.atlas.id):
+        own = AccessToken.objects.get()
+        with pytest.raises(NotPermitted, match="another way of signing in"):
+            rotate_token(actor=let_in(story, corp), token_id=own.id)
+
+
+def test_a_session_that_no_longer_knows_its_provider_makes_none(story):
+    actor = actor_in_session(story.ben, {ONLY_ORG: str(story.atlas.id)}).enter(story.atlas)
+    with pytest.raises(NotPermitted, match="Sign in once more"):
+        made(story, actor)
+
+
+def test_the_command_line_gets_no_more_than_the_session_that_agreed(story, corp):
+    token_for(story.ben, {"org": "atlas", "only": str(story.atlas.id), "vouched_by": str(corp.id)})
+    token_for(story.ben, {"org": "atlas", "only": "", "vouched_by": ""})
+    with platform_scope("test"):
+        assert [row.vouched_by_id for row in AccessToken.objects.order_by("id")] == [corp.id, None]
+
+
+def _unlink(story, corp):
+    """An installation's provider may not be unlinked, and neither may one that gave a place; this one may."""
+    arrivals.unlink(user=story.ben, identity_id=Identity.objects.get(user=story.ben).id)
+
+
+def _no_longer_named(story, corp):
+    others = [Person(f"p{n}", f"p{n}@corp.example") for n in range(3)]
+    Identity.objects.bulk_create(Identity(provider=corp, subject=p.subject, user=User.objects.create_user(p.email)) for p in others)
+    assert sync_people(corp, others).is_done
+
+
+def _switch_off(story, corp):
+    Provider.objects.filter(id=corp.id).update(config={name: OPTIONS[name] for name in ("url", "people_base")})
+    with org_scope(story.atlas.id):
+        change_provider(actor=story.actor(story.ada), provider=corp, is_enabled=False)
+
+
+def _remove(story, corp):
+    with org_scope(story.atlas.id):
+        remove_provider(actor=story.actor(story.ada), provider=corp)
+
+
+def _suspend(story, corp):
+    with org_scope(story.atlas.id):
+        Membership.objects.filter(user=story.ben).update(suspended_at=clock.now())
+
+
+@pytest.mark.parametrize("ending", [_unlink, _no_longer_named, _switch_off, _remove, _suspend], ids=lambda f: f.__name__.strip("_"))
+def test_it_ends_with_the_bond_and_one_made_by_a_password_does_not(story, corp, ending):
+    secret, own = made(story, let_in(story, corp)), story.token(story.ben)
+    assert status(secret) == 200
+    ending(story, corp)
+    assert status(secret) in (401, 404)
+    assert status(own) == (404 if ending is _suspend else 200)
+    if ending is not _suspend:
+        assert Event.objects.get(kind="token.revoked").data["why"]

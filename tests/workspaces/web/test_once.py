@@ -1,0 +1,56 @@
+"""A page that shows a secret, loaded again: the form is sent again, and makes nothing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from workspaces.models import AccessToken, Invitation
+from workspaces.services import create_service_account
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+
+def form_of(page: str) -> dict[str, str]:
+    return {"once": re.findall(r'name="once" value="([^"]+)"', page)[-1]}
+
+
+def mst(page: str) -> list[str]:
+    return re.findall(r">(mst_\w+)<", page)
+
+
+@pytest.mark.parametrize("path", ["/atlas/tokens", "/atlas/service-accounts/nightly"])
+def test_a_token_is_made_once_however_often_its_form_is_sent(story, path):
+    with org_scope(story.atlas.id):
+        create_service_account(actor=story.actor(story.ada), org=story.atlas, name="nightly")
+    browser = story.client(story.ada)
+    form = form_of(browser.get(path).content.decode()) | {"do": "token", "name": "laptop", "days": "90"}
+    first = browser.post(path, form)
+    again = browser.post(path, form, follow=True)
+    assert len(mst(first.content.decode())) == 1 and mst(again.content.decode()) == []
+    assert again.redirect_chain == [(path, 302)] and "was sent already" in again.content.decode()
+    with platform_scope("test"):
+        assert AccessToken.objects.filter(name="laptop").count() == 1
+    other = form | form_of(first.content.decode())
+    assert len(mst(browser.post(path, other).content.decode())) == 1, "the next form makes the next one"
+
+
+def test_a_mark_is_its_persons_own_and_a_form_without_one_counts_as_new(story):
+    form = {"name": "laptop", "days": "90", "once": "the same for both"}
+    made = [story.client(person).post("/atlas/tokens", form) for person in (story.ada, story.ben)]
+    plain = [story.client(story.ada).post("/atlas/tokens", {"name": "laptop", "days": "90"}) for _ in range(2)]
+    assert all(len(mst(answer.content.decode())) == 1 for answer in (*made, *plain))
+
+
+def test_an_invitation_sent_again_keeps_its_link_when_the_answer_is_loaded_again(story):
+    browser = story.client(story.ada)
+    browser.post("/atlas/invitations", {"do": "invite", "email": "ina@else.example", "role": "member", "days": "3"})
+    with platform_scope("test"):
+        row = Invitation.objects.get()
+    form = form_of(browser.get("/atlas/invitations").content.decode()) | {"do": "renew", "id": str(row.id)}
+    browser.post("/atlas/invitations", form)
+    with platform_scope("test"):
+        renewed = Invitation.objects.get().digest
+    browser.post("/atlas/invitations", form)
+    with platform_scope("test"):
+        assert row.digest != renewed == Invitation.objects.get().digest

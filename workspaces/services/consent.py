@@ -1,0 +1,30 @@
+"""Whose account it is. One that is somebody's comes into an organization by its own word only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
+from django.db.models import Exists, OuterRef, Q
+
+from workspaces.models import Identity, Membership, User
+from workspaces.tenancy.scope import platform_scope
+
+_SOME = 500
+
+
+def is_unclaimed(user: User) -> bool:
+    """Was made for somebody, and nobody ever came: no password, no sign-in, no provider that knows them, no organization."""
+    return not somebodys([user.email])
+
+
+def somebodys(emails: Sequence[str]) -> set[str]:
+    """Of these addresses, those of accounts that are somebody's already."""
+    has_come = (~Q(password__startswith=UNUSABLE_PASSWORD_PREFIX) | Q(last_login__isnull=False) | Q(is_service=True) | Q(is_operator=True)
+                | Q(is_active=False) | Exists(Identity.objects.filter(user=OuterRef("pk"))))
+    found: set[str] = set()
+    with platform_scope("whether an account is somebody's already"):
+        has_come |= Q(Exists(Membership.objects.filter(user=OuterRef("pk"))))
+        for start in range(0, len(emails), _SOME):
+            found.update(User.objects.filter(has_come, email__in=emails[start:start + _SOME]).values_list("email", flat=True))
+    return found

@@ -1,0 +1,17 @@
+"""In whose trail it is told what becomes of a person's account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from workspaces.models import Membership
+from workspaces.tenancy.scope import platform_scope
+
+
+def orgs_of(user_id: UUID | None) -> Iterable[UUID | None]:
+    """In that of each of their organizations; in the installation's for who has none."""
+    if user_id is None:
+        return [None]
+    with platform_scope("what becomes of a person's account is told in each of their organizations"):
+        return list(Membership.objects.filter(user_id=user_id).order_by("org_id").values_list("org_id", flat=True)) or [None]
