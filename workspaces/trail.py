@@ -47,7 +47,7 @@ def _way(user: Any, request: Any) -> str:
     named = named_by(request, user) if hasattr(request, "session") else ""
     kind = Provider.objects.filter(slug=named).values_list("kind", flat=True).first() if named else None
     if kind:
-        return f"{_KINDS.get(kind, kind)} ({named})"
+        return f"{_KINDS[Provider.Kind(kind)]} ({named})"
     backend = str(getattr(user, "backend", ""))
     return "password" if backend in (USUAL, OURS) else backend.rpartition(".")[2]
 

@@ -24,7 +24,7 @@ def somebodys(emails: Sequence[str]) -> set[str]:
                 | Q(is_active=False) | Exists(Identity.objects.filter(user=OuterRef("pk"))))
     found: set[str] = set()
     with platform_scope("whether an account is somebody's already"):
-        has_come |= Q(Exists(Membership.objects.filter(user=OuterRef("pk"))))
+        known = has_come | Q(Exists(Membership.objects.filter(user=OuterRef("pk"))))
         for start in range(0, len(emails), _SOME):
-            found.update(User.objects.filter(has_come, email__in=emails[start:start + _SOME]).values_list("email", flat=True))
+            found.update(User.objects.filter(known, email__in=emails[start:start + _SOME]).values_list("email", flat=True))
     return found
