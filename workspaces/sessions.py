@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import logging
 import time
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db import DatabaseError
+from django.db.models import Q
 from django.http import HttpRequest
 from django.utils.module_loading import import_string
 
@@ -29,28 +31,44 @@ _MOST = 10_000              # sessions remembered by a process
 _seen: dict[str, float] = {}
 
 
-def seen(request: HttpRequest, user_id: UUID) -> None:
-    """Note that this session was used now, and whence."""
+def seen(request: HttpRequest, user_id: UUID) -> bool:
+    """Note that this session was used now, and whence. False when it was unused for too long or is too old: it has ended."""
     key = request.session.session_key or ""
     at = time.monotonic()
     if not key or at - _seen.get(key, -EVERY) < EVERY:
-        return
+        return True
     if len(_seen) >= _MOST:
         _seen.clear()
     _seen[key] = at
     told = {"user_id": user_id, "last_seen_at": clock.now(), "address": request.META.get("REMOTE_ADDR", "")[:45],
             "agent": request.headers.get("User-Agent", "")[:200]}
     try:
-        if not SignIn.objects.filter(key=key).update(**told):
+        if not SignIn.objects.filter(alive(), key=key).update(**told):
+            if row := SignIn.objects.filter(key=key).first():
+                return _over(request, row)
             SignIn.objects.create(key=key, **told)
     except DatabaseError as error:          # a full disk, or two first requests at once: the page matters more
         log.warning("a session's last use was not noted: %s", error)
+    return True
+
+
+def alive() -> Q:
+    """Which are neither too old nor unused for too long, by the row of their sign-in."""
+    at = clock.now()
+    return Q(created_at__gt=at - timedelta(hours=settings.MUSTER_SESSION_HOURS),
+             last_seen_at__gt=at - timedelta(hours=settings.MUSTER_SESSION_IDLE_HOURS))
+
+
+def _over(request: HttpRequest, row: SignIn) -> bool:
+    _end([row], "", "its time was over")
+    request.session.flush()
+    return False
 
 
 def sessions_of(user_id: UUID, current: str = "") -> list[dict[str, Any]]:
     """Those that live, the one that asks first, then by last use."""
-    alive = Session.objects.filter(expire_date__gt=clock.now()).values("session_key")
-    rows = SignIn.objects.filter(user_id=user_id, key__in=alive).order_by("-last_seen_at")
+    kept = Session.objects.filter(expire_date__gt=clock.now()).values("session_key")
+    rows = SignIn.objects.filter(alive(), user_id=user_id, key__in=kept).order_by("-last_seen_at")
     shown = [{"id": row.id, "device": device(row.agent), "address": row.address, "created_at": row.created_at,
               "last_seen_at": row.last_seen_at, "is_current": row.key == current} for row in rows]
     return sorted(shown, key=lambda row: not row["is_current"])
@@ -82,7 +100,8 @@ def _end(rows: list[SignIn], actor: str, why: str) -> None:
 
 
 def tidy_sign_ins() -> None:
-    """Forget sessions that are over, and rows whose session is gone."""
+    """End sessions whose time is over, websockets and all; forget those that have ended, and rows whose session is gone."""
+    _end(list(SignIn.objects.exclude(alive())), "", "its time was over")
     Session.objects.filter(expire_date__lt=clock.now()).delete()
     SignIn.objects.exclude(key__in=Session.objects.values("session_key")).delete()
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+
+
+class InUtc(logging.Formatter):
+    """The time of a line of the log, which says by its `Z` what it is."""
+
+    converter = staticmethod(time.gmtime)
+    default_time_format, default_msec_format = "%Y-%m-%dT%H:%M:%S", "%s.%03dZ"
+
 
 _frozen: datetime | None = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from portal.settings import env
-from portal.settings.muster import MUSTER_BASE_URL
+from portal.settings.muster import MUSTER_BASE_URL, MUSTER_SESSION_HOURS
 
 AUTH_USER_MODEL = "workspaces.User"
 # The second is never asked; sessions begun before there was the first name it.
@@ -18,6 +18,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "workspaces.passwords.NoKnownWords"},
 ]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
@@ -27,10 +28,14 @@ ACCOUNT_ADAPTER = "workspaces.accounts.AccountAdapter"
 ACCOUNT_FORMS = {"login": "workspaces.accounts.SignInForm"}
 SOCIALACCOUNT_ADAPTER = "workspaces.sso.adapter.SsoAdapter"     # its providers are our rows, its rules are ours
 IDP_OIDC_ADAPTER = "workspaces.issuer.adapter.IssuerAdapter"    # the portal as provider for other applications
+IDP_OIDC_AUTHORIZATION_CODE_EXPIRES_IN = 60
+IDP_OIDC_ACCESS_TOKEN_EXPIRES_IN = 3600
 IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN = 30 * 86_400
 IDP_OIDC_DEVICE_CODE_EXPIRES_IN = 600
 IDP_OIDC_RATE_LIMITS = {"device_user_code": "20/m/ip"}
 ACCOUNT_SESSION_REMEMBER = True
+SESSION_COOKIE_AGE = int(MUSTER_SESSION_HOURS * 3600)
+ACCOUNT_REAUTHENTICATION_TIMEOUT = 300      # how long a proof counts, before one changes how one signs in
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_RATE_LIMITS = {
     "login": "30/m/ip",

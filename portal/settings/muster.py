@@ -27,4 +27,6 @@ MUSTER_IMAGE_CA = env.text("MUSTER_IMAGE_CA")  # a file of certificates to trust
 MUSTER_FORWARD_TARGETS = env.items("MUSTER_FORWARD_TARGETS")  # hosts (with port, if any) that audit events may go to although they are not on
 MUSTER_FORWARD_CA = env.text("MUSTER_FORWARD_CA")  # the open internet, and without encryption; a file of certificates to trust besides the system's
 MUSTER_API_RATE = int(env.text("MUSTER_API_RATE", "6000"))  # requests a minute, for each token or person
+MUSTER_SESSION_HOURS = float(env.text("MUSTER_SESSION_HOURS", "336"))  # a sign-in is good for so long, however much it is used
+MUSTER_SESSION_IDLE_HOURS = float(env.text("MUSTER_SESSION_IDLE_HOURS", "72"))  # and ends when it was not used for so long
 MUSTER_ROW_SECURITY = env.flag("MUSTER_ROW_SECURITY", True)  # PostgreSQL refuses rows of another organization by itself (docs/design/security.md)

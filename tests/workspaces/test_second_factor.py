@@ -236,3 +236,36 @@ def test_whom_the_organizations_own_provider_let_in_needs_no_further_factor(stri
     session[ONLY_ORG] = str(strict.atlas.id)
     session.save()
     assert browser.get("/atlas/teams").status_code == 200
+
+
+@pytest.mark.parametrize(("late", "lets_in"), [(0, True), (30, True), (90, False), (-90, False), (3600, False)])
+def test_a_code_is_good_for_its_half_minute_and_the_one_beside_it(story, late, lets_in):
+    with_app(story.ada)
+    given = code()
+    browser, _ = signing_in(story.ada)
+    with at(late):
+        browser.post("/accounts/2fa/authenticate/", {"code": given})
+    assert is_in(browser) == lets_in
+
+
+def test_seeds_and_codes_are_random_and_long_enough(story):
+    seeds = {totp.generate_totp_secret() for _ in range(50)}
+    assert len(seeds) == 50 and all(len(seed) * 5 >= 160 for seed in seeds)
+    codes = RecoveryCodes.activate(with_app(story.ada)).generate_codes()
+    assert len(set(codes)) == len(codes) >= 10 and all(re.fullmatch(r"[0-9a-f]{8}", one) for one in codes)      # 32 bits
+    assert re.fullmatch(r"\d{6}", code())                                                                        # 20 bits, for a minute
+
+
+CHANGES = ["/accounts/2fa/totp/activate/", "/accounts/2fa/totp/deactivate/", "/accounts/2fa/webauthn/add/", "/accounts/2fa/recovery-codes/generate/"]
+
+
+@pytest.mark.parametrize("path", CHANGES)
+def test_changing_how_one_signs_in_asks_for_proof_again(story, path):
+    if "totp/activate" not in path:
+        with_app(story.ada)
+        RecoveryCodes.activate(story.ada)
+    browser = story.client(story.ada)
+    before = list(Authenticator.objects.order_by("pk").values())
+    for answer in (browser.get(path), browser.post(path, {"code": "000000"})):
+        assert answer.status_code == 302 and "reauthenticate" in answer["Location"], path
+    assert list(Authenticator.objects.order_by("pk").values()) == before

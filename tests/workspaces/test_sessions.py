@@ -6,6 +6,7 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.test import Client
 
@@ -13,6 +14,7 @@ from monitoring.live.identity import BySession, ended
 from portal.core import clock
 from portal.core.errors import NotFound
 from portal.core.models import Event
+from tests.story import PASSWORD
 from workspaces import sessions
 from workspaces.actors import actor_of
 from workspaces.models import SignIn
@@ -115,3 +117,37 @@ def test_sessions_that_are_over_are_kept_no_longer(story):
     ("Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 Safari/604.1", "Safari on iPhone")])
 def test_a_device_is_named_as_people_name_it(agent, name):
     assert device(agent) == name
+
+
+@pytest.mark.parametrize(("row", "is_in"), [
+    ({"last_seen_at": 71}, True), ({"last_seen_at": 73}, False), ({"created_at": 335}, True), ({"created_at": 337}, False)])
+@pytest.mark.parametrize("by", ["the next request", "the clock"])
+def test_a_session_ends_when_it_was_not_used_for_three_days_and_after_two_weeks_of_use(story, row, is_in, by):
+    browser = browsing(story, story.ada)
+    key = browser.session.session_key
+    [(name, hours)] = row.items()
+    SignIn.objects.update(**{name: clock.now() - timedelta(hours=hours)})
+    sessions._seen.clear()
+    if by == "the clock":
+        tidy_sign_ins()
+    assert (browser.get("/atlas/teams").status_code == 200) == is_in
+    assert (browser.get("/accounts/sessions/").status_code == 200) == is_in
+    assert Session.objects.filter(session_key=key).exists() == is_in == (not Event.objects.filter(kind="session.ended").exists())
+    assert (BySession(key).actor() is not None) == is_in
+
+
+def test_signing_in_gives_a_new_key_that_nobody_guesses_and_ends_the_former(story):
+    browser, keys = Client(), []
+    for _ in range(3):
+        browser.post("/accounts/login/", {"login": story.ada.email, "password": PASSWORD})
+        keys.append(browser.session.session_key)
+        assert browser.get("/atlas/teams").status_code == 200
+        keys.append(story.client(story.ada).session.session_key)
+        browser.post("/accounts/logout/")
+    assert len(set(keys)) == 6
+    assert all(len(key) == 32 and set(key) <= set("abcdefghijklmnopqrstuvwxyz0123456789") for key in keys)     # 165 bits
+    assert not Session.objects.filter(session_key__in=keys[::2]).exists()
+    planted = Client()
+    planted.cookies[settings.SESSION_COOKIE_NAME] = "a" * 32
+    planted.post("/accounts/login/", {"login": story.ada.email, "password": PASSWORD})
+    assert planted.session.session_key != "a" * 32

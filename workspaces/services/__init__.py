@@ -17,7 +17,7 @@ from workspaces.services.orgs import (
     show_guide,
 )
 from workspaces.services.people import import_people
-from workspaces.services.platform import found_org, reinstate_person, suspend_person
+from workspaces.services.platform import found_org, reinstate_person, sign_out_everywhere, suspend_person, take_off_factors
 from workspaces.services.quota_requests import ask_for_more, decide_request
 from workspaces.services.quota_setting import Wanted, set_quota, set_quotas
 from workspaces.services.roles import change_role, delete_role, make_role
@@ -87,7 +87,9 @@ __all__ = [
     "set_secret",
     "set_team_rules",
     "show_guide",
+    "sign_out_everywhere",
     "stop_acting",
     "suspend_person",
+    "take_off_factors",
     "withdraw_announcement",
 ]

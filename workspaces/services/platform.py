@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from allauth.mfa.models import Authenticator
 from django.db import transaction
 from django.utils.translation import gettext as _
 
@@ -14,6 +15,7 @@ from portal.core.events import Fact, record_all
 from workspaces.actors import Actor, authorize
 from workspaces.models import Membership, Organization, User
 from workspaces.permissions import Permission
+from workspaces.second_factor import note_factors
 from workspaces.services.orgs import create_org, person_of
 from workspaces.sessions import end_others
 from workspaces.tenancy.scope import platform_scope
@@ -35,10 +37,7 @@ def suspend_person(*, actor: Actor, user_id: UUID, why: str) -> User:
     """Out everywhere, from this moment: signed out, and their tokens stop. Memberships and jobs stay. Raises InvalidInput, Conflict, NotFound,
     NotPermitted."""
     authorize(actor, Permission.PLATFORM_ADMIN)
-    why = " ".join(why.split())
-    if not why or len(why) > 200 or not why.isprintable():
-        raise InvalidInput.at("why", _("say why, in 1 to 200 characters: it stands in the trail"))
-    user = _locked(user_id)
+    why, user = _reason(why), _locked(user_id)
     if user.id == actor.user_id:
         raise Conflict(_("You cannot suspend yourself."))
     if user.suspended_at is not None:
@@ -61,6 +60,43 @@ def reinstate_person(*, actor: Actor, user_id: UUID) -> User:
     user.save(update_fields=["is_active", "suspended_at", "suspended_why"])
     _tell("person.reinstated", actor, user, before={"is_active": False}, after={"is_active": True})
     return user
+
+
+@transaction.atomic
+def sign_out_everywhere(*, actor: Actor, user_id: UUID) -> int:
+    """All their sessions end, now; how many there were. Tokens stay. Raises NotFound, NotPermitted."""
+    authorize(actor, Permission.PLATFORM_ADMIN)
+    user = _locked(user_id)
+    count = end_others(user.id, None, actor=actor.email, why="signed out by an operator")
+    _tell("person.signed_out", actor, user, sessions=count, before={"sessions": count}, after={"sessions": 0})
+    return count
+
+
+@transaction.atomic
+def take_off_factors(*, actor: Actor, user_id: UUID, why: str) -> User:
+    """For who lost them, and proved by other means who they are: `why` says how. They are signed out everywhere and sign in by password
+    alone until they set a factor up again. Raises InvalidInput, Conflict, NotFound, NotPermitted."""
+    authorize(actor, Permission.PLATFORM_ADMIN)
+    why, user = _reason(why), _locked(user_id)
+    if user.id == actor.user_id:
+        raise Conflict(_("Another operator has to do this for you."))
+    rows = Authenticator.objects.filter(user=user)
+    kinds = sorted(rows.values_list("type", flat=True))
+    if not kinds:
+        raise Conflict(_("%(email)s has no second factor.") % {"email": user.email})
+    rows.delete()
+    note_factors(user.id)
+    end_others(user.id, None, actor=actor.email, why="their second factor was taken off")
+    _tell("person.factors_taken_off", actor, user, why=why, before={"factors": kinds}, after={"factors": []})
+    return user
+
+
+def _reason(why: str) -> str:
+    """Raises InvalidInput."""
+    why = " ".join(why.split())
+    if not why or len(why) > 200 or not why.isprintable():
+        raise InvalidInput.at("why", _("say why, in 1 to 200 characters: it stands in the trail"))
+    return why
 
 
 def _locked(user_id: UUID) -> User:

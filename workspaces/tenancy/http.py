@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from django.contrib import messages
+from django.contrib.auth.models import AnonymousUser
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -100,8 +101,9 @@ def actor_from(request: HttpRequest) -> Actor | None:
         forget_acting(request)
         end_overdue()
         raise
-    if person is not None:
-        seen(request, request.user.pk)  # type: ignore[arg-type]  # whose session it is, whoever they act as
+    if person is not None and not seen(request, request.user.pk):  # type: ignore[arg-type]  # whose session it is, whoever they act as
+        request.user = AnonymousUser()
+        return None
     return person
 
 

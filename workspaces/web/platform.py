@@ -57,11 +57,17 @@ def people(request: Any) -> HttpResponse:
 
 @page(P.PLATFORM_ADMIN, READ_WRITE)
 def person(request: Any, person: UUID) -> HttpResponse:
-    """One of them: suspending, bringing back, and acting as them."""
+    """One of them: signing them out, helping who lost a factor, suspending, bringing back, and acting as them."""
     given = request.POST
     if request.method == "POST" and given.get("do") == "suspend":
         return action(request, request.path, _("They are signed out, and nothing of theirs opens any more. Jobs go on."),
                       lambda: services.suspend_person(actor=request.actor, user_id=person, why=given.get("why", "")))
+    if request.method == "POST" and given.get("do") == "sign_out":
+        return action(request, request.path, _("They are signed out everywhere. They may sign in again."),
+                      lambda: services.sign_out_everywhere(actor=request.actor, user_id=person))
+    if request.method == "POST" and given.get("do") == "take_off_factors":
+        return action(request, request.path, _("Their second factor is gone. They sign in by password, and set one up again."),
+                      lambda: services.take_off_factors(actor=request.actor, user_id=person, why=given.get("why", "")))
     if request.method == "POST":
         return action(request, request.path, _("They may sign in again."), lambda: services.reinstate_person(actor=request.actor, user_id=person))
     row = one_person(person)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import TOTP
 
 from jobs import services as jobs
 from jobs.clusters import ensure_first_cluster
@@ -12,7 +14,7 @@ from portal.core.ids import uuid7
 from portal.core.models import Event
 from workspaces.models import GroupRule, Membership, Organization, Provider, User
 from workspaces.platform import PAGE, organizations, people
-from workspaces.services import found_org, reinstate_person, suspend_person
+from workspaces.services import found_org, reinstate_person, suspend_person, take_off_factors
 from workspaces.services.directory import Person, sync_people
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
@@ -126,3 +128,32 @@ def test_the_pages_make_an_organization_and_hand_out_one_link(story):
     assert "already an organization" in again and "&lt;b&gt;Fresh" in again, "what was typed stays"
     with platform_scope("test"):
         assert Membership.objects.filter(user__email="own@fresh.example").count() == 1
+
+
+def test_an_operator_signs_a_person_out_everywhere_and_it_is_told(story):
+    browsers = [story.client(story.ben) for _ in range(2)]
+    assert [browser.get("/atlas/teams").status_code for browser in browsers] == [200, 200]
+    story.client(story.dot).post(f"/atlas/platform/people/{story.ben.id}", {"do": "sign_out"})
+    assert [browser.get("/atlas/teams").status_code for browser in browsers] == [302, 302]
+    assert story.client(story.ben).get("/atlas/teams").status_code == 200
+    assert {event.org_id for event in Event.objects.filter(kind="person.signed_out", data__sessions=2)} == {None, story.atlas.id}
+
+
+def test_an_operator_helps_who_lost_their_factor_and_says_how_they_made_sure(story):
+    TOTP.activate(story.ben, "A" * 32)
+    browser = story.client(story.ben)
+    assert browser.get("/atlas/teams").status_code == 200
+    there = f"/atlas/platform/people/{story.ben.id}"
+    operator = story.client(story.dot)
+    assert b"Lost second factor" in operator.get(there).content
+    operator.post(there, {"do": "take_off_factors", "why": " "})
+    assert Authenticator.objects.filter(user=story.ben).exists()
+    operator.post(there, {"do": "take_off_factors", "why": "seen in person, with their badge"})
+    story.ben.refresh_from_db()
+    assert not Authenticator.objects.filter(user=story.ben).exists() and not story.ben.has_second_factor
+    assert browser.get("/atlas/teams").status_code == 302
+    told = Event.objects.get(kind="person.factors_taken_off", org_id=story.atlas.id)
+    assert (told.actor, told.data["why"], told.data["before"]) == (story.dot.email, "seen in person, with their badge", {"factors": ["totp"]})
+    for actor, person, error in ((story.dot, story.ben, Conflict), (story.dot, story.dot, Conflict), (story.ada, story.ben, NotPermitted)):
+        with pytest.raises(error):
+            take_off_factors(actor=story.actor(actor, story.atlas), user_id=person.id, why="again")

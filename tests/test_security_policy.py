@@ -1,0 +1,101 @@
+"""docs/security-policy.md says what is: its figures are those of the settings, its classes name every model, its lists every lock and log."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.conf import settings
+
+from portal import settings as ours
+from tests.rig.environment import ROOT
+from tests.test_house_walls import PRIMITIVES
+from workspaces import passwords
+
+TEXT = (ROOT / "docs/security-policy.md").read_text()
+FIGURES = re.findall(r"^\| [^|]+ \| `([^`]+)` \| `([^`]+)` \|$", TEXT, re.MULTILINE)
+
+
+def section(name: str) -> str:
+    return re.split(r"^## ", TEXT.split(f"## {name}\n")[1], flags=re.MULTILINE)[0]
+
+
+def value_of(name: str) -> Any:
+    """Of `SETTING`, `SETTING["key"]` or `module:CONSTANT`."""
+    if ":" in name:
+        module, _, constant = name.partition(":")
+        return getattr(importlib.import_module(module), constant)
+    setting, _, key = name.partition("[")
+    value = getattr(ours, setting)
+    return value[ast.literal_eval(key.rstrip("]"))] if key else value
+
+
+@pytest.mark.parametrize(("name", "told"), FIGURES)
+def test_a_figure_is_what_the_code_says(name, told):
+    assert str(value_of(name)) == told
+
+
+def test_every_limit_on_guessing_is_there():
+    named = {name for name, _ in FIGURES}
+    limits = {f'{setting}["{key}"]' for setting in ("ACCOUNT_RATE_LIMITS", "IDP_OIDC_RATE_LIMITS") for key in getattr(ours, setting)}
+    assert limits <= named and len(FIGURES) >= 19
+    assert {"MUSTER_SESSION_HOURS", "MUSTER_SESSION_IDLE_HOURS", "IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN"} <= named
+
+
+def test_the_rules_of_passwords_are_those_that_are_asked():
+    told = section("Passwords")
+    [least] = [row["OPTIONS"]["min_length"] for row in settings.AUTH_PASSWORD_VALIDATORS if "min_length" in row.get("OPTIONS", {})]
+    assert f"At least {least} characters" in told and f"{passwords.LEFT} letters\nor digits" in told
+    assert {word for word in passwords.OURS if f"`{word}`" not in told} == set()
+    assert {row["NAME"].rpartition(".")[2] for row in settings.AUTH_PASSWORD_VALIDATORS} == {
+        "UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator", "NoKnownWords"}
+
+
+def test_every_model_has_one_class_of_data():
+    found = re.findall(r"`(\w+)`", " ".join(line.split("|")[3] for line in section("Data").splitlines() if line.startswith("| ") and "`" in line))
+    assert sorted(found) == sorted({model.__name__ for model in apps.get_models()})
+
+
+def test_what_is_sealed_is_of_the_class_of_secrets():
+    [row] = [line for line in section("Data").splitlines() if line.startswith("| Secret |")]
+    sealed = {model.__name__ for model in apps.get_models() if getattr(model, "SEALED", None)}
+    assert len(sealed) >= 5 and {name for name in sealed if f"`{name}`" not in row} == set()
+
+
+def test_all_cryptography_that_the_code_may_import_is_in_the_inventory():
+    told = section("Cryptography")
+    kinds = {"Fernet", "HKDF", "rsa", "jwt", *(name.rpartition(".")[2] for name in settings.PASSWORD_HASHERS if "MD5" not in name)}
+    assert {kind for kind in kinds if f"`{kind}`" not in told} == set()
+    last = {name.rpartition(".")[2] for name in PRIMITIVES}
+    known = {"fernet", "InvalidToken", "MultiFernet", "primitives", "hashes", "hkdf", "asymmetric", "serialization", "Encoding", "NoEncryption",
+             "PrivateFormat"}
+    assert last - known == {"Fernet", "HKDF", "rsa", "jwt"}      # who adds one writes it down
+    assert [name.rpartition(".")[2] for name in ours.PASSWORD_HASHERS] == re.findall(r"`(\w+PasswordHasher)`", told)
+
+
+def test_lines_of_the_log_go_where_it_says_and_their_time_is_utc(monkeypatch):
+    import logging
+    import logging.config
+    import time
+
+    assert {row["class"] for row in ours.LOGGING["handlers"].values()} == {"logging.StreamHandler"} and "| `stderr` |" in section("Logs")
+    monkeypatch.setenv("TZ", "Asia/Seoul")
+    time.tzset()
+    try:
+        line = logging.config.DictConfigurator(ours.LOGGING).configure_formatter(dict(ours.LOGGING["formatters"]["line"]))
+        record = logging.makeLogRecord({"created": 1_700_000_000.25, "msecs": 250, "msg": "hello", "name": "jobs", "levelname": "INFO"})
+        assert line.format(record) == "2023-11-14T22:13:20.250Z INFO    jobs: hello"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_updates_have_a_time_for_each_kind():
+    told = section("Updates")
+    days = [int(number) for number in re.findall(r": (\d+) days", told)]
+    assert days == sorted(days) and len(days) == 3 and days[-1] <= 30
+    assert all((ROOT / name).exists() for name in ("requirements/base.lock", "package-lock.json"))

@@ -1,0 +1,63 @@
+"""Passwords: any characters, as typed; not of words that everybody knows; changed with the former, never by force."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from portal.core import clock
+from tests.story import PASSWORD
+from workspaces.models import User
+
+
+@pytest.fixture(autouse=True)
+def no_counts_of_other_tests(db):
+    cache.clear()
+
+
+def lets_in(user: User, password: str) -> bool:
+    return Client().post("/accounts/login/", {"login": user.email, "password": password}).status_code == 302
+
+
+def changed(story, new: str, old: str = PASSWORD) -> bool:
+    answer = story.client(story.ada).post("/accounts/password/change/", {"oldpassword": old, "password1": new, "password2": new})
+    return answer.status_code == 302
+
+
+def test_changing_the_password_asks_for_the_former_one(story):
+    for wrong in ("", "wrong", PASSWORD.upper(), PASSWORD + " "):
+        assert not changed(story, "another one entirely", wrong)
+    assert lets_in(story.ada, PASSWORD)
+    assert changed(story, "another one entirely")
+    assert lets_in(story.ada, "another one entirely") and not lets_in(story.ada, PASSWORD)
+
+
+@pytest.mark.parametrize("password", [
+    "  two spaces before and after  ", "비밀번호는 아무거나 됩니다", "🔑🔒🗝️🔏🔐 keys and locks",
+    "'; DROP TABLE users; --", "<script>alert(1)</script>",
+    '{{ 7 * 7 }} %s {0} \\ "', "alllowercaselettersandnothingelse", "x9" + "long " * 40])
+def test_a_password_has_any_characters_and_counts_as_it_was_typed(story, password):
+    assert changed(story, password)
+    assert lets_in(story.ada, password)
+    others = {password.strip(), password.upper(), password[:-1], password[:72], password.replace("<", "&lt;")} - {password}
+    assert not any(lets_in(story.ben, other) or story.ada.check_password(other) for other in others)
+    story.ada.refresh_from_db()
+    assert story.ada.check_password(password) and not any(story.ada.check_password(other) for other in others)
+
+
+@pytest.mark.parametrize("password", [
+    "Muster2026!!", "muster-muster-muster", "Ada@Atlas.example", "ATLAS-Atlas-1", "ada.atlas.muster",
+    "ａｔｌａｓ２０２６!!", "GPU cluster 123", "password@atlas1"])
+def test_a_password_is_not_made_of_words_that_everybody_knows(story, password):
+    assert not changed(story, password)
+    assert changed(story, f"{password} and seven geese")
+
+
+def test_nobody_is_made_to_change_a_password_because_of_its_age(story):
+    User.objects.filter(id=story.ada.id).update(date_joined=clock.now() - timedelta(days=4000), last_login=clock.now() - timedelta(days=4000))
+    browser = Client()
+    assert browser.post("/accounts/login/", {"login": story.ada.email, "password": PASSWORD})["Location"] == "/"
+    assert browser.get("/", follow=True).request["PATH_INFO"] == "/atlas/"
