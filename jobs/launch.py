@@ -37,13 +37,15 @@ def build_launches(attempts: Sequence[Attempt], known: Collection[UUID]) -> list
 
 def _built(attempt: Attempt, token: str, secrets: Mapping[str, str]) -> Launch:
     job = attempt.job
-    task = replace(_task(attempt, token), secrets=secrets)
-    return _launch(spec_of(job), task, attempt.key, placement_of(attempt), job.owner.email, job.pool)
+    task, spec = replace(_task(attempt, token), secrets=secrets), spec_of(job)
+    made = _launch(spec, task, attempt.key, placement_of(attempt), job.owner.email, job.pool)
+    return replace(made, files={name: secrets[name] for name in spec.secret_files if name in secrets})
 
 
 def _use(attempt: Attempt) -> Use:
     job = attempt.job
-    return Use(job.org_id, job.team_id, job.team.slug, job.spec.get("secrets") or {}, job.id,
+    references = {**(job.spec.get("secrets") or {}), **(job.spec.get("secret_files") or {})}
+    return Use(job.org_id, job.team_id, job.team.slug, references, job.id,
                {"number": job.number, "attempt": str(attempt.id)})
 
 

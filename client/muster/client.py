@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from muster import settings
+from muster.applications import Applications
 from muster.audit import Audit
 from muster.clusters import Clusters, Pools
 from muster.directories import Directories
@@ -56,6 +57,7 @@ class Client:
         self.service_accounts, self.secrets = ServiceAccounts(self), Secrets(self)
         self.invitations, self.sessions = Invitations(self), Sessions(self)
         self.directories, self.people = Directories(self), People(self)
+        self.applications = Applications(self)
 
     def __enter__(self) -> Client:
         return self

@@ -38,6 +38,14 @@ class Teams(_Noun):
     def remove(self, slug: str, email: str) -> None:
         self._client.send("DELETE", f"teams/{_safe(slug)}/members/{_safe(email)}")
 
+    def rules(self, slug: str) -> Json:
+        """What its jobs may be; run times in seconds, None and empty: anything."""
+        return self._client.get(f"teams/{_safe(slug)}/rules")
+
+    def set_rules(self, slug: str, **rules: int | str | Sequence[str] | None) -> Json:
+        """`max_runtime`, `default_runtime`, `max_gpus`, `images`, `pools`, `default_pool`; what is left out stays."""
+        return self._client.send("PUT", f"teams/{_safe(slug)}/rules", rules)
+
 
 class Members(_Noun):
     def list(self) -> builtins.list[Json]:
@@ -98,6 +106,20 @@ class Quotas(_Noun):
         """All of these or none; each with `scope`, `subject`, `resource`, and `limit`, `guaranteed` or both."""
         found: builtins.list[Json] = self._client.send("PATCH", "quotas", {"changes": [*changes]})["items"]
         return found
+
+    def requests(self) -> builtins.list[Json]:
+        """One's own for higher limits, and everybody's for who sets limits; what is open first."""
+        return list(self._client.items("quotas/requests"))
+
+    def request(self, resource: str, amount: float, *, team: str = "", user: str = "", why: str = "", job: int | None = None) -> Json:
+        """Ask for a limit of a team, a person, or else the organization that would be enough."""
+        scope = "team" if team else "user" if user else "org"
+        wish = {"scope": scope, "subject": team or user, "resource": resource, "amount": amount, "why": why, "job": job}
+        return self._client.send("POST", "quotas/requests", wish)
+
+    def decide(self, request_id: str, do: str, word: str = "") -> Json:
+        """`do`: approve (which raises the limit), decline, or withdraw what one asked oneself. `word` is for the asker."""
+        return self._client.send("POST", f"quotas/requests/{_safe(request_id)}", {"do": do, "word": word})
 
 
 class Tokens(_Noun):

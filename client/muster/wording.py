@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
-from muster.errors import Json
+from muster.errors import InvalidInput, Json
 
 COLOURS = {
     "running": "blue", "succeeded": "green", "failed": "red", "canceled": "bright_black", "queued": "bright_black",
     "stopping": "yellow", "starting": "yellow", "submitted": "yellow", "dispatching": "yellow",
 }  # fmt: skip
+_TIMES = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 _SIZES = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
 
@@ -39,6 +41,25 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min"
     return f"{whole // 3600}h {whole // 60 % 60:02d}m" if whole < 172800 else f"{whole // 86400}d {whole // 3600 % 24:02d}h"
+
+
+def seconds(text: str) -> int:
+    """Of "2d", "1d12h", "90m" or bare seconds. Raises InvalidInput."""
+    if text.isdecimal() and len(text) < 12:
+        return int(text)
+    found = re.fullmatch(r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?", text.strip().lower(), re.ASCII)
+    if not text.strip() or not found:
+        raise InvalidInput(f"{text} is no time: write seconds, or as in 90m, 12h, 1d12h")
+    return sum(int(number) * unit for number, unit in zip(found.groups("0"), _TIMES.values(), strict=True))
+
+
+def timespan(whole: int) -> str:
+    """As one types it: "1d12h"."""
+    text = ""
+    for name, unit in _TIMES.items():
+        count, whole = divmod(whole, unit)
+        text += f"{count}{name}" if count else ""
+    return text or "0s"
 
 
 def size(number: float) -> str:

@@ -71,6 +71,7 @@ class Launch:
     name: str
     script: str                               # bash; the text of `setup` and `run`, verbatim; started once on each node
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    files: Mapping[str, str] = field(default_factory=dict, repr=False)   # secrets by NAME: a file of the job's alone, in memory; NAME_FILE: its path
     image: str = ""
     cpus: float = 1
     memory: int = 0                           # 0: no limit

@@ -41,6 +41,7 @@ from jobs.states import Reason, State
 TAIL = 64 << 10
 YOUNG = 2.0          # seconds that a job's supervisor has to start
 _PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "SHELL", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
+_MEMORY, _IN_CONTAINER = "/dev/shm", "/muster/secrets"  # noqa: S108  a folder of the job's own name is made there, for its user alone
 _SECRET = ("TOKEN", "SECRET", "PASSWORD", "KEY")
 
 
@@ -181,9 +182,18 @@ class LocalBackend:
     def _record(self, folder: Path, launch: Launch, argv: list[str]) -> dict[str, Any]:
         own = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         env = {**own, **launch.env, "MUSTER_JOB_KEY": launch.key, "MUSTER_OUTPUT_DIR": str(folder / "out"), "PYTHONUNBUFFERED": "1"}
-        return {"key": launch.key, "argv": argv, "env": env, "memory": launch.memory, "time_limit": launch.time_limit,
+        room = self._room(launch)
+        env |= {f"{name}_FILE": f"{_IN_CONTAINER if launch.image else room}/{name}" for name in launch.files}
+        return {"room": room, "files": dict(launch.files),
+                "key": launch.key, "argv": argv, "env": env, "memory": launch.memory, "time_limit": launch.time_limit,
                 "grace": launch.grace, "gpus": list(launch.placement.gpu_uuids) if launch.placement else [],
                 "affinity": [], "container": list(self.config.podman) if launch.image else []}
+
+    def _room(self, launch: Launch) -> str:
+        """Where the files of its secrets lie, from its start to its end: in memory, if this machine has such a place."""
+        folder = self._folder(launch.key)
+        in_memory = os.path.ismount(_MEMORY) and os.access(_MEMORY, os.W_OK)
+        return f"{_MEMORY}/muster-{launch.key}" if in_memory else str(folder / "secrets")
 
     def _argv(self, launch: Launch) -> list[str]:
         script = str(self._folder(launch.key) / "script")
@@ -198,7 +208,10 @@ class LocalBackend:
         options = [*self.config.run_options, "--name", launch.key, f"--volume={folder}/script:/muster/script:ro",
                    f"--volume={folder}/out:/muster/out", f"--volume={folder}/work:/muster/work", "--workdir=/muster/work",
                    f"--cpus={launch.cpus:g}", "--env=MUSTER_OUTPUT_DIR=/muster/out", "--env=MUSTER_JOB_KEY"]
-        options += [f"--env={name}" for name in sorted(launch.env)]      # by name: values stay out of `ps`
+        if launch.files:
+            options.append(f"--volume={self._room(launch)}:{_IN_CONTAINER}:ro")
+        known = {*launch.env, *(f"{name}_FILE" for name in launch.files)}
+        options += [f"--env={name}" for name in sorted(known)]      # by name: values stay out of `ps`
         if launch.memory:
             options.append(f"--memory={launch.memory}")
         if launch.shm_size:

@@ -48,8 +48,9 @@ def check_access(actor: Actor, team: Team, spec: JobSpec) -> None:
 
 def check_secrets(team: Team, spec: JobSpec) -> None:
     """Each that it refers to is there, and the team's jobs may use it. Raises InvalidInput."""
-    if spec.secrets:
-        check_references(team, spec.secrets)
+    for field in ("secrets", "secret_files"):
+        if references := getattr(spec, field):
+            check_references(team, references, field)
 
 
 @dataclass(frozen=True)

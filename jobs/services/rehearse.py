@@ -71,8 +71,8 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Re
     _try(checks, "access", lambda: check_access(actor, team, spec), f"You may submit to team {team.slug}.")
     if team.job_rules and checks[-1].is_ok:
         _try(checks, "rules", lambda: check_rules(team, spec), f"It keeps the rules of team {team.slug}.")
-    if spec.secrets and checks[-1].is_ok:
-        _try(checks, "secrets", lambda: check_secrets(team, spec), f"Its secrets are there: {', '.join(sorted(set(spec.secrets.values())))}.")
+    if (references := {*spec.secrets.values(), *spec.secret_files.values()}) and checks[-1].is_ok:
+        _try(checks, "secrets", lambda: check_secrets(team, spec), f"Its secrets are there: {', '.join(sorted(references))}.")
     place = _try(checks, "place", lambda: choose_place(actor, team, spec), lambda p: f"It would go to cluster {p.cluster.name}. {p.why}".strip())
     cluster = place and place.cluster
     starts, launch = False, ""

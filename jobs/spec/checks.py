@@ -34,6 +34,9 @@ def check_run(text: str) -> str:
 def check_job(made: JobSpec, place: Place) -> None:
     for name in sorted(set(made.envs) & set(made.secrets)):
         place.key("secrets").key(name).add("is also set in `envs`; keep one of the two")
+    for name in sorted(made.secret_files):
+        if taken := next((t for n in (name, f"{name}_FILE") for t in ("envs", "secrets") if n in getattr(made, t)), ""):
+            place.key("secret_files").key(name).add(f"is also set in `{taken}`, or {name}_FILE is; keep one of the two")
     paths = [entry.path for entry in made.inputs] + [entry.path for entry in made.outputs]
     for path in _repeated(paths):
         place.key("inputs").add(f"the path {path} is used twice; each input and output needs its own")

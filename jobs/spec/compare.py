@@ -20,7 +20,7 @@ class Change:
 
 
 def diff(before: JobSpec, after: JobSpec) -> list[Change]:
-    """The changes in the order of the fields. `envs`, `secrets` and `labels` are compared name by name."""
+    """The changes in the order of the fields. `envs`, `secrets`, `secret_files` and `labels` are compared name by name."""
     return list(_section_changes(JOB, before, after, ""))
 
 

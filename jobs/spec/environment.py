@@ -49,6 +49,7 @@ def environment(spec: JobSpec, task: Task) -> dict[str, str]:
         **defaults,
         **spec.envs,
         **{name: task.secrets.get(name, f"(secret {reference})") for name, reference in spec.secrets.items()},
+        **{f"{name}_FILE": f"(file of secret {reference})" for name, reference in spec.secret_files.items()},    # the backend knows the path
         **_gpu_names(spec, task.placement),
         **_rank_names(spec, task),
         **_torchrun_names(spec, task),

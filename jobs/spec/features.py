@@ -39,7 +39,7 @@ _ASKS: dict[Feature, _Ask] = {
         lambda spec: spec.launcher.value == "srun",
         "`srun` exists only on Slurm clusters: choose one by `policy.pool`, or start the ranks by torchrun",
     ),
-    Feature.SECRETS: ("secrets", lambda spec: bool(spec.secrets), "secrets are not kept here: leave `secrets` out"),
+    Feature.SECRETS: ("secrets", lambda spec: bool(spec.secrets or spec.secret_files), "secrets are not kept here: leave them out"),
     Feature.INPUTS: (
         "inputs",
         lambda spec: bool(spec.inputs),

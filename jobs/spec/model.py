@@ -250,6 +250,12 @@ class JobSpec:
         "Environment variables whose values are secrets: team/NAME of the job's own team, org/NAME of the organization",
         examples=({"WANDB_API_KEY": "team/wandb"},),
     )
+    secret_files: Mapping[str, str] = asked(
+        MapOf(_SECRET, most=64, pattern=f"^{names.ENV_PATTERN}$", check_name=names.check_env_name),
+        {},
+        "Secrets as files that only the job reads: NAME is no variable then, and NAME_FILE tells the path",
+        examples=({"KUBECONFIG": "team/kubeconfig"},),
+    )
     inputs: tuple[Input, ...] = asked(
         ListOf(Section(Input, check=checks.check_input), most=32), (), "Datasets and checkpoints to read"
     )

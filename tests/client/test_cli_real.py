@@ -56,6 +56,12 @@ LEAVES = {
     "quota list": [],
     "quota show": [],
     "quota set": ["jobs", "1000"],
+    "quota request": ["jobs", "2000", "--job", "#{waiting}", "--why", "a sweep"],
+    "quota requests": [],
+    "quota approve": ["{approved}", "-m", "until Friday"],
+    "quota decline": ["{declined}"],
+    "quota withdraw": ["{withdrawn}"],
+    "quota rules": ["default"],
     "token list": [],
     "token create": ["a test"],
     "token rotate": ["{token}"],
@@ -99,6 +105,12 @@ LEAVES = {
     "directory list": [],
     "directory test": ["corp"],
     "directory sync": ["corp", "--dry-run"],
+    "application create": ["grafana", "-a", "https://grafana.example.com/login", "--name", "Grafana"],
+    "application list": [],
+    "application show": ["grafana"],
+    "application change": ["grafana", "--name", "Dashboards"],
+    "application rotate": ["grafana"],
+    "application delete": ["grafana"],
     "login": ["{url}", "--with-token"],
     "whoami": [],
     "config": [],
@@ -165,9 +177,16 @@ def words(shell: Shell) -> dict[str, str]:
         wait_until(lambda: client.jobs.get(running).state == "running", "it runs", 90)
         wait_until(lambda: client.jobs.get(ended).state == "failed", "it ended", 30)
         invitation = client.invitations.create("flo@atlas.example")["id"]
+        asked = {verb: ask(client, resource) for verb, resource in (("approved", "cpu"), ("declined", "memory"), ("withdrawn", "gpu"))}
         token, node = client.tokens.create("spare", ["jobs:read"])["id"], client.nodes.list()[0]["name"]
     return {"running": running, "ended": ended, "waiting": waiting, "spare": shell.submit("sleep 600"), "token": token, "invitation": invitation,
-            "node": node, "file": "job.yaml", "url": shell.portal.url}
+            "node": node, "file": "job.yaml", "url": shell.portal.url, **asked}
+
+
+def ask(client: Client, resource: str) -> str:
+    """The id of an open request for more of it than default may have."""
+    client.quotas.set(resource, 1 << 50, team="default")
+    return str(client.quotas.request(resource, 1 << 51, team="default")["id"])
 
 
 def leaves() -> Iterator[str]:
@@ -261,6 +280,54 @@ def test_exec_gives_output_and_exit_code_of_its_command(shell: Shell, words: dic
     assert (done.returncode, done.stdout) == (7, f"{words['running']}\n".encode())
 
 
+def test_more_is_asked_for_and_approved_and_then_it_is_the_limit(shell: Shell):
+    shell("team", "create", "asking")
+    shell("quota", "set", "gpu", "100", "--team", "asking")
+    done = shell("quota", "request", "gpu", "200", "--team", "asking", "--why", "the big run")
+    assert done.stdout.startswith(b"Asked for at most 200 GPUs (gpu) for team asking."), done.stderr
+    [row] = [r for r in shell.json("quota", "requests")["items"] if r["why"] == "the big run"]
+    assert row["id"].encode() in shell("quota", "requests", "-q").stdout
+    done = shell("quota", "approve", row["id"], "-m", "until Friday")
+    assert done.stdout == f"Approved: at most 200 GPUs (gpu) for team asking, asked by {EMAIL}.\n".encode()
+    limits = {(q["subject"], q["resource"]): q["limit"] for q in shell.json("quota", "list")["items"]}
+    assert limits["asking", "gpu"] == 200
+    assert row["id"].encode() not in shell("quota", "requests").stdout
+    assert b"until Friday" in shell("quota", "requests", "--all").stdout
+    again = shell("quota", "decline", row["id"])
+    assert (again.returncode, b"decided already" in again.stderr) == (5, True)
+
+
+def test_rules_of_a_team_are_set_as_they_are_typed_and_lifted_by_a_word(shell: Shell):
+    shell("team", "create", "ruled")
+    rules = ["--max-runtime", "1d12h", "--max-gpus", "0", "--image", "ghcr.io/lab/*", "--image", "none", "--pool", "local"]
+    told = shell("quota", "rules", "ruled", *rules)
+    assert told.returncode == 0 and b"1d12h" in told.stdout and b"ghcr.io/lab/*, none" in told.stdout, told.stderr
+    stands = shell.json("quota", "rules", "ruled")
+    assert stands == {"max_runtime": 129600, "default_runtime": None, "max_gpus": 0, "images": ["ghcr.io/lab/*", "none"], "pools": ["local"],
+                      "default_pool": ""}
+    assert shell("quota", "rules", "ruled", "-q").stdout.splitlines()[:2] == [b"max_runtime=1d12h", b"max_gpus=0"]
+    shell("quota", "rules", "ruled", "--max-runtime", "any", "--image", "any", "--default-pool", "local")
+    stands |= {"max_runtime": None, "images": [], "default_pool": "local"}
+    assert shell.json("quota", "rules", "ruled") == stands
+    over = shell("quota", "rules", "ruled", "--max-runtime", "1h", "--default-runtime", "2h")
+    assert (over.returncode, b"default_runtime" in over.stderr) == (2, True)
+    assert shell("quota", "rules", "ruled", "--max-runtime", "soon").returncode == 2
+
+
+def test_the_secret_of_an_application_is_told_once_and_alone(shell: Shell):
+    made = shell("application", "create", "harbor", "-a", "https://harbor.example.com/c/oidc/callback")
+    secret = made.stdout.decode().strip()
+    assert made.returncode == 0 and secret.startswith("mca_") and " " not in secret, made.stderr
+    assert f"{shell.portal.url}/.well-known/openid-configuration" in made.stderr.decode()
+    shown = shell("application", "show", "harbor").stdout.decode()
+    assert "https://harbor.example.com/c/oidc/callback" in shown and secret not in shown
+    other = shell("application", "rotate", "harbor", "-q").stdout.decode().strip()
+    assert other.startswith("mca_") and other != secret
+    assert shell("application", "list", "-q").stdout == b"harbor\n"
+    assert b"harbor is deleted" in shell("application", "delete", "harbor").stdout
+    assert b"Make one: muster application create" in shell("application", "list").stdout
+
+
 @pytest.mark.parametrize(("words_of", "code", "says"), [
     (["job", "info", "99999"], 3, "99999"),
     (["job", "info"], 2, "JOB"),
@@ -271,6 +338,16 @@ def test_exec_gives_output_and_exit_code_of_its_command(shell: Shell, words: dic
     (["job", "submit", "no-such.yaml"], 2, "no-such.yaml"),
     (["token", "create", "x", "--scopes", "everything"], 2, "everything"),
     (["team", "create", "default"], 5, "default"),
+    (["quota", "request", "gpu", "none"], 2, "how much would be enough"),
+    (["quota", "request", "gpu", "8", "--job", "last"], 2, "write its number"),
+    (["quota", "request", "gpu.h100", "8", "--user", "-"], 5, "no such limit"),
+    (["quota", "approve", "00000000-0000-0000-0000-000000000000"], 3, "no such request"),
+    (["quota", "approve", "7"], 3, "muster quota requests"),
+    (["quota", "rules", "nobody"], 3, "nobody"),
+    (["quota", "rules", "default", "--max-gpus", "many"], 2, "many"),
+    (["application", "show", "nothing"], 3, "nothing"),
+    (["application", "create", "grafana2"], 2, "--address"),
+    (["application", "create", "grafana2", "-a", "http://grafana.example.com/"], 2, "grafana.example.com"),
     (["job", "list", "--org", "elsewhere"], 3, "elsewhere")])  # fmt: skip
 def test_what_cannot_be_done_ends_with_its_code_and_a_sentence(shell: Shell, words_of: list[str], code: int, says: str):
     done = shell(*words_of)

@@ -16,7 +16,7 @@ from jobs.launch import build_launches, rehearsal_launch
 from jobs.models import Attempt, Job
 from jobs.present import environment_of, job_detail
 from jobs.services.rehearse import rehearse
-from jobs.spec import parse_mapping
+from jobs.spec import SpecErrors, parse_mapping
 from jobs.states import State
 from portal.core.errors import InvalidInput
 from portal.core.models import Event
@@ -60,6 +60,29 @@ def test_it_finds_the_value_in_its_variable_and_no_other_place(stage, double):
              str(row.spec), str(list(Event.objects.values_list("data", flat=True)))]
     assert not [text for text in shown if VALUE in text]
     assert Event.objects.get(kind="secret.used").data["number"] == job.number
+
+
+def test_as_a_file_it_is_in_no_variable_and_is_told_as_any_other(stage, double):
+    job = submit(stage, secret_files={"KEY": "team/wandb@1"})
+    dispatch_all()
+    [launch] = double.alive.values()
+    assert dict(launch.files) == {"KEY": VALUE} and VALUE not in str(launch.env) and VALUE not in repr(launch)
+    assert "KEY" not in launch.env and launch.env["KEY_FILE"] == "(file of secret team/wandb@1)"
+    fact = Event.objects.get(kind="secret.used").data
+    assert (fact["number"], fact["secret"], fact["version"]) == (job.number, "vision/wandb", 1)
+
+
+@pytest.mark.parametrize("other", [{"secrets": {"KEY": "team/wandb"}}, {"envs": {"KEY": "x"}}, {"envs": {"KEY_FILE": "x"}}])
+def test_a_name_is_a_variable_or_a_file_and_not_both(other):
+    with pytest.raises(SpecErrors) as caught:
+        parse_mapping({"run": "true", "secret_files": {"KEY": "team/wandb"}, **other})
+    assert [fault.field for fault in caught.value.errors] == ["secret_files.KEY"]
+
+
+def test_a_file_of_a_secret_that_is_not_there_is_refused_at_the_door(stage):
+    with pytest.raises(InvalidInput) as caught:
+        submit(stage, secret_files={"KEY": "team/gone"})
+    assert [fault["field"] for fault in caught.value.data["errors"]] == ["secret_files.KEY"]
 
 
 def test_which_version_is_decided_when_it_starts(stage, double):

@@ -6,6 +6,7 @@ import base64
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -48,8 +49,15 @@ class Container:
             text, path = base64.b64decode(files[item["key"]]), self.folder / "given" / item["path"]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(self._in_place(text) if item["key"] == "start" else text)
+        for item in next((v["secret"]["items"] for v in spec["volumes"] if v["name"] == "secrets"), ()):
+            path = self.folder / "secrets" / item["path"]
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            path.touch(0o600)
+            path.write_bytes(base64.b64decode(files[item["key"]]))
+            path.chmod(0o400)
         own = {one["name"]: base64.b64decode(files[one["valueFrom"]["secretKeyRef"]["key"]]).decode() for one in spec["containers"][0]["env"]}
         index = self.pod["metadata"]["labels"].get("batch.kubernetes.io/job-completion-index")
+        own |= {name: value.replace("/muster/secrets/", f"{self.folder}/secrets/") for name, value in own.items() if name.endswith("_FILE")}
         self.env = {"PATH": "/usr/bin:/bin", **own, "MUSTER_OUTPUT_DIR": own["MUSTER_OUTPUT_DIR"].replace("/muster/", f"{self.folder}/"),
                     "HOSTNAME": self.pod["metadata"]["name"],
                      **({"JOB_COMPLETION_INDEX": index} if index is not None else {})}
@@ -71,6 +79,7 @@ class Container:
         self.kill()
         code = process.wait()
         reader.join(10)
+        shutil.rmtree(self.folder / "secrets", ignore_errors=True)
         ended = {"exitCode": code if code >= 0 else 128 - code, "startedAt": started, "finishedAt": now(),
                  "reason": "OOMKilled" if reason == "OOMKilled" else "Completed" if code == 0 else "Error"}
         with contextlib.suppress(FileNotFoundError):

@@ -98,11 +98,11 @@ class Opened:
     lacks: str = ""
 
 
-def check_references(team: Team, references: Mapping[str, str]) -> None:
+def check_references(team: Team, references: Mapping[str, str], field: str = "secrets") -> None:
     """Each is there, and the team's jobs may use it. Raises InvalidInput with every fault."""
     use = Use(team.org_id, team.id, team.slug, references)
     known = _versions([use])
-    faults = [(f"secrets.{name}", found) for name, text in references.items() if isinstance(found := _look(use, text, known), str)]
+    faults = [(f"{field}.{name}", found) for name, text in references.items() if isinstance(found := _look(use, text, known), str)]
     if faults:
         raise InvalidInput(": ".join(faults[0]), errors=[{"field": name, "message": fault} for name, fault in faults])
 

@@ -15,7 +15,7 @@ from jobs.backends.kubernetes_parts import names
 from jobs.backends.kubernetes_parts.start import START
 
 Object = dict[str, Any]
-MOUNT = "/muster/given"
+MOUNT, SECRETS = "/muster/given", "/muster/secrets"
 START_ROOM = 1800                      # seconds for pulling the image and starting, before Kubernetes' own deadline strikes
 SECRET_ROOM = 1 << 20                  # bytes that a Secret holds, values alone
 _ENV_NAME = re.compile(r"[-._A-Za-z][-._A-Za-z0-9]*")
@@ -80,7 +80,7 @@ def environment(launch: Launch, name: str, site: Site) -> dict[str, str]:
         own |= {"MUSTER_TIME_LIMIT": f"{launch.time_limit:g}", "MUSTER_GRACE": f"{launch.grace:g}"}
     if launch.num_nodes > 1:
         own["MASTER_ADDR"] = own["PET_MASTER_ADDR"] = f"{name}-0.{name}"
-    return {**launch.env, **own}
+    return {**launch.env, **own, **{f"{variable}_FILE": f"{SECRETS}/{variable}" for variable in launch.files}}
 
 
 def _notes(launch: Launch) -> dict[str, str]:
@@ -92,6 +92,10 @@ def _check(launch: Launch) -> None:
         if not _ENV_NAME.fullmatch(variable) or len(variable) > 253:
             raise Rejected(f"{variable[:80]!r} cannot be the name of a variable there.", "env")
         _utf8(value, f"The value of {variable}", "env")
+    for variable, value in launch.files.items():
+        if not _ENV_NAME.fullmatch(variable) or len(variable) > 200:
+            raise Rejected(f"{variable[:80]!r} cannot be the name of a file there.", "secret_files")
+        _utf8(value, f"The secret {variable}", "secret_files")
     _utf8(launch.script, "The script", "run")
     if launch.partition and not _WORD.fullmatch(launch.partition):
         raise Rejected(f"{launch.partition[:40]!r} is no name of a queue.", "policy.pool")
@@ -117,6 +121,7 @@ def _secret(launch: Launch, name: str, meta: Object, site: Site) -> Object:
     """The values of its variables, by number, and its files: one object, since each is a request and a write of the cluster's store."""
     files = {key: content for key, _, content in given(launch)}
     values = {f"env-{i}": value.encode() for i, value in enumerate(environment(launch, name, site).values())}
+    values |= {f"file-{i}": value.encode() for i, value in enumerate(launch.files.values())}
     sizes = [sum(len(key) + len(value) for key, value in data.items()) for data in (values, files)]
     if sum(sizes) > SECRET_ROOM:
         raise Rejected(f"The script with its examples is {sizes[1]:,} bytes and the variables are {sizes[0]:,}; Kubernetes takes 1 MiB together.",
@@ -221,6 +226,9 @@ def _volumes(launch: Launch, site: Site, name: str) -> list[Object]:
     found: list[Object] = [{"name": "given", "secret": {"secretName": name, "defaultMode": 0o444,
                                                            "items": [{"key": key, "path": path} for key, path, _ in given(launch)]}},
                            {"name": "room", "emptyDir": {}}]
+    if launch.files:                              # in memory; Kubernetes lets the group, which is the job's own, read too
+        found.append({"name": "secrets", "secret": {"secretName": name, "defaultMode": 0o400,
+                                                    "items": [{"key": f"file-{i}", "path": path} for i, path in enumerate(launch.files)]}})
     if launch.shm_size:
         found.append({"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": str(launch.shm_size)}})
     return found + [{"name": f"shared-{i}", "persistentVolumeClaim": {"claimName": claim}} for i, (claim, _) in enumerate(_claims(site))]
@@ -230,6 +238,8 @@ def _mounts(launch: Launch, site: Site) -> list[Object]:
     found: list[Object] = [{"name": "given", "mountPath": MOUNT, "readOnly": True},
                            {"name": "room", "mountPath": "/muster/work", "subPath": "work"},
                            {"name": "room", "mountPath": "/muster/out", "subPath": "out"}]
+    if launch.files:
+        found.append({"name": "secrets", "mountPath": SECRETS, "readOnly": True})
     if launch.shm_size:
         found.append({"name": "shm", "mountPath": "/dev/shm"})  # noqa: S108  the mount point that every library expects
     return found + [{"name": f"shared-{i}", "mountPath": path} for i, (_, path) in enumerate(_claims(site))]

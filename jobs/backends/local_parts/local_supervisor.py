@@ -113,10 +113,31 @@ def become(launch: Json) -> None:
                 pass
     if launch["affinity"]:
         os.sched_setaffinity(0, launch["affinity"])
+    keep_secrets(launch)
     env = dict(launch["env"], MUSTER_EXIT=os.path.abspath("exit"))
     os.chdir("work")
     os.closerange(3, 256)
     os.execve("/bin/sh", ["sh", "-c", WRAPPER, "sh", *launch["argv"]], env)  # noqa: S606  that is the point
+
+
+def keep_secrets(launch: Json) -> None:
+    """The files of its secrets, in a folder of its user's alone; gone with its end. A folder that is there is not ours: that raises."""
+    if launch.get("files"):
+        os.mkdir(launch["room"], 0o700)
+    for name, value in launch.get("files", {}).items():
+        file = os.open(launch["room"] + "/" + name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o400)
+        data = value.encode(errors="surrogateescape")
+        while data:
+            data = data[os.write(file, data):]
+        os.close(file)
+
+
+def drop_secrets(launch: Json) -> None:
+    for path in [*(launch["room"] + "/" + name for name in launch.get("files", {})), *([launch["room"]] if launch.get("files") else [])]:
+        try:
+            (os.rmdir if path == launch["room"] else os.unlink)(path)
+        except OSError:
+            pass
 
 
 def watch(launch: Json) -> None:
@@ -148,6 +169,7 @@ def watch(launch: Json) -> None:
     left = leftovers(launch["key"])
     for other in left:
         kill(other, signal.SIGKILL)
+    drop_secrets(launch)
     finish(exit_code(), None if exit_code() is not None else signal.SIGKILL, asked, launch, since, peak, over, len(left), full)
 
 

@@ -140,6 +140,20 @@ shell=bash; command -v bash > /dev/null || shell=sh
 exec "$shell" "$1/script"
 """
 
+# A file that has no name any more: a process of the job's own holds it, so that nothing but the end of the job, however it comes, has to remove
+# it. By any shell; the holder hears no polite signal, since the job may need its secret to end well, and goes when the job is gone.
+_KEEP = r"""
+muster_room=/dev/shm; [ -w "$muster_room" ] || muster_room=${TMPDIR:-/tmp}
+muster_keep() {
+    muster_new=$(umask 077; mktemp "$muster_room/.muster.XXXXXXXX") || { echo "muster: no room for the secret $1 in $muster_room"; exit 125; }
+    { printf '%s' "$2" > "$muster_new" && chmod 400 "$muster_new" && exec 9< "$muster_new"; } || exit 125
+    rm -f "$muster_new"
+    (trap '' TERM INT HUP QUIT USR1 USR2; while kill -0 $$ 2> /dev/null; do sleep 2; done) <&9 9<&- > /dev/null 2>&1 &
+    exec 9<&-
+    export "$1_FILE=/proc/$!/fd/0"
+}
+"""
+
 
 def batch_script(launch: Launch, folder: str, sent: str = "", images: Images = NONE) -> str:
     """`sent` is another for each submission. Raises Rejected for what no shell can hold."""
@@ -148,13 +162,23 @@ def batch_script(launch: Launch, folder: str, sent: str = "", images: Images = N
         sent=shlex.quote(sent), folder=shlex.quote(folder),
         limit=f"{launch.time_limit:g}" if launch.time_limit else "", grace=f"{max(launch.grace, 0):g}",
         nodes=nodes, memory=launch.memory, **_warning(str(launch.native.get("signal", ""))),
-        variables=_base64(exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"}) + _for_srun(launch)),
+        variables=_base64(exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"}) + _for_srun(launch) + kept(launch.files)),
         script=_base64(launch.script), rank=_RANK_TEXT, node=_base64(image_head(launch, images) + NODE) if launch.image else "",
         examples=_EXAMPLES.format(data=_lines(_packed(launch.examples))) if launch.examples else "")
     text = head + _TAIL.replace("#IMAGE\n", image_head(launch, images) + PYXIS if launch.image else "")
     if len(text) > _LARGEST:
         raise Rejected(f"Script and variables take {len(text) >> 10:,} KiB together; Slurm takes at most {_LARGEST >> 10:,} KiB.", "run")
     return text
+
+
+def kept(files: Mapping[str, str]) -> str:
+    """The files of its secrets, as the shell before the job's makes them on each node. Raises Rejected."""
+    lines = []
+    for name, value in files.items():
+        if not _NAME.fullmatch(name) or "\0" in value:
+            raise Rejected(f"{name[:80]!r} is no name of a file, or its secret holds a NUL, which no shell can.", "secret_files")
+        lines.append(f"muster_keep {name} {shlex.quote(value)}\n")
+    return f"{_KEEP}{''.join(lines)}unset -f muster_keep\nunset muster_room muster_new\n" if lines else ""
 
 
 def _for_srun(launch: Launch) -> str:

@@ -9,6 +9,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -47,6 +48,43 @@ def test_a_job_runs_to_its_end_and_its_output_is_kept(stage):
     assert (seen.state, seen.reason, seen.exit_code) == (State.SUCCEEDED, Reason.COMPLETED, 0)
     assert log == "hello\nsorry\nä b\n".encode()
     assert before - second < seen.started_at <= seen.finished_at < datetime.now(UTC) + second
+
+
+SECRET = "s3cr3t of $HOME `id` 'and' \"more\"\\n\nsecond line ä"
+
+
+def told_file(stage, key: str) -> Path:
+    """Where the job said that its secret lies."""
+    stage.logged(key, b"at ")
+    return Path(stage.log(key).decode().partition("at ")[2].split("\n")[0])
+
+
+def test_a_secret_as_a_file_is_there_whole_and_for_the_jobs_user_alone(stage):
+    seen, log = stage.run('cat "$KEY_FILE"; echo; cat "$KEY_FILE" > /dev/null; stat -L -c "%a %u" "$KEY_FILE"; id -u; env | grep -c s3cr3t; true',
+                          files={"KEY": SECRET, "OTHER": "another"})
+    assert log.decode().startswith(f"{SECRET}\n") and seen.reason == Reason.COMPLETED, log
+    mode, owner, user, count = log.decode().removeprefix(SECRET).split()
+    assert (mode, owner, count) == ("400", user, "0") or ("kubernetes" in stage.backend.name and (mode, count) == ("440", "0"))
+
+
+@pytest.mark.parametrize("script", ["sleep 0.5", "trap '' TERM; sleep 60 & while true; do sleep 0.1; done"])
+def test_the_file_of_a_secret_goes_with_the_job_however_it_ends(stage, script):
+    key = stage.submit(f'echo "at $KEY_FILE"; {script}', files={"KEY": SECRET}).key
+    path = told_file(stage, key)
+    if "trap" in script:
+        stage.backend.cancel(key, 0.5)
+    seen = stage.ended(key)
+    assert "trap" in script or "left behind" not in seen.evidence        # one that is killed may be starting another `sleep`
+    stage.wait_for(lambda: not path.exists(), 10)
+    assert not [one for one in Path("/dev/shm").iterdir() if key in one.name or one.name.startswith(".muster.")]
+
+
+def test_the_file_of_a_secret_is_there_until_the_job_has_ended_politely(stage):
+    key = stage.submit('trap \'cat "$KEY_FILE"; exit 0\' TERM; echo "at $KEY_FILE"; while true; do sleep 0.05; done', files={"KEY": SECRET}).key
+    told_file(stage, key)
+    stage.backend.cancel(key, 20)
+    stage.ended(key, 10)
+    assert SECRET in stage.log(key).decode()
 
 
 def test_the_environment_of_the_portal_stays_with_the_portal(stage, monkeypatch):
