@@ -95,3 +95,44 @@ def story(db) -> Story:
     from tests.story import tell  # models: only once Django is ready
 
     return tell()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_blocker) -> Iterator[None]:
+    """A database also where nobody asks for one but by `told`, which pytest-django does not count."""
+    from django.db import connection
+    from django.test.utils import setup_databases, teardown_databases
+
+    with django_db_blocker.unblock():
+        is_there = "django_migrations" in connection.introspection.table_names()
+        made = [] if is_there else setup_databases(verbosity=0, interactive=False, aliases={"default"}, serialized_aliases=set())
+    yield
+    with django_db_blocker.unblock():
+        teardown_databases(made, verbosity=0)
+
+
+@pytest.fixture(scope="module")
+def told(django_db_setup, django_db_blocker) -> Iterator[Story]:
+    """The story for all tests of a module whose tables have hundreds of rows; undone at its end."""
+    from django.db import transaction
+
+    from tests.story import tell
+
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield tell()
+        transaction.set_rollback(True)
+
+
+@pytest.fixture
+def undone(told: Story) -> Iterator[None]:
+    """What a test changes is as it was for the next."""
+    from django.db import connection, transaction
+
+    from workspaces.own_roles import forget
+
+    with transaction.atomic():
+        yield
+        if not connection.needs_rollback:
+            connection.check_constraints()      # as at a commit
+        transaction.set_rollback(True)
+    forget()        # what this process knew of roles that are undone

@@ -19,7 +19,8 @@ from portal.core.models import Event
 from tests.jobs.clusters.conftest import Drainable
 from tests.test_permission_matrix import API, PAGES
 from tests.test_role_matrix import TABLE, WRITING_PAGES, Stage
-from tests.test_role_matrix import stage as stage  # noqa: PLC0414  a fixture
+from tests.test_role_matrix import built as built  # noqa: PLC0414  fixtures
+from tests.test_role_matrix import stage as stage  # noqa: PLC0414
 from workspaces.models import Organization, Provider, User
 from workspaces.tenancy.scope import org_scope, platform_scope
 

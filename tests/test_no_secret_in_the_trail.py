@@ -17,7 +17,8 @@ from portal.core.models import Event
 from tests.portal.core.audit.conftest import seal
 from tests.story import PASSWORD
 from tests.test_every_change_is_a_fact import BEFORE, Able
-from tests.test_role_matrix import stage as stage  # noqa: PLC0414  a fixture
+from tests.test_role_matrix import built as built  # noqa: PLC0414  fixtures
+from tests.test_role_matrix import stage as stage  # noqa: PLC0414
 
 CANARY = "canary-7f3a"
 

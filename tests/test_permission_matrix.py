@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.urls import URLPattern, get_resolver
 
 from clusters.models import Node
@@ -79,32 +80,44 @@ def test_every_method_of_a_rest_view_names_what_it_needs(name, view):
     assert {m.upper() for m in ("get", "post", "put", "patch", "delete") if hasattr(view, m)} == set(view.permissions), name
 
 
-@pytest.fixture
-def stage(story):
+@pytest.fixture(scope="module")
+def built(told):
     """A job of Ada's in Vision; #1 of Atlas."""
     ensure_first_cluster()
-    ada = story.actor(story.ada)
-    with org_scope(story.atlas.id):
-        services.submit_job(actor=ada, team=story.vision, spec=parse_mapping({"run": "true", "name": "first"}))
-    return story
+    ada = told.actor(told.ada)
+    with org_scope(told.atlas.id):
+        services.submit_job(actor=ada, team=told.vision, spec=parse_mapping({"run": "true", "name": "first"}))
+    return told
+
+
+@pytest.fixture
+def stage(built, undone):
+    return built
+
+
+@pytest.fixture(scope="module")
+def tokens(built):
+    """What the programs of the table come with; Ada's narrow one has next to no scope."""
+    people = {"ada": (built.ada, None), "ben": (built.ben, None), "cyd": (built.cyd, None), "dot": (built.dot, built.atlas)}
+    return {name: built.token(*who) for name, who in people.items()} | {"narrow": built.token(built.ada, scopes=("agent:write",))}
 
 
 CASES = [(name, path, verb) for name, path, view in API for verb in sorted(view.permissions) if issubclass(view, OrgView)]
 
 
 @pytest.mark.parametrize(("name", "path", "verb"), CASES)
-def test_rest_nobody_gets_401_strangers_404_and_who_may_is_never_refused(stage, name, path, verb):
+def test_rest_nobody_gets_401_strangers_404_and_who_may_is_never_refused(stage, tokens, name, path, verb):
     needed = next(v for n, _, v in API if n == name).permissions[verb]
-    narrow_token = stage.api(stage.ada, scopes=("agent:write",))
+    api = {name: Client(headers={"Authorization": f"Bearer {token}"}) for name, token in tokens.items()}
     assert _call(stage.client(), verb, path) == 401
-    assert _call(stage.api(stage.cyd), verb, path) == 404
-    ben = _call(stage.api(stage.ben), verb, path)
+    assert _call(api["cyd"], verb, path) == 404
+    ben = _call(api["ben"], verb, path)
     assert ben == 403 or needed is None or needed in ORG_GRANTS["member"]
-    narrow = _call(narrow_token, verb, path)
+    narrow = _call(api["narrow"], verb, path)
     assert narrow == 403 or needed is None
     assert narrow >= 400 or (verb, name) in _HARMLESS, f"a token without scope did {verb} {path}"
-    assert _call(stage.api(stage.dot, stage.atlas), verb, path) not in (401, 403)
-    assert (_call(stage.api(stage.ada), verb, path) in (401, 403)) == (needed in OPERATORS)
+    assert _call(api["dot"], verb, path) not in (401, 403)
+    assert (_call(api["ada"], verb, path) in (401, 403)) == (needed in OPERATORS)
 
 
 _HARMLESS = {("GET", "api-jobs"), ("GET", "api-secrets"), ("POST", "api-jobs-validate")}  # an empty list, and checking one's own text

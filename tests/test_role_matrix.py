@@ -237,9 +237,12 @@ class Stage:
     people: dict[str, User]
     token_id: str = ""
     invitation_id: str = ""
+    tokens: dict[str, str] = field(default_factory=dict)    # of everybody, with all scopes
 
     def api(self, name: str, *scopes: str) -> Client:
-        return self.story.api(self.people[name], self.story.atlas, scopes=scopes or ("all",))
+        if scopes:
+            return self.story.api(self.people[name], self.story.atlas, scopes=scopes)
+        return Client(headers={"Authorization": f"Bearer {self.tokens[name]}"})
 
     def address(self, path: str) -> str:
         path = path.replace("00000000-0000-7000-8000-000000000000", self.token_id).replace("/n1", "/n0")
@@ -248,8 +251,10 @@ class Stage:
         return path.replace(FORWARD, PLATFORM_FORWARD) if "/v1/audit/" in path else path
 
 
-@pytest.fixture
-def stage(story) -> Stage:
+@pytest.fixture(scope="module")
+def built(told) -> Stage:
+    """Made once: there are hundreds of rows, and making it takes longer than asking."""
+    story = told
     people = {name: getattr(story, name) for name in ("ada", "ben", "dot")}
     with org_scope(story.atlas.id):
         ada = story.actor(story.ada)
@@ -283,7 +288,13 @@ def stage(story) -> Stage:
         ScimToken.objects.create(provider=corp, digest="0", hint="mst_0000")
         made = services.create_token(actor=ben, org=story.atlas, name="bens", scopes=["all"])
         create_application(actor=story.actor(story.dot, story.atlas), client_id="grafana", name="", addresses=["https://grafana.example/login"])
-    return Stage(story, people, str(made.row.id), str(invited.row.id))
+    tokens = {name: story.token(person, story.atlas) for name, person in people.items()}
+    return Stage(story, people, str(made.row.id), str(invited.row.id), tokens)
+
+
+@pytest.fixture
+def stage(built, undone) -> Stage:
+    return built
 
 
 def tried(client: Client, verb: str, path: str, body: dict[str, Any]) -> int:
