@@ -5,22 +5,24 @@ from __future__ import annotations
 from uuid import UUID
 
 from jobs.selectors import find_job
-from workspaces.access.people import FINDERS, About
+from workspaces.access.people import FINDERS, About, Needs
 from workspaces.actors import Actor
 from workspaces.models import Organization
 from workspaces.permissions import Permission
 
-_ACTS = frozenset({Permission.JOBS_CANCEL, Permission.JOBS_EXEC})
+_ACTS = {Permission.JOBS_CANCEL: (Permission.JOBS_ADMIN,), Permission.JOBS_EXEC: (Permission.JOBS_ADMIN, Permission.JOBS_EXEC)}
 
 
 def job_named(actor: Actor, org: Organization, name: str) -> About:
     """Raises NotFound for a job that the actor does not see."""
     job = find_job(actor, name)
 
-    def needs(permission: Permission, user_id: UUID | None) -> tuple[Permission, str]:
+    def needs(permission: Permission, user_id: UUID | None) -> Needs:
         if permission not in _ACTS or user_id == job.owner_id:
-            return permission, ""
-        return Permission.JOBS_ADMIN, f"#{job.number} belongs to {job.owner.email}: acting on another's job takes {Permission.JOBS_ADMIN}."
+            return (permission,), ""
+        if permission == Permission.JOBS_EXEC:
+            return _ACTS[permission], f"#{job.number} belongs to {job.owner.email}: running something in it takes jobs:admin and jobs:exec."
+        return _ACTS[permission], f"#{job.number} belongs to {job.owner.email}: acting on another's job takes {Permission.JOBS_ADMIN}."
 
     return About(job.team, f"#{job.number} {job.name}", f"/{org.slug}/jobs/{job.number}", needs)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from uuid import UUID
 
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Max, Min
 
 from jobs import announce
 from jobs.models import Attempt, Dependency, Job
@@ -20,13 +20,10 @@ _FIELDS = ("state", "state_at", "reason", "evidence", "exit_code", "node", "node
 Doomed = list[tuple[UUID, str]]
 
 
-def refresh_jobs(jobs: Iterable[UUID], changed: Sequence[Attempt] = (), locked: Iterable[Job] = ()) -> Doomed:
+def refresh_jobs(jobs: Iterable[UUID], changed: Sequence[Attempt] = ()) -> Doomed:
     """Bring the derived columns of these jobs up to date; the attempts to cancel because what they waited for failed. `changed`:
-    attempts of theirs that the caller has locked and written as they stand here, which need no reading; `locked`: the same of the jobs."""
-    known = {job.id: job for job in locked}
-    unknown_jobs = [pk for pk in jobs if pk not in known]
-    rows = list(Job.objects.select_for_update().filter(id__in=unknown_jobs).order_by("id")) if unknown_jobs else []
-    rows = sorted([*rows, *known.values()], key=lambda job: job.id)
+    attempts of theirs that the caller has locked and written as they stand here, which need no reading."""
+    rows = list(Job.objects.select_for_update().filter(id__in=list(jobs)).order_by("id"))
     before = {job.id: State(job.state) for job in rows}
     single = [job for job in rows if job.array_size is None]
     current = {attempt.job_id: attempt for attempt in changed if attempt.is_current}
@@ -86,16 +83,20 @@ def _free_dependents(ended: Sequence[Job]) -> Doomed:
     waiting = set(Dependency.objects.filter(needs__in=ended).values_list("job_id", flat=True))
     if not waiting:
         return []
-    doomed: Doomed = []
     verdicts = verdict_of(Job.objects.filter(id__in=waiting, state=State.QUEUED))
-    for job, (is_ready, failed) in verdicts.items():
-        if failed:
-            why = f"#{failed.number} {failed.name} ended {State(failed.state).word}."
-            doomed += [(pk, why) for pk in _queued(job).values_list("id", flat=True)]
-        elif is_ready and not job.is_held:
-            _queued(job).filter(due_at=None).update(due_at=clock.now(), queued_at=clock.now())
-            hint("jobs.dispatch")
-    return doomed
+    why = {job.id: f"#{failed.number} {failed.name} ended {State(failed.state).word}." for job, (_, failed) in verdicts.items() if failed}
+    ready = {job.id for job, (is_ready, failed) in verdicts.items() if is_ready and not failed and not job.is_held}
+    locked = _locked_queued(why.keys() | ready)
+    if ready:
+        Attempt.objects.filter(job__in=ready, state=State.QUEUED, due_at=None).update(due_at=clock.now(), queued_at=clock.now())
+        hint("jobs.dispatch")
+    return [(pk, why[job_id]) for pk, job_id in locked if job_id in why]
+
+
+def _locked_queued(jobs: Collection[UUID]) -> list[tuple[UUID, UUID]]:
+    """Attempts of these jobs that wait, locked in the order of ids, as everybody does: two whose ends free the same jobs do not wait in a ring."""
+    rows = Attempt.objects.select_for_update().filter(job__in=jobs, state=State.QUEUED).order_by("id")
+    return list(rows.values_list("id", "job_id")) if jobs else []
 
 
 def verdict_of(jobs: Iterable[Job]) -> dict[Job, tuple[bool, Job | None]]:
@@ -117,7 +118,3 @@ def _judge(needs: Sequence[Dependency]) -> tuple[bool, Job | None]:
 def is_met(condition: str, state: State) -> bool:
     """Whether an end is the one that was waited for."""
     return {"any": True, "failed": state == State.FAILED}.get(condition, state == State.SUCCEEDED)
-
-
-def _queued(job: Job):  # type: ignore[no-untyped-def]  # a queryset
-    return Attempt.objects.filter(Q(job=job), state=State.QUEUED)

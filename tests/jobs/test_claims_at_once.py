@@ -101,6 +101,40 @@ def test_the_end_of_a_task_that_meets_a_claim_of_the_same_array_half_way_does_no
     assert Quota.objects.get(scope="org", resource="jobs").used == 3
 
 
+@pytest.mark.django_db(transaction=True)
+def test_an_end_that_frees_jobs_meets_a_cancel_of_them_without_waiting_in_a_ring(transactional_db, monkeypatch):
+    from tests.story import tell
+
+    story, cluster = tell(), cluster_with()
+    first = submit(story)
+    waiting = [submit(story, after=[first.number]) for _ in range(3)]
+    [ending] = claim_due(cluster.id).attempts
+    freed, go_on = threading.Event(), threading.Event()
+    judged, said = derive.verdict_of, derive.hint
+
+    def slowly(name):
+        if threading.current_thread() is watcher and not freed.is_set():
+            freed.set()
+            go_on.wait(10)
+        said(name)
+
+    monkeypatch.setattr(derive, "verdict_of", lambda jobs: dict(sorted(judged(jobs).items(), key=lambda pair: pair[0].id, reverse=True)))
+    monkeypatch.setattr(derive, "hint", slowly)
+    watcher = _thread(lambda: transition([Change(ending.id, State.SUCCEEDED, "test", Reason.COMPLETED)]))
+    watcher.start()
+    assert freed.wait(10)
+    theirs = list(Attempt.objects.filter(job__in=waiting).values_list("id", flat=True))
+    person = _thread(lambda: transition([Change(pk, State.CANCELED, "test", Reason.CANCELED) for pk in theirs]))
+    person.start()
+    person.join(0.5)
+    go_on.set()
+    watcher.join(30)
+    person.join(30)
+    assert (watcher.failed, person.failed) == (None, None)
+    assert set(Attempt.objects.filter(id__in=theirs).values_list("state", flat=True)) == {State.CANCELED}
+    assert Attempt.objects.get(id=ending.id).state == State.SUCCEEDED
+
+
 class _Thread(threading.Thread):
     """Remembers what was raised in it, and closes its connection."""
 

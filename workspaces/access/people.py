@@ -15,16 +15,18 @@ from workspaces.models import Membership, Organization, Team, TeamMembership, Us
 from workspaces.own_roles import own_roles
 from workspaces.permissions import Permission
 
+Needs = tuple[tuple[Permission, ...], str]
+
 
 @dataclass(frozen=True)
 class About:
-    """A thing that a question is about: where it is, and which permission an act on it takes of a given person, with the reason if
-    that is another one ("#17 is Ben's")."""
+    """A thing that a question is about: where it is, and which permissions an act on it takes of a given person (all of them), with the
+    reason if these are others ("#17 is Ben's")."""
 
     team: Team
     title: str
     address: str
-    needs: Callable[[Permission, UUID | None], tuple[Permission, str]]
+    needs: Callable[[Permission, UUID | None], Needs]
 
 
 # How a thing is found by what people call it: raises NotFound for what the asking actor does not see. Parts above add theirs.
@@ -47,15 +49,15 @@ def explain(actor: Actor, permission: Permission, team: Team | None = None) -> E
 def explain_person(*, asker: Actor, org: Organization, email: str, permission: Permission, team: Team | None = None,
                    about: About | None = None) -> Explanation:
     """Why that person may or may not, whatever they come with. About oneself anybody may ask; about others who may see members. Of
-    who is no member nothing is said but that. Raises NotPermitted."""
+    who is no member nothing is said but that. Of several permissions the one that stands in the way is explained. Raises NotPermitted."""
     email = email.strip().lower()
     if email != asker.email.lower():
         authorize(asker, Permission.MEMBERS_READ)
     user = User.objects.filter(email=email).first()
-    team, rule = (about.team if about else team), ""
-    if about:
-        permission, rule = about.needs(permission, user.id if user else None)
-    return explained(_case(org, user, email, permission, team, rule))
+    team = about.team if about else team
+    needed, rule = about.needs(permission, user.id if user else None) if about else ((permission,), "")
+    found = [explained(_case(org, user, email, one, team, rule)) for one in needed]
+    return next((one for one in found if not one.allowed), found[-1])
 
 
 def permission_named(text: str) -> Permission:

@@ -6,6 +6,7 @@ import pytest
 
 from jobs import services as job_services
 from jobs.clusters import ensure_first_cluster
+from jobs.services.change import authorize_change
 from jobs.spec import parse_mapping
 from portal.core import clock
 from portal.core.errors import NotFound, NotPermitted
@@ -14,6 +15,7 @@ from workspaces.access.people import about_named, explain_person
 from workspaces.access.words import sentences
 from workspaces.actors import authorize
 from workspaces.models import Membership, Provider, TeamMembership, User
+from workspaces.permissions import TEAM_GRANTS
 from workspaces.permissions import Permission as P
 from workspaces.tenancy.scope import org_scope
 
@@ -80,6 +82,35 @@ def test_about_a_job_of_somebody_else_it_says_why_acting_takes_more(story, atlas
     assert sentences(found)[0] == f"#{job.number} belongs to {story.ada.email}: acting on another's job takes jobs:admin."
     assert asked(story, story.ada, story.ben.email, P.JOBS_READ, about=about).allowed
     assert asked(story, story.ada, story.ada.email, P.JOBS_CANCEL, about=about).case.permission == P.JOBS_CANCEL
+
+
+@pytest.mark.parametrize("act", [P.JOBS_EXEC, P.JOBS_CANCEL, P.JOBS_READ])
+@pytest.mark.parametrize("role", sorted([*TEAM_GRANTS, "runner", "keeper", "both"]))
+def test_about_anothers_job_the_answer_is_what_the_act_itself_decides(story, atlas, role, act):
+    ada = story.actor(story.ada)
+    for slug, given in {"runner": ["jobs:exec", "jobs:read"], "keeper": ["jobs:admin", "jobs:read"], "both": ["jobs:admin", "jobs:exec"]}.items():
+        services.make_role(actor=ada, org=atlas, kind="team", slug=slug, name=slug, permissions=given)
+    job = job_services.submit_job(actor=ada, team=story.vision, spec=parse_mapping({"run": "true"}))
+    services.change_team_member(actor=ada, team=story.vision, email=story.ben.email, role=role)
+    about, ben = about_named(ada, atlas, f"job:{job.number}"), story.actor(story.ben)
+    found = asked(story, story.ada, story.ben.email, act, about=about)
+    assert found.allowed == decided(ben, job, act)
+    if not found.allowed:
+        assert not ben.may(found.case.permission, story.vision.id)
+
+
+def decided(actor, job, act):
+    """By the doors of the act."""
+    try:
+        if act == P.JOBS_EXEC:
+            authorize(actor, act, job.team_id)
+        if act == P.JOBS_READ:
+            authorize(actor, act, job.team_id)
+        else:
+            authorize_change(actor, job, act)
+    except NotPermitted:
+        return False
+    return True
 
 
 def test_a_job_that_one_does_not_see_is_not_there_to_be_asked_about(story, atlas):
