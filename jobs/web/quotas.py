@@ -22,6 +22,7 @@ from workspaces import services
 from workspaces.models import Team
 from workspaces.permissions import Permission as P
 from workspaces.quota_asks import requests_for
+from workspaces.quota_mails import tell_asker
 from workspaces.services import Wanted
 from workspaces.services.quota_setting import KEEP
 from workspaces.web.doors import action, page
@@ -64,8 +65,11 @@ def decide(request: Any, ask: UUID) -> HttpResponse:
     """Approve, decline, or withdraw one's own."""
     do, word = request.POST.get("do", ""), request.POST.get("word", "")
     done = {"approve": _("Approved: the limit is raised."), "decline": _("Declined."), "withdraw": _("Withdrawn.")}.get(do, "")
-    return action(request, f"/{request.org.slug}/quotas", done, lambda: services.decide_request(
-        actor=request.actor, org=request.org, request_id=ask, do=do, word=word))
+
+    def decided() -> None:
+        tell_asker(services.decide_request(actor=request.actor, org=request.org, request_id=ask, do=do, word=word), request.org)
+
+    return action(request, f"/{request.org.slug}/quotas", done, decided)
 
 
 def _asked(resource: str, text: str) -> float:

@@ -17,6 +17,7 @@ from workspaces.gpu_hours import used_now, with_hours
 from workspaces.models import Quota
 from workspaces.permissions import Permission as P
 from workspaces.quota_asks import request_row, requests_for
+from workspaces.quota_mails import tell_asker
 from workspaces.quotas import GPU_HOURS
 
 
@@ -130,4 +131,6 @@ class QuotaRequestView(OrgView):
     @extend_schema(operation_id="orgs_quotas_requests_decide", request=DecideQuotaSerializer, responses=QuotaRequestSerializer)
     def post(self, request: Request, ask: UUID) -> Response:
         """Approve (which sets the limit), decline, or withdraw what one asked oneself."""
-        return Response(request_row(services.decide_request(actor=self.actor, org=self.org, request_id=ask, **read(DecideQuotaSerializer, request))))
+        row = services.decide_request(actor=self.actor, org=self.org, request_id=ask, **read(DecideQuotaSerializer, request))
+        tell_asker(row, self.org)
+        return Response(request_row(row))

@@ -21,6 +21,7 @@ from workspaces.models import AccessToken, GroupRule, Identity, Membership, Orga
 from workspaces.permissions import OrgRole
 from workspaces.planning import Change, Clash, Known, Newcomer, Person, Plan, Rule, Seat, World, plan
 from workspaces.services.quota_ends import end_guarantees
+from workspaces.services.renaming import follow_names
 from workspaces.services.tokens import revoke_vouched
 from workspaces.services.told import facts_of
 from workspaces.tenancy.scope import platform_scope
@@ -55,6 +56,7 @@ def admit(provider: Provider, person: Person) -> User:
         raise NotPermitted(f"{provider.name} knows you, but none of your groups there gives you access here. Ask an administrator.")
     if found.user.is_operator and provider.org_id:
         raise NotPermitted("An operator's account is not opened by an organization's own directory. Use your password.")
+    follow_names(provider, [person], actor=_name(provider))
     if found.seen_at < clock.now() - timedelta(days=1):
         Identity.objects.filter(id=found.id).update(seen_at=clock.now())
     return found.user
@@ -67,11 +69,15 @@ def sync_people(provider: Provider, people: Sequence[Person], *, actor: str = ""
     all, so that the next run goes on where this one was killed."""
     made = plan_of(provider, people, is_whole=True, links=links)
     objection = made.objection(accepted)
-    if is_dry or objection or made.is_empty:
-        return Synced(made, objection, is_done=not (is_dry or objection))
+    if is_dry or objection:
+        return Synced(made, objection)
+    if made.is_empty:
+        follow_names(provider, people, actor=actor or _name(provider))
+        return Synced(made, is_done=True)
     named = {person.subject: person for person in people}
     for subjects in _steps(_subjects_in(provider, made)):
         _in_one_step(provider, [named[s] for s in subjects if s in named], subjects, actor=actor or _name(provider), links=links or {})
+    follow_names(provider, people, actor=actor or _name(provider))
     return Synced(made, is_done=True)
 
 
@@ -80,7 +86,9 @@ def tell_people(provider: Provider, people: Sequence[Person], gone: Sequence[str
     said, so no threshold is asked."""
     subjects = [*(person.subject for person in people), *gone]
     made = plan(rules_of(provider), people, world_of(provider, people, subjects))
-    return made if made.is_empty else _in_one_step(provider, people, subjects, actor=actor or _name(provider), links={})
+    told = made if made.is_empty else _in_one_step(provider, people, subjects, actor=actor or _name(provider), links={})
+    follow_names(provider, people, actor=actor or _name(provider))
+    return told
 
 
 def plan_of(provider: Provider, people: Sequence[Person], *, is_whole: bool = False, links: Mapping[str, UUID] | None = None) -> Plan:

@@ -20,7 +20,7 @@ from workspaces.people_file import Fault, Person, read_people
 from workspaces.permissions import OrgRole, Permission
 from workspaces.services.consent import somebodys
 from workspaces.services.giving import check_org_role, check_team_role
-from workspaces.services.invitations import NOBODY, Invited, invite, renew_invitation, revoke_invitation, widen_invitation
+from workspaces.services.invitations import NOBODY, Guest, Invited, invite_many, renew_invitation, revoke_invitation, widen_invitation
 from workspaces.services.naming import alone_in
 from workspaces.services.orgs import add_member, add_team_member
 
@@ -68,8 +68,12 @@ def import_people(*, actor: Actor, org: Organization, text: str, is_dry: bool, a
 
 
 def _do(actor: Actor, org: Organization, report: Report) -> None:
+    fresh = [step for step in report.steps if step.kind == INVITED and step.invitation is None]
+    report.made += invite_many(actor=actor, org=org, guests=[
+        Guest(step.person.email, step.person.name, step.person.role or OrgRole.MEMBER, step.teams) for step in fresh])
     for step in report.steps:
-        _DO[step.kind](actor, org, step, report)
+        if step.kind != INVITED or step.invitation is not None:
+            _DO[step.kind](actor, org, step, report)
     report.is_done = True
     counts = {kind: n for kind, n in report.counts.items() if n}
     if set(counts) - {UNCHANGED}:
@@ -77,10 +81,8 @@ def _do(actor: Actor, org: Organization, report: Report) -> None:
 
 
 def _invite(actor: Actor, org: Organization, step: Step, report: Report) -> None:
-    person = step.person
-    if step.invitation is None:
-        report.made.append(invite(actor=actor, org=org, email=person.email, name=person.name, role=person.role or OrgRole.MEMBER, teams=step.teams))
-        return
+    """Once more, whose invitation has expired."""
+    assert step.invitation is not None
     report.made.append(renew_invitation(actor=actor, invitation_id=step.invitation))
     _widen(actor, step)
 

@@ -167,3 +167,40 @@ def test_an_installations_directory_switches_off_who_vanishes_and_spares_the_las
 def members_of(provider) -> int:
     with platform_scope("test"):
         return Membership.objects.filter(provider=provider).count()
+
+
+def _renamed(provider) -> str:
+    admit(provider, person(1))
+    sync_people(provider, [Person("uuid-00001", "p1@corp.example", "Dr. Person  1", "p1", frozenset({STAFF}))])
+    return User.objects.get(email="p1@corp.example").name
+
+
+def test_a_display_name_follows_the_directory_with_a_fact_and_only_once(story, provider):
+    assert _renamed(provider) == "Dr. Person 1"
+    [told] = Event.objects.filter(kind="person.renamed")
+    assert (told.org_id, told.data["before"], told.data["after"]) == (story.atlas.id, {"name": "Person 1"}, {"name": "Dr. Person 1"})
+    admit(provider, Person("uuid-00001", "p1@corp.example", "Dr. Person 1", "p1", frozenset({STAFF})))
+    admit(provider, Person("uuid-00001", "p1@corp.example", "", "p1", frozenset({STAFF})))
+    assert Event.objects.filter(kind="person.renamed").count() == 1
+
+
+@pytest.mark.parametrize("bond", ["a password", "another organization"])
+def test_an_organizations_directory_renames_nobody_who_is_more_than_its_own(story, provider, bond):
+    user = admit(provider, person(1))
+    if bond == "a password":
+        user.set_password("a long password of theirs")
+        user.save()
+    else:
+        with platform_scope("test"):
+            Membership.objects.create(org=story.borealis, user=user, role="member")
+    assert _renamed(provider) == "Person 1"
+    Provider.objects.filter(id=provider.id).update(org=None)
+    provider.refresh_from_db()
+    assert _renamed(provider) == "Dr. Person 1", "an operator's directory is another matter"
+
+
+def test_a_dry_run_and_one_that_was_stopped_rename_nobody(story, provider):
+    sync_people(provider, [person(n) for n in range(20)])
+    other = Person("uuid-00001", "p1@corp.example", "Mallory", "p1", frozenset({STAFF}))
+    sync_people(provider, [other, *(person(n) for n in range(20) if n != 1)], is_dry=True)
+    assert sync_people(provider, [other]).objection and not User.objects.filter(name="Mallory").exists()

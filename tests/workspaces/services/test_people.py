@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from django.core import mail
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from portal.core.errors import InvalidInput, NotPermitted, TooLarge
 from portal.core.models import Event
@@ -88,6 +90,17 @@ def test_who_is_new_is_invited_and_who_is_a_member_joins_the_teams(story):
     with platform_scope("test"):
         row = Invitation.objects.get()
     assert (row.email, row.name, row.role, len(row.teams)) == ("ina@else.example", "Ina Müller", "member", 2)
+
+
+def test_five_hundred_are_invited_in_a_few_statements_each_with_their_fact(story):
+    text = "email,team\n" + "\n".join(f"p{n}@else.example,vision" for n in range(500))
+    before = Event.objects.count()
+    with CaptureQueriesContext(connection) as asked:
+        report = imported(story, text)
+    assert report.counts["invited"] == 500 and len({one.url for one in report.made}) == 500
+    assert Event.objects.count() - before == 501 and len(asked) < 60
+    with platform_scope("test"):
+        assert Invitation.objects.filter(teams__0__role="member").count() == 500
 
 
 def test_twice_is_once(story):

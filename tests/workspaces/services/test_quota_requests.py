@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.core import mail
 
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
@@ -104,3 +105,27 @@ def test_the_page_asks_and_decides_and_members_see_their_own_only(limited):
     assert "big model" in shown and "Approve" in shown
     limited.client(limited.ada).post(f"/atlas/quotas/requests/{row.id}", {"do": "approve", "word": "go on"})
     assert _limit(limited) == 8
+
+
+@pytest.mark.parametrize("by", ["the page", "the API"])
+@pytest.mark.parametrize(("do", "told"), [("approve", "approved"), ("decline", "declined"), ("withdraw", "")])
+def test_the_asker_is_told_by_mail_what_was_decided(limited, settings, by, do, told):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    row, decider = _ask(limited, limited.ben), limited.ben if do == "withdraw" else limited.ada
+    if by == "the page":
+        limited.client(decider).post(f"/atlas/quotas/requests/{row.id}", {"do": do, "word": "until Friday"})
+    else:
+        path = f"/api/v1/orgs/atlas/quotas/requests/{row.id}"
+        assert limited.api(decider).post(path, {"do": do, "word": "until Friday"}, content_type="application/json").status_code == 200
+    assert [sent.to for sent in mail.outbox] == ([[limited.ben.email]] if told else [])
+    for sent in mail.outbox:
+        assert sent.subject == f"Your request for gpu in Atlas was {told}" and f"ada@atlas.example {told}" in sent.body
+        assert "until Friday" in sent.body and "gpu: 6 GPUs (team vision)" in sent.body and "/atlas/quotas" in sent.body
+
+
+def test_a_decision_counts_though_no_mail_went_out(limited, settings, monkeypatch):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    monkeypatch.setattr("workspaces.quota_mails.send_mail", lambda *_: (_ for _ in ()).throw(OSError("away")))
+    row = _ask(limited, limited.ben)
+    limited.client(limited.ada).post(f"/atlas/quotas/requests/{row.id}", {"do": "approve"})
+    assert _limit(limited) == 6
