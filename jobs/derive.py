@@ -20,10 +20,13 @@ _FIELDS = ("state", "state_at", "reason", "evidence", "exit_code", "node", "node
 Doomed = list[tuple[UUID, str]]
 
 
-def refresh_jobs(jobs: Iterable[UUID], changed: Sequence[Attempt] = ()) -> Doomed:
+def refresh_jobs(jobs: Iterable[UUID], changed: Sequence[Attempt] = (), locked: Iterable[Job] = ()) -> Doomed:
     """Bring the derived columns of these jobs up to date; the attempts to cancel because what they waited for failed. `changed`:
-    attempts of theirs that the caller has locked and written as they stand here, which need no reading."""
-    rows = list(Job.objects.select_for_update().filter(id__in=list(jobs)).order_by("id"))
+    attempts of theirs that the caller has locked and written as they stand here, which need no reading; `locked`: the same of the jobs."""
+    known = {job.id: job for job in locked}
+    unknown_jobs = [pk for pk in jobs if pk not in known]
+    rows = list(Job.objects.select_for_update().filter(id__in=unknown_jobs).order_by("id")) if unknown_jobs else []
+    rows = sorted([*rows, *known.values()], key=lambda job: job.id)
     before = {job.id: State(job.state) for job in rows}
     single = [job for job in rows if job.array_size is None]
     current = {attempt.job_id: attempt for attempt in changed if attempt.is_current}
