@@ -96,7 +96,8 @@ def test_a_catalogue_that_is_out_of_step_is_found_out():
 
 KNOWN = {"{name} is changed.": "{name}을(를) 변경했습니다.", "The limit is set.": "한도를 설정했습니다.",
          "The queue {0} is closed, and {0} stays so.": "큐 {0}은(는) 닫혔습니다.",
-         "{a} of {b}: {why}": "{b} 중 {a}: {why}", "There is no {kind} {name} here.": "여기에는 {name}이라는 {kind}이(가) 없습니다."}
+         "{a} of {b}: {why}": "{b} 중 {a}: {why}", "{n} of {all} {x} free.": "{all}개 중 {n}개 여유{x}",
+         "There is no {kind} {name} here.": "여기에는 {name}이라는 {kind}이(가) 없습니다."}
 
 
 @pytest.fixture
@@ -122,6 +123,9 @@ def korean(monkeypatch):
     ("Nobody has said this.", "Nobody has said this."),
     ("The limit is set. Nobody has said this.", "한도를 설정했습니다. Nobody has said this."),
     ("{name} is changed.", "{name}을(를) 변경했습니다."),
+    ("음성 인식 연구팀 is changed.", "음성 인식 연구팀을 변경했습니다."), ("#12 is changed.", "#12를 변경했습니다."),
+    ("H100 is changed.", "H100을 변경했습니다."),
+    ("3 of 8 are free.", "8개 중 3개 여유"), ("1 of 8 is free.", "8개 중 1개 여유"),
 ])
 def test_a_sentence_is_told_in_the_readers_language_by_what_it_says(korean, english, said):
     assert told(english) == said
@@ -200,3 +204,26 @@ def test_a_text_made_to_be_slow_costs_a_reader_nothing():
     with translation.override("ko"):
         assert told(text) == text and told("Stop. " * 3000)
     assert time.process_time() - began < 2
+
+
+@pytest.mark.parametrize(("english", "korean_says", "japanese_says"), [
+    ("0.4 cores", "코어 0.4개", "0.4 コア"), ("1 GPU", "GPU 1개", "GPU 1 基"), ("8 GPUs (h100)", "GPU 8개 (h100)", "GPU 8 基 (h100)"),
+    ("49 min", "49분", "49 分"),
+    ("2.5 GPU-hours", "GPU 2.5시간", "GPU 2.5 時間"), ("It answered 2 s ago.", "2초 전에 응답했습니다.", "2 秒前に応答しました。"),
+    ("Exit code 1. step 40 loss 0.40", "종료 코드 1. step 40 loss 0.40", "終了コード 1。step 40 loss 0.40"),
+    ("sealed up to now: 1,342 events", "현재까지 봉인됨: 이벤트 1,342개", "現在まで封印済み: イベント 1,342 件"),
+    ("Tokens", "토큰", "トークン"), ("256 MiB", "256 MiB", "256 MiB"),
+])
+def test_amounts_spans_and_ends_are_told_in_the_readers_language(english, korean_says, japanese_says):
+    for language, said in (("ko", korean_says), ("ja", japanese_says), ("en", english)):
+        with translation.override(language):
+            assert told(english) == said
+
+
+@pytest.mark.parametrize(("note", "is_text"), [
+    ("http://10.0.0.1:6820. Empty: Slurm's commands are used.", True), ("ou=groups,dc=example,dc=com. Empty: everybody.", True),
+    ("claim:/path; the claim exists.", True), ("PEM.", True), ("ou=people,dc=example,dc=com", False),
+])
+def test_what_is_said_beside_a_field_is_found_however_it_begins(note, is_text):
+    found = [m.id for m in python.texts_of(f"x = option('Name', note={note!r})", "workspaces/x.py")]
+    assert (note in found) is is_text

@@ -11,7 +11,7 @@ from django.template.base import Lexer, TokenType
 NAMES = re.compile(
     r"\b(Muster|GPUs?|CPUs?|API|LDAP|SAML|OIDC|SCIM|SSO|Ctrl|Enter|YAML|JSON|CSV|Slurm|Kubernetes|UTC|Id|URL|DN|IP|PEM|GiB|TLS)\b|/[\w./-]+")
 _CODE = re.compile(r"<(pre|code|kbd|svg|script|style)\b[^>]*>.*?</\1>", re.DOTALL)
-_SAID = re.compile(r"""\b(title|placeholder|alt|aria-label|data-confirm|data-prompt)=("[^"]*"|'[^']*')""")
+_SAID = re.compile(r"""\b(title|placeholder|alt|aria-label|data-label|data-confirm|data-prompt)=("[^"]*"|'[^']*')""")
 _TAG = re.compile(r"""<(?:[^>"']|"[^"]*"|'[^']*')*>""")
 _WORD = re.compile(r"[A-Za-z]{2,}|\b[A-Z]\b")
 _EXAMPLE = re.compile(r'"\S+"\Z|"[^"]*[=:/@.\d][^"]*"\Z')       # "nightly", "10.20.0.0/16, 2001:db8::/32": what one would type

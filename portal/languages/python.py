@@ -64,14 +64,22 @@ def _titles(tree: ast.AST) -> Iterator[Message]:
                 elif isinstance(key, ast.Constant) and key.value == "crumbs":
                     yield from (m for inner in ast.walk(value) if isinstance(inner, ast.Tuple) for m in _named(inner.elts[0]))
         elif isinstance(node, ast.Call) and _name(node.func) == "option" and node.args:
-            for value in [node.args[0], *(k.value for k in node.keywords if k.arg == "note")]:
-                yield from _named(value)
+            yield from _named(node.args[0])
+            yield from (m for k in node.keywords if k.arg == "note" for m in _noted(k.value))
+        elif isinstance(node, ast.Call) and _name(node.func) == "Kind" and len(node.args) > 1:
+            yield from _named(node.args[1])
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in _TABLES:
             yield from (m for line in getattr(node.value, "elts", []) for cell in line.elts for m in _named(cell))
 
 
 def _named(node: ast.AST) -> Iterator[Message]:
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.match(r"[A-Z][^=]*[a-z]|[0-9]+ [a-z]", node.value):
+        yield Message(node.value)
+
+
+def _noted(node: ast.AST) -> Iterator[Message]:
+    """What is said beside a field, however it begins; an example alone is no text."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"[A-Za-z]{2}[,.:;]? \S+ ?[a-z]|\A[A-Z]\S+\.\Z", node.value):
         yield Message(node.value)
 
 

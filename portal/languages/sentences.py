@@ -13,17 +13,18 @@ from typing import Any, cast
 from django.utils.translation import get_language
 from django.utils.translation.trans_real import translation
 
-from portal.languages import states
+from portal.languages import amounts, particles, states
 
 _FIELD = re.compile(r"\{(\w+)\}")
 LONGEST, MANY, TOGETHER = 2000, 40, 6      # characters of a sentence, sentences of a text, those that are one message
+_GLUE = {"is", "are", "has", "have", "does", "do", "s", "session", "sessions"}      # English grammar, and nothing to say elsewhere
 _END = re.compile(r"(?<=[.!?…]) +(?=[A-Z\"“{#`0-9])")
 
 
 def told(text: str) -> str:
     """The same in the language that is active; English as it came."""
     language = get_language() or "en"
-    return text if language.startswith("en") else states.told(text) or _told(language, text)
+    return text if language.startswith("en") else states.told(text) or amounts.told(text) or _told(language, text)
 
 
 @lru_cache(8192)
@@ -44,7 +45,7 @@ def _in_parts(language: str, parts: list[str]) -> str:
                 break
         said.append(parts[0] if found is None else found)
         parts = parts[1 if found is None else size:]
-    return " ".join(said)
+    return " ".join(said).replace("。 ", "。")
 
 
 def _whole(language: str, text: str) -> str | None:
@@ -53,7 +54,8 @@ def _whole(language: str, text: str) -> str | None:
         return known[text]
     for shape, said in shapes:
         if (parts := _parts(shape, text)) is not None:
-            return _filled(said, {name: _inner(language, part) for name, part in parts.items()})
+            filled = _filled(said, {name: _inner(language, part) for name, part in parts.items()})
+            return particles.settled(filled) if language.startswith("ko") else filled
     return None
 
 
@@ -76,8 +78,10 @@ def _filled(said: str, parts: dict[str, str]) -> str:
 
 
 def _inner(language: str, text: str) -> str:
-    """What stands in a sentence: names stay, a sentence within it is told as well."""
-    return _told(language, text) if " " in text else text
+    """What stands in a sentence: names stay; an amount, or a sentence within it, is told as well."""
+    if text in _GLUE:
+        return ""
+    return (amounts.told(text) or _told(language, text)) if " " in text else text
 
 
 @lru_cache(8)
@@ -90,7 +94,7 @@ def _catalogue(language: str) -> tuple[dict[str, str], list[tuple[list[str], str
             pieces = _FIELD.split(english.strip())
             shapes.append(([piece if at % 2 else _plain_inside(piece) for at, piece in enumerate(pieces)], said.strip()))
         else:
-            plain[_plain(english)] = said.strip()
+            plain.setdefault(_plain(english), said.strip())         # ours come before what Django and its applications say
     shapes.sort(key=lambda s: -sum(map(len, s[0][::2])))
     return plain, shapes
 

@@ -6,6 +6,7 @@ import re
 
 from django.utils.translation import gettext, pgettext
 
+from portal.languages.amounts import span
 from portal.languages.vocabulary import STATES
 
 _STATE, _TIME = rf"(?P<state>{'|'.join(STATES)})", r"(?:(?:(?P<d>\d+)d )?(?P<h>\d+)h(?: (?P<m>\d+)m)?|(?P<min>\d+) min|(?P<s>\d+) s)"
@@ -22,15 +23,6 @@ def told(text: str) -> str | None:
         if match := shape.fullmatch(text):
             parts = match.groupdict()
             who = gettext(parts["who"]) if "who" in parts else ""
-            return said.format(state=gettext(parts["state"]), who=who, time=_time(parts))
+            return said.format(state=gettext(parts["state"]), who=who, time=span(parts))
     return None
 
-
-def _time(parts: dict[str, str | None]) -> str:
-    if parts["s"]:
-        return pgettext("js", "{n} s").format(n=parts["s"])
-    if parts["min"]:
-        return pgettext("js", "{n} min").format(n=parts["min"])
-    if parts["d"]:
-        return pgettext("js", "{d}d {h}h").format(d=parts["d"], h=parts["h"])
-    return pgettext("js", "{h}h {m}m").format(h=parts["h"], m=parts["m"])

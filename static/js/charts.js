@@ -1,5 +1,6 @@
 // Curves that move: training curves by step, system curves by time, one cursor for all that share an axis. A gap stays a gap.
 import uPlot from "../vendor/uplot.js";
+import { around, clock, moment } from "./axis.js";
 import { live } from "./live.js";
 import { say } from "./words.js";
 
@@ -25,7 +26,7 @@ function bytes(v) {
   return `${v.toFixed(0)} B`;
 }
 const shown = (unit) => UNITS[unit] ?? ((v) => (Math.abs(v) >= 1e4 || (v && Math.abs(v) < 1e-3) ? v.toExponential(2) : Number(v.toPrecision(4)).toString()));
-const title = (name) => ({ "cpu.used": "CPU", "memory.used": say("Memory"), "cpu.utilization": "CPU", "gpu.utilization": say("GPU use"), "gpu.memory.used": say("GPU memory"), "gpu.power": say("GPU power"), "gpu.temperature": say("GPU temperature"), processes: say("Processes"), "io.read": say("Disk reads"), "io.write": say("Disk writes"), "net.rx": say("Network in"), "net.tx": say("Network out"), "disk.used": say("Disk used"), "cpu.load1": say("Load (1 min)") }[name] ?? name);
+const title = (name) => ({ "cpu.used": "CPU", "memory.used": say("Memory"), "cpu.utilization": "CPU", "gpu.utilization": say("GPU use"), "gpu.memory.used": say("GPU memory"), "gpu.power": say("GPU power"), "gpu.temperature": say("GPU temperature"), processes: say("Processes"), "io.read": say("Disk reads"), "io.write": say("Disk writes"), "net.rx": say("Network in"), "net.tx": say("Network out"), "disk.used": say("Disk used"), "cpu.load1": say("Load (1 min)"), "cpu.mode": say("CPU by mode"), "disk.read": say("Disk reads"), "disk.write": say("Disk writes"), "disk.total": say("Disk size"), "memory.available": say("Memory available"), "memory.total": say("Memory in all") }[name] ?? name);
 
 class Chart {
   constructor(box, group, name, unit, byStep) {
@@ -73,9 +74,9 @@ class Chart {
     const axis = { stroke: css("--text-3"), grid: { stroke: css("--line"), width: 1 }, ticks: { stroke: css("--line"), size: 4 }, font: "11px system-ui" };
     this.plot = new uPlot({
       width: this.holder.clientWidth || 400, height: 170, cursor: { sync: { key: this.group }, points: { size: 5 } },
-      scales: { x: { time: !this.byStep }, y: { range: (_, low, high) => this.range(low, high) } },
-      axes: [{ ...axis, size: this.byStep ? 28 : 40 }, { ...axis, size: 76, values: (_, ticks) => ticks.map(format) }],
-      series: [{ label: this.byStep ? say("step") : say("time") }, ...entries.map(([label], i) => ({ label: label || title(this.name), stroke: css(`--c${(i % 8) + 1}`), width: 1.5, spanGaps: false, points: { show: entries[i][1].xs.length < 3 }, value: (_, v) => (v == null ? "–" : format(v)) }))],
+      scales: { x: { time: !this.byStep, range: (_, low, high) => around(low, high, this.byStep) }, y: { range: (_, low, high) => this.range(low, high) } },
+      axes: [{ ...axis, size: this.byStep ? 28 : 40, ...(this.byStep ? {} : { values: (_, ticks, __, ___, step) => clock(ticks, step) }) }, { ...axis, size: 76, values: (_, ticks) => ticks.map(format) }],
+      series: [this.byStep ? { label: say("step") } : { label: say("time"), value: (_, v) => (v == null ? "–" : moment(v)) }, ...entries.map(([label], i) => ({ label: label || title(this.name), stroke: css(`--c${(i % 8) + 1}`), width: 1.5, spanGaps: false, points: { show: entries[i][1].xs.length < 3 }, value: (_, v) => (v == null ? "–" : format(v)) }))],
     }, data, this.holder.lastChild);
   }
 }

@@ -1,5 +1,5 @@
 // A new job: the form and the YAML say the same; what is wrong is said beside the line as one types, what it costs before the button.
-import { say } from "./words.js";
+import { isEnglish, say } from "./words.js";
 
 const root = document.querySelector("[data-new-job]");
 if (root) {
@@ -63,14 +63,17 @@ if (root) {
       const part = document.createElement("div");
       const tasks = entry.tasks > 1 ? ` × ${say("{n} tasks", { n: entry.tasks })}` : "";
       const limit = entry.limit === null ? say("no limit")
-        : say("{scope} holds {used} of {limit}", { scope: entry.scope, used: format(entry.used, entry.unit), limit: format(entry.limit, entry.unit) });
-      part.textContent = `${entry.text}${tasks} · ${limit}`;
+        : say("{scope} holds {used} of {limit}", { scope: whose(entry.scope), used: format(entry.used, entry.unit), limit: format(entry.limit, entry.unit) });
+      part.textContent = `${isEnglish ? entry.text : format(entry.ask, entry.unit)}${tasks} · ${limit}`;
       if (!entry.fits) part.className = "form-error";
       return part;
     }));
   }
 
-  const format = (value, unit) => (unit === "bytes" ? `${(value / 2 ** 30).toFixed(1)} GiB` : `${value} ${unit}`);
+  const whose = (scope) => ({ org: say("organization"), team: say("team"), user: say("you") })[scope] ?? scope;
+  const counted = { cores: (n) => say("{n} cores", { n }), GPUs: (n) => say("{n} GPUs", { n }) };
+  const size = (value) => (value < 2 ** 30 ? `${Number((value / 2 ** 20).toFixed(1))} MiB` : `${Number((value / 2 ** 30).toFixed(1))} GiB`);
+  const format = (value, unit) => (unit === "bytes" ? size(value) : counted[unit]?.(value) ?? `${value} ${unit}`);
 
   // The form's fields are a view of the text: reading is by the checked spec, writing changes one key and leaves the rest alone.
   function fill(spec) {

@@ -28,6 +28,12 @@ async function copy(button) {
   setTimeout(() => { button.textContent = before; }, 1200);
 }
 
+// The tab that one is on, where not all fit.
+for (const tab of document.querySelectorAll('.tabs [aria-selected="true"], .tabs [aria-current]')) {
+  const row = tab.closest(".tabs");
+  if (tab.offsetLeft + tab.offsetWidth > row.offsetLeft + row.clientWidth) row.scrollLeft = tab.offsetLeft - row.offsetLeft - 24;
+}
+
 // A form that does harm asks for the name, or at least once.
 document.addEventListener("submit", (event) => {
   if (event.defaultPrevented) return;

@@ -13,6 +13,7 @@ from django.utils.translation import pgettext
 
 from portal.core.audit.diff import details_of, diff_of
 from portal.languages import sentences
+from workspaces.roles import role_facts
 
 register = template.Library()
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
@@ -88,6 +89,12 @@ def span(seconds: Any) -> str:
 def words(text: str) -> str:
     """Words of ours that come from Python in English, in the reader's language."""
     return sentences.told(str(text)) if text else ""
+
+
+@register.filter
+def role(slug: str, kind: str) -> str:
+    """What people call a built-in role of an organization ("org") or a team; one of an organization's own making by its short name."""
+    return sentences.told(role_facts(kind, slug, {}).title)
 
 
 @register.filter

@@ -1,0 +1,24 @@
+// The axis below a curve: what it spans, and the times on it, written alike in every language (13:05, 11-22).
+
+// A curve of one point has room on both sides, in place of the years that a library would give it.
+export function around(low, high, byStep) {
+  if (low == null || high == null) return [low, high];
+  const room = low === high ? (byStep ? 1 : 30) : 0;
+  return [low - room, high + room];
+}
+
+const two = (n) => String(n).padStart(2, "0");
+const day = (at) => `${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+const time = (at, withSeconds) => `${two(at.getHours())}:${two(at.getMinutes())}${withSeconds ? `:${two(at.getSeconds())}` : ""}`;
+
+// ticks: seconds; step: seconds between two. The day stands below the first tick and where it changes.
+export function clock(ticks, step) {
+  let before = "";
+  return ticks.map((t) => {
+    const at = new Date(t * 1000), today = day(at), isNew = today !== before;
+    before = today;
+    return step >= 86400 ? today : time(at, step < 60) + (isNew ? `\n${today}` : "");
+  });
+}
+
+export const moment = (t) => { const at = new Date(t * 1000); return `${day(at)} ${time(at, true)}`; };
