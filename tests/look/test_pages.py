@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.look.conftest import Site, watch
+from tests.test_languages_of_pages import left_in_english
 
 pytestmark = pytest.mark.browser
 PAGES = ("", "jobs", "jobs/new", "nodes", "clusters", "clusters?kind=slurm", "clusters/local", "clusters/local?tab=nodes", "pools", "queue", "teams",
@@ -17,14 +18,22 @@ PAGES = ("", "jobs", "jobs/new", "nodes", "clusters", "clusters?kind=slurm", "cl
 TABS = ("overview", "logs", "metrics", "spec", "environment", "events")
 
 
-@pytest.mark.parametrize(("phone", "theme"), [(False, "light"), (False, "dark"), (True, "light"), (True, "dark")])
-def test_no_page_complains_or_scrolls_sideways(
-    signed_in: Callable[..., BrowserContext], site: Site, phone: bool, theme: str
+SQUEEZED = """() => [...document.querySelectorAll("td")]
+    .filter((td) => td.offsetHeight > 240 && td.offsetWidth < 64).map((td) => td.innerText.slice(0, 40))"""
+
+
+@pytest.mark.parametrize(("phone", "theme", "language"), [
+    (False, "light", "en"), (False, "dark", "ja"), (True, "light", "ko"), (True, "dark", "en"), (True, "dark", "ja"),
+])
+def test_no_page_complains_scrolls_sideways_squeezes_a_cell_or_is_left_in_english(
+    signed_in: Callable[..., BrowserContext], site: Site, phone: bool, theme: str, language: str
 ) -> None:
+    site.api.post("/teams", json={"slug": "a-team-with-a-rather-long-name", "name": "A team with a rather long name"})
     number = site.submit("echo hello", name="a-name-without-any-place-to-break-" * 2)
     site.ended(number)
     complaints: list[str] = []
     with signed_in(phone=phone, theme=theme) as context:
+        context.set_extra_http_headers({"Accept-Language": language})
         page = context.new_page()
         watch(page, complaints)
         for path in (*PAGES, *(f"jobs/{number}?tab={tab}" for tab in TABS)):
@@ -32,6 +41,8 @@ def test_no_page_complains_or_scrolls_sideways(
             wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
             if wide[0] > wide[1]:
                 complaints.append(f"{path} is {wide[0]} px wide on a screen of {wide[1]}")
+            complaints += [f"{path} squeezes {cell!r}" for cell in page.evaluate(SQUEEZED)]
+            complaints += [f"{path} says {text!r}" for text in (left_in_english(page.content()) if language != "en" else ())]
     assert complaints == []
 
 
