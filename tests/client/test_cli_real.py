@@ -152,7 +152,7 @@ class Shell:
 
 @pytest.fixture(scope="module")
 def shell(rig: Folder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
-    portal = Portal(rig, name="cli-portal")
+    portal = Portal(rig, name="cli-portal", is_furnished=True)
     portal.start()
     made = Shell(portal, portal.token(), tmp_path_factory.mktemp("shell"))
     yield made

@@ -19,7 +19,7 @@ from tests.rig.processes import Folder
 @pytest.fixture(scope="module")
 def real(rig: Folder) -> Iterator[tuple[Portal, str]]:
     """A portal and a token with all scopes."""
-    portal = Portal(rig, name="client-portal")
+    portal = Portal(rig, name="client-portal", is_furnished=True)
     portal.start()
     yield portal, portal.token()
     portal.stop()

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import httpx
 import psutil
 import pytest
 
 from tests.rig.portal import Portal
+from tests.rig.postgres import create_database
+from tests.rig.processes import Folder
+from tests.rig.redis import start_redis
 
-pytestmark = pytest.mark.serial
 LINES = 60
 
 
@@ -24,21 +28,29 @@ def kill_all_but_the_job(portal: Portal) -> int:
     return killed
 
 
-def test_a_job_outlives_the_portal_and_its_supervisor_with_its_whole_log(rig, mode, postgres_url, redis_url, wait_for):
-    servers = {"database_url": postgres_url, "redis_url": redis_url} if mode == "server" else {}
-    portal = Portal(rig, *servers.values()) if servers else Portal(rig, "", "")
+@pytest.fixture
+def portal(mode, request) -> Iterator[Portal]:
+    """Of the mode that the suite runs in, not yet started."""
+    folder, addresses = Folder(), ("", "")
+    if mode == "server":
+        addresses = (create_database(request.getfixturevalue("postgres_url"), "adoption"), start_redis(folder).url)
+    yield Portal(folder, *addresses, is_furnished=True)
+    folder.close()
+
+
+def test_a_job_outlives_the_portal_and_its_supervisor_with_its_whole_log(portal, wait_for):
     portal.start()
     headers = {"Authorization": f"Bearer {portal.token()}"}
-    with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home/", headers=headers, timeout=20) as api:
-        wait_for(lambda: api.get("nodes").json()["items"], seconds=30)
+    with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home/", headers=headers, timeout=60) as api:
+        wait_for(lambda: api.get("nodes").json()["items"])
         number = api.post("jobs", json={"team": "default", "spec": {
             "run": f"for i in $(seq {LINES}); do echo line $i; sleep 0.1; done; exit 3"}}).json()["number"]
-        wait_for(lambda: api.get(f"jobs/{number}").json()["state"] == "running", seconds=20)
-        wait_for(lambda: len(api.get(f"jobs/{number}/logs").content) > 50, seconds=20)
+        wait_for(lambda: api.get(f"jobs/{number}").json()["state"] == "running")
+        wait_for(lambda: len(api.get(f"jobs/{number}/logs").content) > 50)
         assert kill_all_but_the_job(portal) == 1
         portal.start()
-        job = wait_for(lambda: (j := api.get(f"jobs/{number}").json())["state"] == "failed" and j, seconds=40)
-        certificate = wait_for(lambda: api.get(f"jobs/{number}/logs/certificate").json()["certificate"], seconds=10)
+        job = wait_for(lambda: (j := api.get(f"jobs/{number}").json())["state"] == "failed" and j, seconds=90)
+        certificate = wait_for(lambda: api.get(f"jobs/{number}/logs/certificate").json()["certificate"])
         log = api.get(f"jobs/{number}/logs/download").content
     portal.stop()
     assert (job["exit_code"], job["reason"]["code"], len(job["attempts"])) == (3, "user_error", 1)

@@ -34,7 +34,7 @@ def portal(slurm: Slurm, mode: str, request: pytest.FixtureRequest) -> Iterator[
     if mode == "server":
         redis = request.getfixturevalue("redis_url").rsplit("/", 1)[0] + "/62"
         addresses = (create_database(request.getfixturevalue("postgres_url"), "anywhere"), redis)
-    made = Portal(folder, *addresses, address=portal_address())
+    made = Portal(folder, *addresses, address=portal_address(), is_furnished=True)
     made.start()
     spool = slurm.work / "portal"
     spool.mkdir()

@@ -15,13 +15,13 @@ from tests.rig.environment import ROOT
 from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder
 
-pytestmark = [pytest.mark.browser, pytest.mark.serial]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
 def portal() -> Iterator[Portal]:
     folder = Folder()
-    made = Portal(folder)
+    made = Portal(folder, is_furnished=True)
     made.start()
     yield made
     made.stop()

@@ -11,8 +11,9 @@ from playwright.sync_api import Page, expect
 from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.postgres import create_database
 from tests.rig.processes import Folder
+from tests.rig.redis import start_redis
 
-pytestmark = [pytest.mark.browser, pytest.mark.serial]
+pytestmark = pytest.mark.browser
 DRAWN = "(canvas) => canvas.toDataURL().length + ':' + canvas.toDataURL().slice(-4000)"
 
 
@@ -21,8 +22,7 @@ def fresh(mode: str, request: pytest.FixtureRequest) -> Iterator[Portal]:
     """A portal whose home did not exist before; in server mode the whole stack, on an empty database."""
     folder, addresses = Folder(), ("", "")
     if mode == "server":
-        redis = request.getfixturevalue("redis_url").rsplit("/", 1)[0] + "/61"
-        addresses = (create_database(request.getfixturevalue("postgres_url"), "first_job"), redis)
+        addresses = (create_database(request.getfixturevalue("postgres_url"), "first_job"), start_redis(folder).url)
     portal = Portal(folder, *addresses)
     assert not portal.home.exists()
     portal.start()
@@ -43,7 +43,7 @@ def moves(wait_for: Callable, look: Callable[[], object], times: int = 3) -> boo
     """What is looked at becomes something else, that many times, without a reload."""
     for _ in range(times):
         before = look()
-        wait_for(lambda before=before: look() != before, 20, 0.1)
+        wait_for(lambda before=before: look() != before, 60, 0.1)
     return True
 
 
@@ -54,15 +54,15 @@ def test_somebody_new_signs_in_runs_the_example_and_watches_it_succeed(fresh: Po
     page.evaluate("window.same = true")
     page.locator("[data-tab=logs]").click()
     count = page.locator("[data-log] [data-count]")
-    expect(count).to_contain_text("lines", timeout=30_000)
+    expect(count).to_contain_text("lines", timeout=60_000)
     assert moves(wait_for, count.inner_text)
     page.locator("[data-tab=metrics]").click()
     loss = page.locator(".chart", has=page.get_by_role("heading", name="loss", exact=True)).locator("canvas").first
-    loss.wait_for(timeout=20_000)
+    loss.wait_for(timeout=60_000)
     assert moves(wait_for, lambda: loss.evaluate(DRAWN))
     expect(page.locator("[data-head] .state")).to_have_class(re.compile("succeeded"), timeout=90_000)
     page.locator("[data-tab=logs]").click()
-    expect(page.locator("[data-certificate]")).to_contain_text("complete", timeout=20_000)
+    expect(page.locator("[data-certificate]")).to_contain_text("complete", timeout=60_000)
     expect(page.locator("[data-certificate]")).to_contain_text("0 gaps")
     assert page.evaluate("window.same") is True, "the page was loaded again; it should move by itself"
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder
 
-pytestmark = [pytest.mark.browser, pytest.mark.serial]
+pytestmark = pytest.mark.browser
 KEY = {"protocol": "ctap2", "ctap2Version": "ctap2_1", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
        "isUserVerified": True, "automaticPresenceSimulation": True}
 
@@ -22,7 +22,7 @@ KEY = {"protocol": "ctap2", "ctap2Version": "ctap2_1", "transport": "internal", 
 @pytest.fixture(scope="module")
 def portal() -> Iterator[Portal]:
     folder = Folder()
-    made = Portal(folder)
+    made = Portal(folder, is_furnished=True)
     made.settings["MUSTER_BASE_URL"] = f"http://localhost:{made.port}"      # browsers know no passkeys for bare addresses
     made.start()
     yield made

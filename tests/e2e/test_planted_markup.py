@@ -73,7 +73,7 @@ def test_every_text_column_is_planted_or_said_to_be_a_machines():
 def portal() -> Iterator[Portal]:
     """An embedded portal with a job, a team, a role and others, all of whose texts are markup."""
     folder = Folder()
-    made = Portal(folder)
+    made = Portal(folder, is_furnished=True)
     made.start()
     headers = {"Authorization": f"Bearer {made.token()}"}
     with httpx.Client(base_url=f"{made.url}/api/v1/orgs/home/", headers=headers, timeout=60) as api:

@@ -39,7 +39,7 @@ class Found:
 @pytest.fixture(scope="module")
 def portal() -> Iterator[Portal]:
     folder = Folder()
-    made = Portal(folder, name="canary")
+    made = Portal(folder, name="canary", is_furnished=True)
     made.start()
     yield made
     made.stop()

@@ -27,7 +27,7 @@ from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder
 from tests.rig.slapd import Slapd, group_dn, password_of, start_slapd
 
-pytestmark = [pytest.mark.browser, pytest.mark.serial]
+pytestmark = pytest.mark.browser
 OPTIONS = ("url", "people_base", "group_base", "bind_dn", "bind_password", "ca")
 
 
@@ -249,9 +249,9 @@ def test_a_fresh_install_becomes_a_working_company_without_a_shell(portal, slapd
     command = stream(portal, make_a_token(page, portal), str(tmp_path / "config.toml"))
     revoke_the_token(page, portal)
     began = time.monotonic()
-    _, said = command.communicate(timeout=30)
+    _, said = command.communicate(timeout=90)
     assert command.returncode == 4 and "revoked" in said, (command.returncode, said)
-    assert time.monotonic() - began < 8                     # within 5 s it is refused; the rest is the command's own
+    assert time.monotonic() - began < 30                    # within 5 s it is refused (tests/monitoring/live); the rest is the command's own
 
     told: set[str] = set()
     for path in ("/atlas/audit", "/borealis/audit", "/home/audit/installation"):

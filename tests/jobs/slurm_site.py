@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import pytest
-
 from clusters.models import Cluster
 from jobs.backends.slurm_parts.rest import signed
 from jobs.clusters import backend_of
@@ -24,11 +22,12 @@ from jobs.watch.watcher import Watcher
 from portal.core import clock
 from portal.core.models import Event
 from tests.jobs.stage import only_attempt, submit
+from tests.rig.seeds import courses
 from tests.rig.slurm import Slurm
 from tests.story import Story
 from workspaces.tenancy.scope import platform_scope
 
-SEEDS = pytest.mark.parametrize("seed", [1, 2, 3])
+SEEDS = courses([1, 2, 3])
 
 
 @dataclass

@@ -19,8 +19,9 @@ from tests.jobs.kubernetes_site import Killed, Site
 from tests.jobs.stage import only_attempt
 from tests.rig import kubernetes_store
 from tests.rig.kubernetes_store import Answer
+from tests.rig.seeds import courses
 
-SEEDS = pytest.mark.parametrize("seed", [1, 2, 3])
+SEEDS = courses([1, 2, 3])
 POST = Wire.post
 BUSY = Answer(429, "TooManyRequests", "too many requests")
 BROKEN = Answer(500, "InternalError", "etcdserver: leader changed")

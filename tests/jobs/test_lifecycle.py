@@ -18,6 +18,7 @@ from jobs.states import Reason, State
 from portal.core import clock
 from portal.core.models import Event
 from tests.jobs.stage import cluster_with, only_attempt, submit
+from tests.rig.seeds import courses
 from workspaces.models import AccessToken, Quota
 from workspaces.services import Bearer, issue_attempt_tokens
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -152,7 +153,7 @@ def test_every_step_is_an_event(story):
     assert told == ["job.submitted", "attempt.dispatching", "attempt.running", "attempt.succeeded", "job.succeeded"]
 
 
-@pytest.mark.parametrize("seed", range(10))
+@courses(range(10))
 def test_cancel_races_start_and_finish_in_a_hundred_orders_and_nothing_leaks(story, seed):
     chance = random.Random(seed)
     cluster = cluster_with(cpus=1000)

@@ -27,6 +27,7 @@ from portal.core.errors import PortalError
 from portal.core.models import Event
 from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import cluster_with, submit
+from tests.rig.seeds import courses
 from workspaces.models import AccessToken, Quota
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -161,7 +162,7 @@ def id_of(key: str) -> UUID:
     return UUID(key.removeprefix("muster-"))
 
 
-@pytest.mark.parametrize("seed", range(14))
+@courses(range(14))
 def test_whatever_happens_at_whatever_moment_nothing_leaks(story, double, monkeypatch, seed):
     monkeypatch.setattr("jobs.dispatch.WINDOW", 5)
     with platform_scope("test"):

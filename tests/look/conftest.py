@@ -60,7 +60,7 @@ def portal_settings() -> dict[str, str]:
 def site(portal_settings: dict[str, str]) -> Iterator[Site]:
     """An embedded portal of this module's own."""
     folder = Folder()
-    portal = Portal(folder, settings=portal_settings)
+    portal = Portal(folder, settings=portal_settings, is_furnished=True)
     portal.start()
     headers = {"Authorization": f"Bearer {portal.token()}"}
     with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home", headers=headers, timeout=60) as api:

@@ -13,6 +13,7 @@ import httpx
 
 from tests.rig.environment import ROOT
 from tests.rig.processes import Folder, RigFailure, free_port, wait_until
+from tests.rig.tables import furnish
 
 EMAIL, PASSWORD = "ada@atlas.example", "a long password for tests"
 
@@ -28,6 +29,7 @@ class Portal:
     settings: dict[str, str] = field(default_factory=dict)
     port: int = field(default_factory=free_port)
     address: str = "127.0.0.1"
+    is_furnished: bool = False      # with tables that were made before, for who does not ask how a first start makes them
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -59,6 +61,8 @@ class Portal:
 
     def start(self, seconds: float = 120) -> None:
         """Starts it and waits until it answers. Raises RigFailure with the end of its log."""
+        if self.is_furnished:
+            furnish(self.home, self.database_url, self.environment)
         argv = [sys.executable, str(ROOT / "manage.py"), "serve", *(["--server"] if self.database_url else [])]
         process = self.process = self.folder.start(self.name, argv, env=self.environment)
 

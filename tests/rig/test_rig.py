@@ -9,11 +9,12 @@ import sys
 import psycopg
 import pytest
 
-from tests.rig.environment import ROOT
+from tests.rig.environment import MODES, ROOT
 from tests.rig.order import LONGEST, place
 from tests.rig.postgres import create_database
 from tests.rig.processes import Folder, RigFailure, is_listening, program
 from tests.rig.redis import start_redis
+from tests.rig.seeds import shared_out
 
 
 def test_postgres_answers_and_gives_further_databases(postgres_url):
@@ -51,6 +52,13 @@ def test_a_process_of_the_rig_dies_when_its_starter_is_killed(wait_for, tmp_path
 def test_a_missing_program_is_a_failure_that_names_it():
     with pytest.raises(RigFailure, match="no-such-program is not installed"):
         program("no-such-program")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 14])
+def test_both_modes_together_run_each_course_of_chance_once(count):
+    both = [seed for mode in MODES for seed in shared_out(range(count), mode, wants_all=False)]
+    assert sorted(both) == list(range(count))
+    assert list(shared_out(range(count), "server", wants_all=True)) == list(range(count))
 
 
 def test_the_long_files_that_begin_first_are_there_and_all_others_come_behind():

@@ -78,7 +78,7 @@ def site(mode: str, request: pytest.FixtureRequest) -> Iterator[Site]:
     if mode == "server":
         database, redis = create_database(request.getfixturevalue("postgres_url"), "live_portal"), start_redis(folder)
         urls = {"database_url": database, "redis_url": redis.url}
-    portal = Portal(folder, **urls)
+    portal = Portal(folder, **urls, is_furnished=True)
     portal.start()
     token = portal.token()
     with httpx.Client(

@@ -21,8 +21,8 @@ from tests.rig.environment import ROOT
 from tests.rig.portal import Portal
 from tests.rig.postgres import create_database
 from tests.rig.processes import Folder, free_port, is_listening, wait_until
+from tests.rig.redis import start_redis
 
-pytestmark = pytest.mark.serial
 NAME = "muster.example.com"
 
 
@@ -60,8 +60,8 @@ def _configuration(folder: Folder, port: int, web: int, live: int) -> str:
 def site(request) -> Iterator[Site]:
     folder, port, web, live = Folder(), free_port(), free_port(), free_port()
     database = create_database(request.getfixturevalue("postgres_url"), "behind_nginx")
-    redis = request.getfixturevalue("redis_url").rsplit("/", 1)[0] + "/61"
-    portal = Portal(folder, database, redis, settings={"MUSTER_BEHIND_PROXY": "1", "MUSTER_BASE_URL": f"https://{NAME}:{port}"})
+    settings = {"MUSTER_BEHIND_PROXY": "1", "MUSTER_BASE_URL": f"https://{NAME}:{port}"}
+    portal = Portal(folder, database, start_redis(folder).url, settings=settings, is_furnished=True)
     try:
         portal.start()
         token = portal.token()
@@ -69,11 +69,11 @@ def site(request) -> Iterator[Site]:
         for part, number in (("web", web), ("live", live)):
             argv = [sys.executable, str(ROOT / "manage.py"), "serve", "--only", part, "--host", "127.0.0.1", "--port", str(number)]
             folder.start(part, argv, env=portal.environment)
-            wait_until(lambda number=number: is_listening(number), f"{part} listens", 30)  # type: ignore[misc]
+            wait_until(lambda number=number: is_listening(number), f"{part} listens", 60)  # type: ignore[misc]
         _certificate(folder)
         (folder.path / "nginx.conf").write_text(_configuration(folder, port, web, live))
         folder.start("nginx", [shutil.which("nginx") or "/usr/sbin/nginx", "-c", str(folder.path / "nginx.conf")])
-        wait_until(lambda: is_listening(port), "nginx listens", 10)
+        wait_until(lambda: is_listening(port), "nginx listens", 60)
         yield Site(port, token)
     finally:
         folder.close()

@@ -14,8 +14,7 @@ import pytest
 from tests.rig.portal import Portal
 from tests.rig.postgres import create_database
 from tests.rig.processes import Folder, RigFailure
-
-pytestmark = pytest.mark.serial
+from tests.rig.redis import start_redis
 
 
 @pytest.fixture
@@ -29,13 +28,13 @@ def folder() -> Iterator[Folder]:
 def portal(folder, mode, request) -> Portal:
     """A portal of the mode that the suite runs in, not yet started; its administrator's password is random."""
     if mode == "embedded":
-        return Portal(folder, settings={"MUSTER_ADMIN_PASSWORD": ""})
+        return Portal(folder, settings={"MUSTER_ADMIN_PASSWORD": ""}, is_furnished=True)
     url = create_database(request.getfixturevalue("postgres_url"), "serve")
-    redis = request.getfixturevalue("redis_url").rsplit("/", 1)[0] + "/60"
-    return Portal(folder, url, redis, settings={"MUSTER_ADMIN_PASSWORD": ""})
+    return Portal(folder, url, start_redis(folder).url, settings={"MUSTER_ADMIN_PASSWORD": ""}, is_furnished=True)
 
 
 def test_a_start_shows_the_login_once_and_the_login_works(portal, folder, wait_for):
+    portal.is_furnished = False
     portal.start()
     shown = wait_for(lambda: re.search(r"Password +(\S+) +shown this once", folder.tail("portal", 8000)))
     with httpx.Client(base_url=portal.url, follow_redirects=True) as browser:

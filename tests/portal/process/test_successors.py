@@ -12,6 +12,7 @@ import pytest
 from tests.rig.portal import Portal
 from tests.rig.postgres import create_database
 from tests.rig.processes import Folder
+from tests.rig.redis import start_redis
 
 pytestmark = pytest.mark.serial
 SOON = 8.0        # seconds: two on a machine that has time for it; of a lease of fifteen at least ten would be left
@@ -22,9 +23,8 @@ def portal(mode, request) -> Iterator[Portal]:
     folder = Folder()
     addresses = ("", "")
     if mode == "server":
-        redis = request.getfixturevalue("redis_url").rsplit("/", 1)[0] + "/61"
-        addresses = (create_database(request.getfixturevalue("postgres_url"), "successors"), redis)
-    made = Portal(folder, *addresses)
+        addresses = (create_database(request.getfixturevalue("postgres_url"), "successors"), start_redis(folder).url)
+    made = Portal(folder, *addresses, is_furnished=True)
     made.start()
     yield made
     made.stop()

@@ -56,7 +56,7 @@ Identity.objects.create(provider=house, subject="eve", email="eve@second.example
 def second():
     """Another Muster, with an application written down for this one."""
     folder = Folder()
-    portal = Portal(folder, settings={"MUSTER_ADMIN_EMAIL": EVE})
+    portal = Portal(folder, settings={"MUSTER_ADMIN_EMAIL": EVE}, is_furnished=True)
     portal.start()
     yield portal
     portal.stop()
