@@ -91,7 +91,7 @@ def _free_dependents(ended: Sequence[Job]) -> Doomed:
     ready = {job.id for job, (is_ready, failed) in verdicts.items() if is_ready and not failed and not job.is_held}
     locked = _locked_queued(why.keys() | ready)
     if ready:
-        Attempt.objects.filter(job__in=ready, state=State.QUEUED, due_at=None).update(due_at=clock.now(), queued_at=clock.now())
+        Attempt.objects.filter(job__in=ready, job__is_held=False, state=State.QUEUED, due_at=None).update(due_at=clock.now(), queued_at=clock.now())
         hint("jobs.dispatch")
     return [(pk, why[job_id]) for pk, job_id in locked if job_id in why]
 

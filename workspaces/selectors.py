@@ -168,7 +168,8 @@ def quotas_for(actor: Actor) -> list[dict[str, Any]]:
         rows = rows.filter(~Q(scope=Quota.Scope.USER) | Q(subject_id=actor.user_id))
         hours = Counter({whose: n for whose, n in hours.items() if whose[0] != Quota.Scope.USER or whose[1] == actor.user_id})
     kept = with_hours(rows, hours)
-    found = [quota_row(q, names.get(q.subject_id, "")) for q in (*kept, *without_limit(kept, hours)) if q.used or q.guaranteed or q.limit is not None]
+    unlimited = [q for q in without_limit(kept, hours) if q.subject_id in names]       # who left has used hours, and no place any more
+    found = [quota_row(q, names.get(q.subject_id, "")) for q in (*kept, *unlimited) if q.used or q.guaranteed or q.limit is not None]
     order = {"org": 0, "team": 1, "user": 2}
     return sorted(found, key=lambda q: (order[q["scope"]], q["subject"], q["resource"]))
 

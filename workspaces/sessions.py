@@ -37,9 +37,6 @@ def seen(request: HttpRequest, user_id: UUID) -> bool:
     at = time.monotonic()
     if not key or at - _seen.get(key, -EVERY) < EVERY:
         return True
-    if len(_seen) >= _MOST:
-        _seen.clear()
-    _seen[key] = at
     told = {"user_id": user_id, "last_seen_at": clock.now(), "address": request.META.get("REMOTE_ADDR", "")[:45],
             "agent": request.headers.get("User-Agent", "")[:200]}
     try:
@@ -49,7 +46,18 @@ def seen(request: HttpRequest, user_id: UUID) -> bool:
             SignIn.objects.create(key=key, **told)
     except DatabaseError as error:          # a full disk, or two first requests at once: the page matters more
         log.warning("a session's last use was not noted: %s", error)
+        return True
+    if len(_seen) >= _MOST:
+        _seen.clear()
+    _seen[key] = at
     return True
+
+
+def renamed(request: HttpRequest) -> None:
+    """The session gets another key, so that what is open by the former one closes; it is as old as before."""
+    before = request.session.session_key or ""
+    request.session.cycle_key()
+    SignIn.objects.filter(key=before).update(key=request.session.session_key)
 
 
 def alive() -> Q:

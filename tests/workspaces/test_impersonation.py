@@ -139,9 +139,11 @@ def test_the_session_gets_another_key_at_both_ends(story):
     browser = story.client(story.dot)
     browser.get("/atlas/teams")
     before = key_of(browser)
+    SignIn.objects.filter(key=before).update(created_at=SignIn.objects.get(key=before).created_at - timedelta(days=3))
     during = key_of(begun(story, story.ben, browser=browser))
     browser.post("/accounts/acting/stop/")
     after = key_of(browser)
+    assert clock.now() - SignIn.objects.get(key=after).created_at > timedelta(days=3), "it is as old as it was"
     assert len({before, during, after}) == 3
     for old in (before, during):
         assert BySession(old).actor() is None, "who kept a former key is nobody"

@@ -119,9 +119,13 @@ def _suspend(story, corp):
 
 @pytest.mark.parametrize("ending", [_unlink, _no_longer_named, _switch_off, _remove, _suspend], ids=lambda f: f.__name__.strip("_"))
 def test_it_ends_with_the_bond_and_one_made_by_a_password_does_not(story, corp, ending):
-    secret, own = made(story, let_in(story, corp)), story.token(story.ben)
+    session = let_in(story, corp)
+    secret, own = made(story, session), story.token(story.ben)
     assert status(secret) == 200
     ending(story, corp)
+    if ending is not _suspend:                      # whose session is still open makes no other
+        with pytest.raises(NotPermitted, match="no longer"):
+            made(story, session)
     assert status(secret) in (401, 404)
     assert status(own) == (404 if ending is _suspend else 200)
     if ending is not _suspend:

@@ -82,6 +82,7 @@ def remove_provider(*, actor: Actor, provider: Provider, brings_back: bool = Fal
     """For good. People keep the roles that it gave, from now on as if by hand; nobody signs in by it any longer. Whom it suspended stays
     so, unless `brings_back`."""
     check_may_write(actor, provider.org)
+    Provider.objects.select_for_update(of=("self",)).get(id=provider.id)      # tokens that it vouches for wait, and find it gone
     if brings_back:
         bring_back(provider, actor)
     _tell("removed", provider, actor, kind=provider.kind, before=_stands(provider))

@@ -13,7 +13,7 @@ from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import Fact, record, record_all
 from workspaces.actors import ALL_SCOPES, Actor, authorize
-from workspaces.models import AccessToken, Organization, Team
+from workspaces.models import AccessToken, Identity, Organization, Provider, Team
 from workspaces.networks import are_within, networks_in
 from workspaces.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
@@ -68,6 +68,8 @@ def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: Wish) -> N
     _check_narrower(actor, team.id if team else None, networks)
     if actor.only_org and not actor.vouched_by:
         raise NotPermitted("Sign in once more before you make a token: it is not known any longer which provider let you in.")
+    if actor.vouched_by:
+        _check_still_vouched(actor)
     secret, vouched_by = new_secret(), actor.vouched_by if user_id == actor.user_id else None
     row = AccessToken.objects.create(
         vouched_by_id=vouched_by, org=org, user_id=user_id, team=team, name=name, digest=digest_of(secret), hint=secret[:8], made_by=actor.email,
@@ -160,6 +162,15 @@ def revoke_vouched(provider_id: UUID, users: Collection[UUID] | None = None, *, 
         AccessToken.objects.filter(id__in=[pk for pk, *_ in ended]).update(revoked_at=clock.now())
     record_all(Fact("token.revoked", org_id, "token", pk, by, {"name": name, "why": why, "before": {"scopes": scopes}})
                for pk, org_id, name, scopes in ended)
+
+
+def _check_still_vouched(actor: Actor) -> None:
+    """A session may outlive what let it in; a token made in it must not. Under the locks that whoever ends the bond takes. Raises NotPermitted."""
+    with platform_scope("a provider's word counts wherever it is given"):
+        provider = Provider.objects.select_for_update(of=("self",)).filter(id=actor.vouched_by, is_enabled=True).first()
+        is_known = Identity.objects.select_for_update(of=("self",)).filter(provider=actor.vouched_by, user_id=actor.user_id, gone_since=None).exists()
+    if provider is None or not is_known:
+        raise NotPermitted("What let you in vouches for you no longer, so no token can be made in this session. Sign in once more.")
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from workspaces.actors import ACTS_AS, Actor, actor_in_session
 from workspaces.entry import by_token
 from workspaces.models import Organization
 from workspaces.services.impersonation import end_overdue
-from workspaces.sessions import seen
+from workspaces.sessions import renamed, seen
 from workspaces.tenancy.scope import org_scope
 
 _ORGS = "/api/v1/orgs/"
@@ -110,7 +110,7 @@ def actor_from(request: HttpRequest) -> Actor | None:
 def forget_acting(request: HttpRequest) -> None:
     """From now on the session is its owner's again, under another key: what is open in it by the former one closes."""
     if request.session.pop(ACTS_AS, None):
-        request.session.cycle_key()
+        renamed(request)
 
 
 def _org_in(path: str) -> str:

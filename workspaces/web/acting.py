@@ -17,6 +17,7 @@ from portal.web.denials import note_denial
 from workspaces import services
 from workspaces.actors import ACTS_AS
 from workspaces.permissions import Permission as P
+from workspaces.sessions import renamed
 from workspaces.tenancy.http import forget_acting
 from workspaces.web.doors import page
 from workspaces.web.tokens import whole
@@ -31,7 +32,7 @@ def act_as(request: Any, person: UUID) -> HttpResponse:
         note_denial(request, error)
         messages.error(request, error.message)
         return redirect("platform-person", org=request.org.slug, person=person)
-    request.session.cycle_key()
+    renamed(request)
     request.session[ACTS_AS] = str(row.id)
     return redirect("start")
 

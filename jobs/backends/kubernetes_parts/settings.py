@@ -72,7 +72,7 @@ def _outputs(given: Config) -> tuple[str, str] | None:
     if not given.outputs:
         return None
     claim, path = _shared(given.outputs, "outputs")
-    if path in {word.partition(":")[2] for word in given.shared}:
+    if path.rstrip("/") in {word.partition(":")[2].rstrip("/") for word in given.shared}:
         raise Rejected(f"A shared volume is at {path} already.", "outputs")
     return claim, path
 

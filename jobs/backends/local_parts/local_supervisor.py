@@ -138,6 +138,11 @@ def drop_secrets(launch: Json) -> None:
             (os.rmdir if path == launch["room"] else os.unlink)(path)
         except OSError:
             pass
+    if launch.get("files"):                         # nobody needs the values any more; on a full disk they stay until the job is forgotten
+        try:
+            write("launch.json", dump({**launch, "env": {}, "files": dict.fromkeys(launch["files"], "")}))
+        except OSError:
+            pass
 
 
 def watch(launch: Json) -> None:

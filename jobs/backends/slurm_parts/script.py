@@ -116,6 +116,7 @@ done 2>/dev/null
 [ -n "$bell" ] && kill -KILL -- "-$bell" 2>/dev/null
 [ -n "$hurry" ] && kill -KILL -- "-$hurry" 2>/dev/null
 [ -n "$asked" ] && kill -KILL -- "-$child" 2>/dev/null
+rm -f variables                                                         # secrets are in it
 umask 027
 echo "$code ${asked:--} $started $(now)" > end.new && mv end.new end
 exit "$code"
@@ -146,8 +147,11 @@ _KEEP = r"""
 muster_room=/dev/shm; [ -w "$muster_room" ] || muster_room=${TMPDIR:-/tmp}
 muster_keep() {
     muster_new=$(umask 077; mktemp "$muster_room/.muster.XXXXXXXX") || { echo "muster: no room for the secret $1 in $muster_room"; exit 125; }
-    { printf '%s' "$2" > "$muster_new" && chmod 400 "$muster_new" && exec 9< "$muster_new"; } || exit 125
+    exec 8> "$muster_new" 9< "$muster_new"
+    chmod 400 "$muster_new"
     rm -f "$muster_new"
+    printf '%s' "$2" >&8 || { echo "muster: no room for the secret $1 in $muster_room"; exit 125; }
+    exec 8>&-
     (trap '' TERM INT HUP QUIT USR1 USR2; while kill -0 $$ 2> /dev/null; do sleep 2; done) <&9 9<&- > /dev/null 2>&1 &
     exec 9<&-
     export "$1_FILE=/proc/$!/fd/0"
