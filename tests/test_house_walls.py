@@ -19,14 +19,14 @@ SQL_BY_HAND = {
     "portal/series/store.py", "portal/process/prepare.py", "portal/core/postgres/base.py", "portal/core/postgres/wall.py",
     "portal/core/audit/sealing.py", "portal/core/audit/verify.py", "portal/core/bulk.py", "portal/core/reading.py", "workspaces/tenancy/rows.py",
     "workspaces/services/quota.py", "workspaces/services/gpu_hours.py",
-    "jobs/services/accept.py", "jobs/services/look.py", "jobs/rows.py", "monitoring/health.py",
+    "jobs/services/accept.py", "jobs/services/look.py", "jobs/rows.py", "jobs/watch/roll.py", "monitoring/health.py",
     "portal/core/redis_bus.py"}                 # a pipeline of Redis is executed too
 CONNECTS = {
     "portal/core/outbound.py", "portal/core/addresses.py",     # the client that goes where people point it, and what it may reach
     "portal/core/audit/targets.py",                            # syslog and webhooks, to addresses that `outbound` allowed
     "portal/process/stack.py", "portal/process/prepare.py", "portal/process/embedded.py", "portal/process/parts.py",   # our own listening sockets
     "workspaces/sso/ldap/line.py", "workspaces/sso/oidc/protocol.py", "jobs/images/wire.py", "jobs/backends/kubernetes_parts/wire.py",
-    "jobs/backends/kubernetes_parts/access.py", "jobs/backends/slurm_parts/rest.py",     # what an operator connected
+    "jobs/backends/kubernetes_parts/access.py", "jobs/backends/slurm_parts/rest.py", "jobs/backends/slurm_parts/wire.py",  # what operators connected
     "portal/core/holders.py"}                                                              # this machine's name
 CHANCE = {"portal/core/audit/forwarding.py"}    # jitter
 MARKUP = {"workspaces/templatetags/muster.py"}  # format_html, which escapes
@@ -37,7 +37,7 @@ LOOSE = {"pickle", "marshal", "shelve", "dill", "xml.etree.ElementTree", "xml.do
 # Where a pattern is handed on: each of them is from a table of ours, or escaped.
 PATTERNS = {"jobs/spec/kinds.py", "jobs/spec/sbatch.py", "jobs/backends/slurm_parts/errors.py", "jobs/backends/slurm_parts/reasons.py",
             "jobs/backends/kubernetes_parts/kueue.py"}
-FORMATS = {"portal/languages/states.py", "portal/core/reading.py", "jobs/backends/slurm_parts/reasons.py",
+FORMATS = {"portal/languages/states.py", "portal/languages/amounts.py", "portal/core/reading.py", "jobs/backends/slurm_parts/reasons.py",
            "jobs/backends/kubernetes_parts/kueue.py"}      # the same: tables of ours, handed on
 CRYPTOGRAPHY = re.compile(r"(cryptography|Crypto|Cryptodome|nacl|OpenSSL|jwt|jose|jwcrypto|authlib|pyotp|bcrypt|argon2)(\.|$)")
 # All of it that is used: AES in CBC with HMAC-SHA256 (Fernet), HKDF, SHA-256, RSA of 2048 bits for signatures, and tokens signed with it.

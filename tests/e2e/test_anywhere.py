@@ -63,7 +63,7 @@ def by_page(portal: Portal, page: Page, spec: str, where: str) -> str:
     page.get_by_role("button", name="Submit").click()
     page.wait_for_url(re.compile(r"/home/jobs/\d+$"))
     number = page.url.rsplit("/", 1)[1]
-    expect(page.locator("[data-head] .state")).to_have_class(re.compile("succeeded|failed"), timeout=120_000)
+    expect(page.locator("[data-head] .state")).to_have_class(re.compile("succeeded|failed"), timeout=240_000)
     page.locator("[data-tab=logs]").click()
     expect(page.locator("[data-certificate]")).to_contain_text("0 gaps", timeout=20_000)
     return number
@@ -77,10 +77,10 @@ def by_command(portal: Portal, spec: str, where: str) -> str:
     muster = [sys.executable, "-m", "muster", "job"]
 
     def call(*words: str) -> str:
-        return subprocess.run([*muster, *words], env=plain | ours, capture_output=True, text=True, timeout=150, check=True).stdout
+        return subprocess.run([*muster, *words], env=plain | ours, capture_output=True, text=True, timeout=270, check=True).stdout
 
     number = str(json.loads(call("submit", str(file), "--set", f"policy.pool={where}", "--json"))["number"])
-    call("wait", number, "--timeout", "120")
+    call("wait", number, "--timeout", "240")
     return number
 
 
@@ -89,7 +89,7 @@ def by_api(portal: Portal, spec: str, where: str, wait_for: Callable[..., Any]) 
     asked["policy"]["pool"] = where
     with api_of(portal) as api:
         number = api.post("/api/v1/orgs/home/jobs", json={"team": "default", "spec": asked}).json()["number"]
-        wait_for(lambda: api.get(f"/api/v1/orgs/home/jobs/{number}").json()["state"] in {"succeeded", "failed"}, 120)
+        wait_for(lambda: api.get(f"/api/v1/orgs/home/jobs/{number}").json()["state"] in {"succeeded", "failed"}, 240)
     return str(number)
 
 

@@ -50,11 +50,11 @@ def test_a_cancel_that_meets_a_claim_half_way_waits_for_it(transactional_db, mon
     claimed, go_on = threading.Event(), threading.Event()
     refresh = derive.refresh_jobs
 
-    def slowly(jobs, changed):
+    def slowly(*given, **more):
         if threading.current_thread() is planner:
             claimed.set()
             go_on.wait(10)
-        return refresh(jobs, changed)
+        return refresh(*given, **more)
 
     monkeypatch.setattr(derive, "refresh_jobs", slowly)
     planner = _thread(lambda: claim_due(cluster.id))
@@ -80,11 +80,11 @@ def test_the_end_of_a_task_that_meets_a_claim_of_the_same_array_half_way_does_no
     settled, go_on = threading.Event(), threading.Event()
     refresh = derive.refresh_jobs
 
-    def slowly(jobs, changed):
+    def slowly(*given, **more):
         if threading.current_thread() is watcher:
             settled.set()
             go_on.wait(10)
-        return refresh(jobs, changed)
+        return refresh(*given, **more)
 
     monkeypatch.setattr(derive, "refresh_jobs", slowly)
     watcher = _thread(lambda: transition([Change(first.id, State.SUCCEEDED, "test", Reason.COMPLETED)]))

@@ -93,5 +93,5 @@ def test_only_operators_see_it_and_an_empty_one_says_so(story, dot):
 def test_the_page_costs_the_same_few_statements_for_any_number_of_jobs(story, dot, line, django_assert_max_num_queries):
     for n in range(20):
         submit(story, name=f"more-{n}")
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(17):
         assert len(names(dot)) == 24

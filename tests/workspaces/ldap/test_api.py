@@ -18,7 +18,7 @@ def send(client, method, path, body=None):
 
 def test_from_nothing_to_people_who_came_in(story, slapd):
     api = story.api(story.dot, story.atlas)
-    given = {"kind": "ldap", "slug": "corp", "name": "Corp", "options": slapd.options()}
+    given = {"kind": "ldap", "slug": "corp", "name": "Corp", "options": slapd.options(), "domains": ["corp.example"]}
     code, found = send(api, "POST", "/api/v1/orgs/atlas/provider-test", {"kind": "ldap", "options": slapd.options()})
     assert code == 200 and found["is_ok"] and found["facts"]["people"] == 3
     code, made = send(api, "POST", ROOT, given)
