@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import pytest
+from django.utils import translation
 
 from tests.rig.order import place
 from tests.rig.postgres import start_postgres
@@ -26,6 +27,13 @@ Wait = Callable[..., T]
 @pytest.hookimpl(trylast=True)      # within a file, Django's order stays
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place(item.path))
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    """A page that a test asked for in another language leaves that language to its thread, and so to the next test."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture(scope="session")
