@@ -68,8 +68,8 @@ def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: Wish) -> N
     _check_narrower(actor, team.id if team else None, networks)
     if actor.only_org and not actor.vouched_by:
         raise NotPermitted("Sign in once more before you make a token: it is not known any longer which provider let you in.")
-    if actor.vouched_by:
-        _check_still_vouched(actor)
+    if actor.vouched_by and actor.user_id:
+        _check_still_vouched(actor.vouched_by, actor.user_id)
     secret, vouched_by = new_secret(), actor.vouched_by if user_id == actor.user_id else None
     row = AccessToken.objects.create(
         vouched_by_id=vouched_by, org=org, user_id=user_id, team=team, name=name, digest=digest_of(secret), hint=secret[:8], made_by=actor.email,
@@ -164,11 +164,11 @@ def revoke_vouched(provider_id: UUID, users: Collection[UUID] | None = None, *, 
                for pk, org_id, name, scopes in ended)
 
 
-def _check_still_vouched(actor: Actor) -> None:
+def _check_still_vouched(provider_id: UUID, user_id: UUID) -> None:
     """A session may outlive what let it in; a token made in it must not. Under the locks that whoever ends the bond takes. Raises NotPermitted."""
     with platform_scope("a provider's word counts wherever it is given"):
-        provider = Provider.objects.select_for_update(of=("self",)).filter(id=actor.vouched_by, is_enabled=True).first()
-        is_known = Identity.objects.select_for_update(of=("self",)).filter(provider=actor.vouched_by, user_id=actor.user_id, gone_since=None).exists()
+        provider = Provider.objects.select_for_update(of=("self",)).filter(id=provider_id, is_enabled=True).first()
+        is_known = Identity.objects.select_for_update(of=("self",)).filter(provider=provider_id, user_id=user_id, gone_since=None).exists()
     if provider is None or not is_known:
         raise NotPermitted("What let you in vouches for you no longer, so no token can be made in this session. Sign in once more.")
 
