@@ -14,14 +14,13 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from bench.setting import begin
-from bench.table import Row, report
+from bench.table import Row, report, timed
 from tests.rig.processes import Folder
 from tests.rig.slurm import Slurm, start_slurm
 
@@ -81,7 +80,7 @@ def _submit(actor: Any, count: int) -> None:
 
 def _rate(actor: Any, cluster: Any) -> float:
     _submit(actor, BATCH)
-    return BATCH / _timed(lambda: _dispatch(cluster, BATCH))
+    return BATCH / timed(lambda: _dispatch(cluster, BATCH))
 
 
 def _single(actor: Any, cluster: Any) -> float:
@@ -92,7 +91,7 @@ def _single(actor: Any, cluster: Any) -> float:
 
     _submit(actor, 1)
     with platform_scope("bench"):
-        return _timed(lambda: hand_over(claim_due(cluster.id)))      # type: ignore[arg-type]  it is due
+        return timed(lambda: hand_over(claim_due(cluster.id)))      # type: ignore[arg-type]  it is due
 
 
 def _dispatch(cluster: Any, count: int) -> None:
@@ -127,12 +126,12 @@ def _bodies(cluster: Any, count: int) -> list[bytes]:
 def _raw_rate(slurm: Slurm, cluster: Any) -> float:
     bodies = _bodies(cluster, BATCH)
     with ThreadPoolExecutor(CONNECTIONS) as pool:
-        return BATCH / _timed(lambda: list(pool.map(lambda n: _post_all(slurm, bodies[n::CONNECTIONS]), range(CONNECTIONS))))
+        return BATCH / timed(lambda: list(pool.map(lambda n: _post_all(slurm, bodies[n::CONNECTIONS]), range(CONNECTIONS))))
 
 
 def _raw_single(slurm: Slurm, cluster: Any) -> float:
     body = _bodies(cluster, 1)
-    return _timed(lambda: _post_all(slurm, body))
+    return timed(lambda: _post_all(slurm, body))
 
 
 def _post_all(slurm: Slurm, bodies: list[bytes]) -> None:
@@ -149,12 +148,6 @@ def _post_all(slurm: Slurm, bodies: list[bytes]) -> None:
         if answer.status != http.client.OK or b'"job_id"' not in told:
             raise RuntimeError(f"slurmrestd answered {answer.status}: {told[:300]!r}")
     link.close()
-
-
-def _timed(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +23,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from bench.setting import begin
-from bench.table import Row, report
+from bench.table import Row, report, timed
 from jobs.backends.kubernetes_parts import access
 from jobs.backends.kubernetes_parts.access import Access
 from jobs.backends.kubernetes_parts.wire import Wire
@@ -127,7 +126,7 @@ def _raw_rate(site: Access) -> float:
     bodies = [_bodies() for _ in range(BATCH)]
     shares = [[pair for made in bodies[n::CONNECTIONS] for pair in made] for n in range(CONNECTIONS)]
     with ThreadPoolExecutor(CONNECTIONS) as pool:
-        return BATCH / _timed(lambda: list(pool.map(lambda share: _post(site, share, {201}), shares)))
+        return BATCH / timed(lambda: list(pool.map(lambda share: _post(site, share, {201}), shares)))
 
 
 def _bodies() -> list[tuple[str, bytes]]:
@@ -158,12 +157,6 @@ def _post(site: Access, share: list[tuple[str, bytes]], right: set[int]) -> None
         if answer.status not in right:
             raise RuntimeError(f"{path} answered {answer.status}: {told[:300]!r}")
     link.close()
-
-
-def _timed(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 
 from bench.handover import SPEC, connect
 from bench.setting import begin
-from bench.table import Row, report
+from bench.table import Row, report, timed
 from tests.rig.processes import Folder
 from tests.rig.slurm import Slurm, start_slurm
 
@@ -126,7 +126,7 @@ def _keeping_up(cluster: Any, slurm: Slurm, size: int, way: str) -> Row:
     from workspaces.tenancy.scope import platform_scope
 
     with platform_scope("bench"), _watching(cluster) as watch:
-        pairs = [(_timed(watch), _timed(lambda: _squeue(slurm))) for _ in range(LOOKS)]
+        pairs = [(timed(watch), timed(lambda: _squeue(slurm))) for _ in range(LOOKS)]
         written = _written(watch)
         memory = _pss()
         cluster.refresh_from_db()
@@ -187,12 +187,6 @@ def _pss() -> float:
     """Of this process, in MiB."""
     found = re.search(r"^Pss: +(\d+) kB", Path("/proc/self/smaps_rollup").read_text(), re.MULTILINE)
     return int(found[1]) / 1024 if found else 0
-
-
-def _timed(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 if __name__ == "__main__":

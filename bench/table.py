@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -20,6 +21,13 @@ class Row:
     target: str
     met: bool
     note: str = ""
+
+
+def timed(work: Callable[[], object]) -> float:
+    """The seconds that it takes."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
 
 
 def report(rows: Iterable[Row]) -> None:

@@ -56,7 +56,8 @@ def admit(provider: Provider, person: Person) -> User:
         raise NotPermitted(f"{provider.name} knows you, but none of your groups there gives you access here. Ask an administrator.")
     if found.user.is_operator and provider.org_id:
         raise NotPermitted("An operator's account is not opened by an organization's own directory. Use your password.")
-    follow_names(provider, [person], actor=_name(provider))
+    if found.user.name != person.name:
+        follow_names(provider, [person], actor=_name(provider))
     if found.seen_at < clock.now() - timedelta(days=1):
         Identity.objects.filter(id=found.id).update(seen_at=clock.now())
     return found.user
