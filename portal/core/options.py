@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -65,11 +66,16 @@ class Options:
 
 def options_in(config: type[Any]) -> list[Option]:
     """The options of a Config, in its order."""
+    return list(_options_in(config))  # type: ignore[arg-type]  # a class has a hash
+
+
+@cache
+def _options_in(config: type[Any]) -> tuple[Option, ...]:
     hints = get_type_hints(config)
-    return [Option(field.name, field.metadata["label"], _kind(hints[field.name]), field.metadata.get("note", ""),
-                   tuple(field.metadata.get("choices", ())), _shown(field.default), field.default is MISSING,
-                   field.metadata.get("is_rare", False), field.metadata.get("is_long", False), field.metadata.get("is_operators", False))
-            for field in fields(config) if "label" in field.metadata]
+    return tuple(Option(field.name, field.metadata["label"], _kind(hints[field.name]), field.metadata.get("note", ""),
+                        tuple(field.metadata.get("choices", ())), _shown(field.default), field.default is MISSING,
+                        field.metadata.get("is_rare", False), field.metadata.get("is_long", False), field.metadata.get("is_operators", False))
+                 for field in fields(config) if "label" in field.metadata)
 
 
 def check(options: Sequence[Option], given: Mapping[str, Any], former: Options | None = None, what: str = "backend") -> Options:

@@ -22,6 +22,7 @@ from workspaces.permissions import OrgRole
 from workspaces.planning import Change, Clash, Known, Newcomer, Person, Plan, Rule, Seat, World, plan
 from workspaces.services.quota_ends import end_guarantees
 from workspaces.services.renaming import follow_names
+from workspaces.services.standing import unchanged
 from workspaces.services.tokens import revoke_vouched
 from workspaces.services.told import facts_of
 from workspaces.tenancy.scope import platform_scope
@@ -45,6 +46,19 @@ class Synced:
 def admit(provider: Provider, person: Person) -> User:
     """At a sign-in: the account of whom the provider vouches for, with the roles that their groups give at this moment. Raises
     NotPermitted for whom no rule gives anything, Conflict when the address belongs to an account that is not linked."""
+    with platform_scope(_WHY):
+        found = unchanged(provider, person)
+    found = found or _changed(provider, person)
+    if found.user.is_operator and provider.org_id:
+        raise NotPermitted("An operator's account is not opened by an organization's own directory. Use your password.")
+    if found.user.name != person.name:
+        follow_names(provider, [person], actor=_name(provider))
+    if found.seen_at < clock.now() - timedelta(days=1):
+        Identity.objects.filter(id=found.id).update(seen_at=clock.now())
+    return found.user
+
+
+def _changed(provider: Provider, person: Person) -> Identity:
     made = plan_of(provider, [person])
     if not made.is_empty:
         made = _in_one_step(provider, [person], [person.subject], actor=_name(provider), links={})
@@ -54,13 +68,7 @@ def admit(provider: Provider, person: Person) -> User:
     found = Identity.objects.select_related("user").filter(provider=provider, subject=person.subject).first()
     if found is None:
         raise NotPermitted(f"{provider.name} knows you, but none of your groups there gives you access here. Ask an administrator.")
-    if found.user.is_operator and provider.org_id:
-        raise NotPermitted("An operator's account is not opened by an organization's own directory. Use your password.")
-    if found.user.name != person.name:
-        follow_names(provider, [person], actor=_name(provider))
-    if found.seen_at < clock.now() - timedelta(days=1):
-        Identity.objects.filter(id=found.id).update(seen_at=clock.now())
-    return found.user
+    return found
 
 
 def sync_people(provider: Provider, people: Sequence[Person], *, actor: str = "", accepted: frozenset[UUID] = frozenset(),

@@ -7,13 +7,16 @@ from typing import Any, NoReturn
 
 from allauth.account.auth_backends import AuthenticationBackend
 from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY, record_authentication
+from django.contrib.auth.hashers import is_password_usable
 from django.core.exceptions import PermissionDenied
+from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
 from portal.core import clock
 from portal.core.errors import InvalidInput, NotPermitted, Unavailable
+from portal.core.reading import Reading
 from portal.core.vault import Unreadable
 from workspaces.models import Provider, User
 from workspaces.planning import Person
@@ -23,6 +26,10 @@ from workspaces.sso.ldap.asking import Answer, ask
 from workspaces.sso.ldap.trouble import Trouble
 from workspaces.tenancy.scope import no_scope
 
+_PROVIDER = tuple(field.attname for field in Provider._meta.concrete_fields)
+_DIRECTORIES = Reading("SELECT {columns} FROM {provider} WHERE provider.kind = %s AND provider.is_enabled ORDER BY provider.created_at",
+                       {"provider": Provider}, [("provider", _PROVIDER)])
+_PASSWORD = Reading("SELECT {columns} FROM {person} WHERE person.email = %s", {"person": User}, [("person", ("password",))])
 METHOD = "directory"            # in allauth's records of how one signed in, with the provider's slug
 
 
@@ -55,7 +62,7 @@ def directories_for(login: str, slug: str = "") -> list[Provider]:
     """Who may be asked, and so be sent the password, in order. An organization's own directory is asked only where an operator
     has given it the domain, or where the person chose it by name; those of the installation are operators' own."""
     domain = login.lower().rpartition("@")[2] if "@" in login else ""
-    rows = list(Provider.objects.filter(kind=Provider.Kind.LDAP, is_enabled=True).order_by("created_at"))
+    rows = [Provider.from_db(connection.alias, _PROVIDER, row) for row in _DIRECTORIES.rows([Provider.Kind.LDAP])]
     if slug:
         return [row for row in rows if row.slug == slug]
     named = [row for row in rows if domain and domain in row.domains]
@@ -138,5 +145,6 @@ def _refuse(user: Any) -> NoReturn:
 
 
 def _has_own_password(login: str) -> bool:
-    user = User.objects.filter(email__iexact=login).first()
-    return user is not None and user.has_usable_password()
+    """Addresses of accounts are in small letters."""
+    rows = _PASSWORD.rows([login.lower()])
+    return bool(rows) and is_password_usable(rows[0][0])

@@ -61,10 +61,10 @@ def _one(slug: str, config: Config, login: str, password: str, until: float) -> 
 
 def _person(config: Config, login: str, password: str, seconds: float) -> Person | None:
     """Who it is, with the groups of this moment; the password is tried last, as it makes the conversation that person's."""
-    from workspaces.sso.ldap.client import Directory
+    from workspaces.sso.ldap.keeping import conversation
 
     meaning = config.meaning
-    with Directory(config, max(0.1, seconds)) as directory:
+    with conversation(config, max(0.1, seconds)) as directory:
         entry = directory.find(login)
         if entry is None or is_disabled(entry):
             return None

@@ -12,12 +12,12 @@ from ldap.controls import SimplePagedResultsControl
 
 from portal.core import clock
 from workspaces.sso.ldap.entries import MEMBERS, Entry, attributes_of, entry_of
-from workspaces.sso.ldap.line import open_line
+from workspaces.sso.ldap.line import Line, open_line
 from workspaces.sso.ldap.settings import Config, dn_key
 from workspaces.sso.ldap.trouble import Trouble, explained
 
 T = TypeVar("T")
-PAGE = 1000
+PAGE, AT_ONCE = 1000, 500                           # entries of a page; of an answer that is asked for without pages
 _ACTIVE_DIRECTORY = b"1.2.840.113556.1.4.800"       # in its supportedCapabilities: it then knows the next one
 _IN_CHAIN = "1.2.840.113556.1.4.1941"
 _DEPTH, _WIDTH = 20, 100                            # of groups in groups; of one filter
@@ -30,22 +30,42 @@ class Directory:
         self.config, self._until = config, clock.monotonic() + seconds
         self._is_active_directory: bool | None = None
         self._ldap: Any = None
+        self._line: Line
 
     def __enter__(self) -> Directory:
         self._ldap = self._connected()
         try:
-            if self.config.bind_dn:
-                self._do("signing in as the reader", lambda: self._ldap.simple_bind_s(self.config.bind_dn, str(self.config.bind_password)))
+            self._be_the_reader()
         except Trouble:
-            self.__exit__(None, None, None)
+            self.close()
             raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
         try:
             self._ldap.unbind_ext_s()
         except ldap.LDAPError:
             pass                                    # it is gone already
+
+    def rest(self, seconds: float) -> bool:
+        """Be kept for so long; False where that cannot be: without a reader nobody could be signed in again, and a line without
+        encryption would never end."""
+        if self._line.until is None or not self.config.bind_dn:
+            return False
+        self._line.until = clock.monotonic() + seconds
+        return True
+
+    def go_on(self, seconds: float) -> None:
+        """After a rest: the reader's again, whoever it was last. Raises Trouble, within a second, where it has ended meanwhile."""
+        now = clock.monotonic()
+        self._line.until = self._until = now + min(1.0, seconds / 2)
+        self._set_timeouts(self._ldap)
+        self._be_the_reader()
+        self._line.until = self._until = now + seconds
+        self._set_timeouts(self._ldap)
 
     @property
     def encryption(self) -> str:
@@ -65,7 +85,7 @@ class Directory:
         person's afterwards, so ask this last."""
         if not password or "\x00" in password:
             return False
-        self._set_timeouts(self._ldap)
+        self._ldap.timeout = self._left
         try:
             self._ldap.simple_bind_s(entry.dn, password)
         except (ldap.INVALID_CREDENTIALS, ldap.INAPPROPRIATE_AUTH, ldap.UNWILLING_TO_PERFORM, ldap.CONSTRAINT_VIOLATION,
@@ -125,26 +145,32 @@ class Directory:
     def _opened(self, url: str, others: int) -> Any:
         """Within its share of the time that is left; `others` are still to be tried."""
         self._url, left = url, max(0.05, self._until - clock.monotonic())
-        line = open_line(self.config, url, left / 2 if others else left)
-        made: Any = ldap.initialize("ldap://line", fileno=line.detach())        # libldap closes it
+        self._line = open_line(self.config, url, left / 2 if others else left)
+        made: Any = ldap.initialize("ldap://line", fileno=self._line.end.detach())      # libldap closes it
         made.protocol_version = ldap.VERSION3
         made.set_option(ldap.OPT_REFERRALS, ldap.OPT_OFF)
         made.set_option(ldap.OPT_RESTART, ldap.OPT_ON)
         self._set_timeouts(made)
         return made
 
+    def _be_the_reader(self) -> None:
+        if self.config.bind_dn:
+            self._do("signing in as the reader", lambda: self._ldap.simple_bind_s(self.config.bind_dn, str(self.config.bind_password)))
+
+    @property
+    def _left(self) -> float:
+        return max(0.05, self._until - clock.monotonic())
+
     def _set_timeouts(self, made: Any) -> None:
-        left = max(0.05, self._until - clock.monotonic())
+        made.timeout = left = self._left
         made.set_option(ldap.OPT_NETWORK_TIMEOUT, left)
         made.set_option(ldap.OPT_TIMEOUT, left)
-        made.timeout = left
 
     def _do(self, doing: str, act: Callable[[], T]) -> T:
         if clock.monotonic() > self._until:
             raise Trouble(f"It did not answer in time while {doing}.", is_away=True)
         try:
-            if self._ldap is not None:
-                self._set_timeouts(self._ldap)
+            self._ldap.timeout = self._left         # of each answer that is waited for
             return act()
         except ldap.LDAPError as error:
             raise explained(error, self.config, doing) from None
@@ -162,6 +188,16 @@ class Directory:
     def _entries(self, message: int) -> list[Entry]:
         _, rows = self._ldap.result(message, all=1, timeout=self._ldap.timeout)
         return [entry_of(dn, found) for dn, found in rows if dn]           # a referral has none
+
+    def _all(self, base: str, text: str, attributes: list[str]) -> Sequence[Entry]:
+        """Few, most likely: so page by page only where they are many."""
+        def act() -> list[Entry] | None:
+            try:
+                return self._entries(self._ldap.search_ext(base, ldap.SCOPE_SUBTREE, text, attributes, sizelimit=AT_ONCE))
+            except ldap.SIZELIMIT_EXCEEDED:
+                return None
+        found = self._do(f"searching below {base}", act)
+        return list(self._paged(base, text, attributes)) if found is None else found
 
     def _paged_first(self, base: str, text: str, attributes: list[str], most: int) -> list[Entry]:
         control = SimplePagedResultsControl(True, size=most, cookie="")
@@ -187,7 +223,7 @@ class Directory:
         for start in range(0, len(members), _WIDTH):
             some = "".join(f"({name}={ldap.filter.escape_filter_chars(value)})" for name, value in members[start:start + _WIDTH])
             text = f"(&{self.config.meaning.groups}(|{some}))"
-            found.update(dn_key(entry.dn) for entry in self._paged(self.config.group_base, text, ["1.1"]))
+            found.update(dn_key(entry.dn) for entry in self._all(self.config.group_base, text, ["1.1"]))
         return frozenset(found)
 
     def _knows_chains(self) -> bool:

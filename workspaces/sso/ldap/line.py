@@ -22,8 +22,21 @@ _SUCCESS = b"\x0a\x01\x00"              # resultCode 0 of the answer
 _CHUNK = 1 << 16
 
 
-def open_line(config: Config, url: str, seconds: float) -> socket.socket:
-    """A socket that speaks LDAP in the clear with whom the URL names, over TLS unless that is waived. Raises Trouble in words."""
+class Line:
+    """`end` speaks LDAP in the clear with whom the URL named. `until`: when the line is cut, which may be moved; None where it is not
+    encrypted: nothing carries it, so nothing cuts it."""
+
+    def __init__(self, end: socket.socket, until: float | None):
+        self.end, self.until = end, until
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return (self.until or 0.0) - clock.monotonic()
+
+
+def open_line(config: Config, url: str, seconds: float) -> Line:
+    """Over TLS unless that is waived. Raises Trouble in words."""
     parts, until = urlsplit(url), clock.monotonic() + seconds
     host, port = parts.hostname or "", parts.port or (636 if parts.scheme == "ldaps" else 389)
     server = _connected(config, host, port, seconds)
@@ -32,7 +45,7 @@ def open_line(config: Config, url: str, seconds: float) -> socket.socket:
         if parts.scheme == "ldap":
             if config.plain:
                 server.settimeout(None)
-                return server
+                return Line(server, None)
             _start_tls(server)
         return _carried(_encrypted(config, server, host), until)
     except TimeoutError:
@@ -101,20 +114,21 @@ def _context(ca: str) -> ssl.SSLContext:
     return context
 
 
-def _carried(server: ssl.SSLSocket, until: float) -> socket.socket:
+def _carried(server: ssl.SSLSocket, until: float) -> Line:
     ours, theirs = socket.socketpair()
-    threading.Thread(target=_carry, args=(server, ours, until), name="directory-line", daemon=True).start()
-    return theirs
+    line = Line(theirs, until)
+    threading.Thread(target=_carry, args=(server, ours, line), name="directory-line", daemon=True).start()
+    return line
 
 
-def _carry(server: ssl.SSLSocket, ours: socket.socket, until: float) -> None:
+def _carry(server: ssl.SSLSocket, ours: socket.socket, line: Line) -> None:
     """Until one side ends or the time is over; the other side then sees the end."""
     with server, ours, contextlib.suppress(OSError):
         server.setblocking(False)
         poll = select.poll()
         poll.register(server, select.POLLIN)
         poll.register(ours, select.POLLIN)
-        while (left := until - clock.monotonic()) > 0:
+        while (left := line.left) > 0:
             ready = {fd for fd, _ in poll.poll(left * 1000)}
             if server.fileno() in ready and not _down(server, ours, left):
                 return
