@@ -9,6 +9,7 @@ from typing import Any
 from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from portal.core.audit.diff import details_of, diff_of
@@ -110,6 +111,14 @@ def told(data: dict[str, Any]) -> str:
 def get(mapping: dict[str, Any], key: str) -> Any:
     """A value of a mapping by a key that is no identifier."""
     return mapping.get(key) or {"value": None}
+
+
+@register.filter
+def class_name(resource: str) -> str:
+    """What stands before a meter: "CPU", "GPU (h100)", "Memory"."""
+    kind, _dot, model = resource.partition(".")
+    name = {"cpu": "CPU", "gpu": "GPU", "memory": _("Memory"), "jobs": _("Jobs"), "gpu-hours": _("GPU h")}.get(kind, kind)
+    return f"{name} ({model})" if model else name
 
 
 @register.simple_tag
