@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from datetime import datetime
 from typing import Any
@@ -17,6 +18,7 @@ from portal.languages import sentences
 from workspaces.roles import role_facts
 
 register = template.Library()
+_EXACT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)")      # a time as it is stored
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
 
@@ -104,7 +106,7 @@ def told(data: dict[str, Any]) -> str:
     details = [f"{d['name']} {d['value']}" for d in details_of(data) if d["name"] not in {"attempt", "number"}]
     moved = [f"{line['name']}: {line['before']} → {line['after']}" if line["before"] and line["after"]
              else f"{line['name']}: {line['after'] or line['before']}" for line in diff_of(data)]
-    return " · ".join([*details, *moved])
+    return _EXACT.sub(r"\1 \2 UTC", " · ".join([*details, *moved]))
 
 
 @register.filter
