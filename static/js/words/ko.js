@@ -10,7 +10,7 @@ globalThis.words = {
  "Disk size": "디스크 용량",
  "Disk used": "디스크 사용량",
  "Disk writes": "디스크 쓰기",
- "Ended by {signal}. {line}": "{signal}(으)로 종료됨. {line}",
+ "Ended by {signal}. {line}": "{signal} 시그널로 종료됨. {line}",
  "Exit code {code}.": "종료 코드 {code}.",
  "Exit code {code}. {line}": "종료 코드 {code}. {line}",
  "GPU memory": "GPU 메모리",
