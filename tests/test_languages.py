@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gettext
 import io
+import re
 import time
 
 import pytest
@@ -16,6 +17,7 @@ from portal.languages.sentences import told
 from tests.rig.environment import ROOT
 from workspaces.templatetags.muster import span
 
+PAIR = re.compile(r"은\(는\)|이\(가\)|을\(를\)|과\(와\)|와\(과\)|\(으\)로|\(이\)라")
 RESOURCES = {"cpu", "memory", "gpu", "gpu.h100", "gpu.h200", "jobs", "QOS"}      # written so in specs and by schedulers
 
 
@@ -94,10 +96,15 @@ def test_a_catalogue_that_is_out_of_step_is_found_out():
     assert found == ["not there", "no longer used"]
 
 
-KNOWN = {"{name} is changed.": "{name}을(를) 변경했습니다.", "The limit is set.": "한도를 설정했습니다.",
-         "The queue {0} is closed, and {0} stays so.": "큐 {0}은(는) 닫혔습니다.",
+def test_no_korean_text_leaves_a_particle_to_its_reader():
+    messages = catalogue.read(ROOT / "locale" / "ko" / "LC_MESSAGES" / "django.po").values()
+    assert [m.said for m in messages if PAIR.search(f"{m.said}")] == []
+
+
+KNOWN = {"{name} is changed.": "변경했습니다: {name}.", "The limit is set.": "한도를 설정했습니다.",
+         "The queue {0} is closed, and {0} stays so.": "{0} 큐가 닫혔습니다.",
          "{a} of {b}: {why}": "{b} 중 {a}: {why}", "{n} of {all} {x} free.": "{all}개 중 {n}개 여유{x}",
-         "There is no {kind} {name} here.": "여기에는 {name}이라는 {kind}이(가) 없습니다."}
+         "There is no {kind} {name} here.": "여기에 없습니다: {kind} {name}."}
 
 
 @pytest.fixture
@@ -115,16 +122,15 @@ def korean(monkeypatch):
 
 @pytest.mark.parametrize(("english", "said"), [
     ("The limit is set.", "한도를 설정했습니다."),
-    ("Vision & more is changed.", "Vision & more을(를) 변경했습니다."),
-    ("The limit is set. Vision is changed.", "한도를 설정했습니다. Vision을(를) 변경했습니다."),
+    ("Vision & more is changed.", "변경했습니다: Vision & more."),
+    ("The limit is set. Vision is changed.", "한도를 설정했습니다. 변경했습니다: Vision."),
     ("1 of 2: The limit is set.", "2 중 1: 한도를 설정했습니다."),
-    ("The queue night is closed, and night stays so.", "큐 night은(는) 닫혔습니다."),
+    ("The queue night is closed, and night stays so.", "night 큐가 닫혔습니다."),
     ("The queue night is closed, and day stays so.", "The queue night is closed, and day stays so."),
     ("Nobody has said this.", "Nobody has said this."),
     ("The limit is set. Nobody has said this.", "한도를 설정했습니다. Nobody has said this."),
-    ("{name} is changed.", "{name}을(를) 변경했습니다."),
-    ("음성 인식 연구팀 is changed.", "음성 인식 연구팀을 변경했습니다."), ("#12 is changed.", "#12를 변경했습니다."),
-    ("H100 is changed.", "H100을 변경했습니다."),
+    ("{name} is changed.", "변경했습니다: {name}."),
+    ("음성 인식 연구팀 is changed.", "변경했습니다: 음성 인식 연구팀."),
     ("3 of 8 are free.", "8개 중 3개 여유"), ("1 of 8 is free.", "8개 중 1개 여유"),
 ])
 def test_a_sentence_is_told_in_the_readers_language_by_what_it_says(korean, english, said):

@@ -168,8 +168,9 @@ def quotas_for(actor: Actor) -> list[dict[str, Any]]:
         rows = rows.filter(~Q(scope=Quota.Scope.USER) | Q(subject_id=actor.user_id))
         hours = Counter({whose: n for whose, n in hours.items() if whose[0] != Quota.Scope.USER or whose[1] == actor.user_id})
     kept = with_hours(rows, hours)
-    unlimited = [q for q in without_limit(kept, hours) if q.subject_id in names]       # who left has used hours, and no place any more
-    found = [quota_row(q, names.get(q.subject_id, "")) for q in (*kept, *unlimited) if q.used or q.guaranteed or q.limit is not None]
+    shown = [q for q in (*kept, *without_limit(kept, hours)) if q.used or q.guaranteed or q.limit is not None]
+    names |= _leavers({q.subject_id for q in shown if q.subject_id not in names})
+    found = [quota_row(q, names.get(q.subject_id, "")) for q in shown]
     order = {"org": 0, "team": 1, "user": 2}
     return sorted(found, key=lambda q: (order[q["scope"]], q["subject"], q["resource"]))
 
@@ -190,6 +191,11 @@ def _subject_names(actor: Actor) -> dict[UUID, str]:
     if actor.org_id:
         names[actor.org_id] = actor.org_slug
     return names
+
+
+def _leavers(ids: set[UUID]) -> dict[UUID, str]:
+    """Who left has used hours of this month, and perhaps a limit, all the same."""
+    return dict(User.objects.filter(id__in=ids).values_list("id", "email")) if ids else {}
 
 
 def _member(user: User, role: str, since: Any) -> dict[str, Any]:

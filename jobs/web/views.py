@@ -204,6 +204,7 @@ def _timeline(row: Job, index: int) -> list[dict[str, Any]]:
     steps = [{"state": "queued", "at": row.created_at, "source": "muster", "data": {}}, *steps]
     for step, following in pairwise(steps):
         step["seconds"] = max((following["at"] - step["at"]).total_seconds(), 0)
+        step["why"] = step["data"].get("reason", "").replace("_", " ")          # of a try that another followed; the last one's stands below
     return steps
 
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 from django.utils.translation import get_language
 from django.utils.translation.trans_real import translation
 
-from portal.languages import amounts, particles, states
+from portal.languages import amounts, states
 
 _FIELD = re.compile(r"\{(\w+)\}")
 LONGEST, MANY, TOGETHER = 2000, 40, 6      # characters of a sentence, sentences of a text, those that are one message
@@ -53,10 +53,15 @@ def _whole(language: str, text: str) -> str | None:
     if text in known:
         return known[text]
     for shape, said in shapes:
-        if (parts := _parts(shape, text)) is not None:
-            filled = _filled(said, {name: _inner(language, part) for name, part in parts.items()})
-            return particles.settled(filled) if language.startswith("ko") else filled
+        if (parts := _parts(shape, text)) is not None and not (shape[0] == "" and _is_sentence_first(language, parts[shape[1]])):
+            return _filled(said, {name: _inner(language, part) for name, part in parts.items()})
     return None
+
+
+def _is_sentence_first(language: str, name: str) -> bool:
+    """What would be a name at the beginning is a sentence of ours and the beginning of the next one."""
+    ends = _END.search(name)
+    return ends is not None and _whole(language, name[:ends.start()]) is not None
 
 
 def _parts(shape: list[str], text: str) -> dict[str, str] | None:

@@ -1,10 +1,11 @@
 // The axis below a curve: what it spans, and the times on it, written alike in every language (13:05, 11-22).
 
 // A curve of one point has room on both sides, in place of the years that a library would give it.
-export function around(low, high, byStep) {
+export function around(low, high, byStep, points = 2) {
   if (low == null || high == null) return [low, high];
-  const room = low === high ? (byStep ? 1 : 30) : 0;
-  return [low - room, high + room];
+  if (points > 1 && low !== high) return [low, high];
+  const room = byStep ? 1 : 30;
+  return [low - room, low + room];
 }
 
 const two = (n) => String(n).padStart(2, "0");

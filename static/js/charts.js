@@ -74,7 +74,7 @@ class Chart {
     const axis = { stroke: css("--text-3"), grid: { stroke: css("--line"), width: 1 }, ticks: { stroke: css("--line"), size: 4 }, font: "11px system-ui" };
     this.plot = new uPlot({
       width: this.holder.clientWidth || 400, height: 170, cursor: { sync: { key: this.group }, points: { size: 5 } },
-      scales: { x: { time: !this.byStep, range: (_, low, high) => around(low, high, this.byStep) }, y: { range: (_, low, high) => this.range(low, high) } },
+      scales: { x: { time: !this.byStep, range: (u, low, high) => around(low, high, this.byStep, u.data?.[0]?.length) }, y: { range: (_, low, high) => this.range(low, high) } },
       axes: [{ ...axis, size: this.byStep ? 28 : 40, ...(this.byStep ? {} : { values: (_, ticks, __, ___, step) => clock(ticks, step) }) }, { ...axis, size: 76, values: (_, ticks) => ticks.map(format) }],
       series: [this.byStep ? { label: say("step") } : { label: say("time"), value: (_, v) => (v == null ? "–" : moment(v)) }, ...entries.map(([label], i) => ({ label: label || title(this.name), stroke: css(`--c${(i % 8) + 1}`), width: 1.5, spanGaps: false, points: { show: entries[i][1].xs.length < 3 }, value: (_, v) => (v == null ? "–" : format(v)) }))],
     }, data, this.holder.lastChild);

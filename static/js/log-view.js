@@ -2,7 +2,7 @@
 import { live } from "./live.js";
 import { Lines } from "./lines.js";
 import { parts, plain } from "./ansi.js";
-import { count as number, locale, say } from "./words.js";
+import { count as number, isEnglish, locale, say } from "./words.js";
 
 const HEIGHT = 18, SPARE = 30, WRAPPED = 400;
 const TALLEST = 8_000_000; // px: browsers make no element much taller, so a longer log scrolls by a scale
@@ -236,7 +236,7 @@ class LogView {
   }
 
   #ended(certificate) {
-    this.foot.textContent = `${say("Certificate:")} ${certificate.text}`;
+    if (isEnglish || !this.foot.className) this.foot.textContent = `${say("Certificate:")} ${sealed(certificate)}`; // the server told it already
     this.foot.title = `sha256 ${certificate.sha256}\nblake3 ${certificate.blake3}`;
     this.foot.className = certificate.complete ? "good" : "bad";
     this.root.querySelector("[data-empty]").textContent = say("The job wrote nothing.");
@@ -244,6 +244,8 @@ class LogView {
     this.#more();
   }
 }
+
+const sealed = (c) => (isEnglish || !c.complete ? c.text : say("complete, {n} bytes, 0 gaps, closed by {end}", { n: number(c.bytes), end: c.closed_by }));
 
 function more(what, text) {
   const button = document.createElement("button");

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from datetime import datetime
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from portal.core.audit.diff import details_of, diff_of
@@ -16,6 +18,7 @@ from portal.languages import sentences
 from workspaces.roles import role_facts
 
 register = template.Library()
+_EXACT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)")      # a time as it is stored
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
 
@@ -103,13 +106,21 @@ def told(data: dict[str, Any]) -> str:
     details = [f"{d['name']} {d['value']}" for d in details_of(data) if d["name"] not in {"attempt", "number"}]
     moved = [f"{line['name']}: {line['before']} → {line['after']}" if line["before"] and line["after"]
              else f"{line['name']}: {line['after'] or line['before']}" for line in diff_of(data)]
-    return " · ".join([*details, *moved])
+    return _EXACT.sub(r"\1 \2 UTC", " · ".join([*details, *moved]))
 
 
 @register.filter
 def get(mapping: dict[str, Any], key: str) -> Any:
     """A value of a mapping by a key that is no identifier."""
     return mapping.get(key) or {"value": None}
+
+
+@register.filter
+def class_name(resource: str) -> str:
+    """What stands before a meter: "CPU", "GPU (h100)", "Memory"."""
+    kind, _dot, model = resource.partition(".")
+    name = {"cpu": "CPU", "gpu": "GPU", "memory": _("Memory"), "jobs": _("Jobs"), "gpu-hours": _("GPU h")}.get(kind, kind)
+    return f"{name} ({model})" if model else name
 
 
 @register.simple_tag

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 from django.db import transaction
 
+from portal.core import clock
 from portal.core.models import Event
-from workspaces.models import GroupRule, Provider, Quota
+from workspaces.gpu_hours import month_of
+from workspaces.models import GpuMonth, GroupRule, Provider, Quota
 from workspaces.quotas import meters
+from workspaces.selectors import quotas_for
 from workspaces.services import Wanted, remove_member, set_quotas
 from workspaces.services.directory import Person, sync_people
 from workspaces.services.quota import hold
@@ -61,3 +64,11 @@ def test_a_quota_of_somebody_who_left_can_be_lifted(story):
         remove_member(actor=story.actor(story.ada), org=story.atlas, email=story.ben.email)
         set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted("user", story.ben.email, "gpu", None)])
     assert standings()["user"] == (None, 0, 0)
+
+
+def test_gpu_hours_of_somebody_who_left_are_shown_with_their_address(story):
+    with org_scope(story.atlas.id):
+        GpuMonth.objects.create(org=story.atlas, scope="user", subject_id=story.ben.id, month=month_of(clock.now()), used=7_200_000)
+        remove_member(actor=story.actor(story.ada), org=story.atlas, email=story.ben.email)
+        rows = [(q["subject"], q["used"]) for q in quotas_for(story.actor(story.ada)) if q["scope"] == "user"]
+    assert rows == [("ben@atlas.example", 2)]

@@ -1,0 +1,28 @@
+"""What pages say in words: groups of permissions, times in the trail, and why a try was followed by another."""
+
+from __future__ import annotations
+
+import pytest
+
+from workspaces.services import make_role
+from workspaces.templatetags.muster import told
+from workspaces.tenancy.scope import org_scope
+
+
+@pytest.mark.parametrize(("language", "group"), [("en", "jobs"), ("ko", "작업"), ("ja", "ジョブ")])
+def test_permissions_of_a_role_are_grouped_in_the_language_of_the_page(story, client, language, group):
+    with org_scope(story.atlas.id):
+        make_role(actor=story.actor(story.ada), org=story.atlas, slug="auditor", kind="org", name="Auditor", permissions=["audit:read"])
+    client.force_login(story.ada)
+    page = client.get("/atlas/roles/auditor", headers={"accept-language": language}).content.decode()
+    assert f"<legend>{group}</legend>" in page
+
+
+def test_a_time_in_an_event_is_told_to_the_minute():
+    assert told({"from": "2026-11-22T12:49:26.259344+00:00", "level": "note"}) == "from 2026-11-22 12:49 UTC · level note"
+
+
+def test_a_token_of_a_service_account_says_whose_it_is_on_a_phone_too(story, client):
+    client.force_login(story.ada)
+    client.post("/atlas/tokens", {"name": "laptop", "days": "90"})
+    assert '<td class="muted wide break">ada@atlas.example</td>' in client.get("/atlas/tokens").content.decode()
