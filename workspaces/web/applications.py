@@ -25,7 +25,8 @@ def applications(request: Any) -> HttpResponse:
         return _shown(request)
     try:
         made = service.create_application(actor=request.actor, client_id=request.POST.get("client_id", "").strip(),
-                                          name=request.POST.get("name", "").strip(), addresses=request.POST.get("addresses", "").splitlines())
+                                          name=request.POST.get("name", "").strip(), addresses=request.POST.get("addresses", "").splitlines(),
+                                          needs_pkce="without_pkce" not in request.POST)
     except PortalError as error:
         note_denial(request, error)
         message, faults = faults_of(error)
@@ -46,7 +47,8 @@ def application(request: Any, client: str) -> HttpResponse:
         return action(request, back, _("Nobody signs in to {name} through Muster any longer.").format(name=client),
                       lambda: service.remove_application(actor=request.actor, client_id=client))
     return action(request, back, _("{name} is changed.").format(name=client), lambda: service.change_application(
-        actor=request.actor, client_id=client, name=request.POST.get("name"), addresses=request.POST.get("addresses", "").splitlines()))
+        actor=request.actor, client_id=client, name=request.POST.get("name"), addresses=request.POST.get("addresses", "").splitlines(),
+        needs_pkce="without_pkce" not in request.POST))
 
 
 def _shown(request: Any, made: service.NewApplication | None = None, **more: Any) -> HttpResponse:
