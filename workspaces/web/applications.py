@@ -15,7 +15,7 @@ from portal.web.options import faults_of
 from workspaces.permissions import Permission as P
 from workspaces.services import applications as service
 from workspaces.web.doors import action, page
-from workspaces.web.once import is_again
+from workspaces.web.once import free_if_it_fails, is_again
 
 
 @page(P.APPLICATIONS_READ, ("GET", "HEAD", "POST"))
@@ -42,7 +42,8 @@ def application(request: Any, client: str) -> HttpResponse:
     if verb == "renew":
         if is_again(request):
             return redirect(back)
-        return _shown(request, made=service.renew_secret(actor=request.actor, client_id=client))
+        with free_if_it_fails(request):
+            return _shown(request, made=service.renew_secret(actor=request.actor, client_id=client))
     if verb == "remove":
         return action(request, back, _("Nobody signs in to {name} through Muster any longer.").format(name=client),
                       lambda: service.remove_application(actor=request.actor, client_id=client))
