@@ -8,9 +8,11 @@ from datetime import timedelta
 import pytest
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
+from django.contrib.auth.hashers import PBKDF2PasswordHasher, get_hasher
 from django.core.cache import cache
 from django.test import Client
 
+from portal import settings as ours
 from portal.core import clock
 from tests.rig.environment import ROOT
 from tests.story import PASSWORD
@@ -77,6 +79,17 @@ def test_a_password_is_hidden_while_it_is_typed_and_may_be_pasted(story):
     fields = [tag for text in texts for tag in re.findall(r"<input[^>]*>", text) if re.search(r'name="\w*password\w*"', tag)]
     assert len(fields) > 8
     assert [tag for tag in fields if 'type="password"' not in tag or "onpaste" in tag or "readonly" in tag] == []
+
+
+def test_passwords_are_kept_by_a_slow_hash_and_those_of_before_are_made_slower_when_they_are_used(story, settings):
+    settings.PASSWORD_HASHERS = ours.PASSWORD_HASHERS
+    slow = get_hasher("default")
+    assert (slow.algorithm, slow.iterations >= 600_000, slow.salt_entropy >= 128) == ("pbkdf2_sha256", True, True)
+    User.objects.filter(id=story.ada.id).update(password=PBKDF2PasswordHasher().encode(PASSWORD, "salt" * 6, 1000))
+    assert lets_in(story.ada, PASSWORD)
+    story.ada.refresh_from_db()
+    kept = slow.decode(story.ada.password)
+    assert kept["iterations"] == slow.iterations and kept["salt"] != "salt" * 6 and PASSWORD not in story.ada.password
 
 
 def reset_link(user: User) -> str:
