@@ -40,7 +40,7 @@ PATTERNS = {"jobs/spec/kinds.py", "jobs/spec/sbatch.py", "jobs/backends/slurm_pa
 FORMATS = {"portal/languages/states.py", "portal/languages/amounts.py", "portal/core/reading.py", "jobs/backends/slurm_parts/reasons.py",
            "jobs/backends/kubernetes_parts/kueue.py"}      # the same: tables of ours, handed on
 CRYPTOGRAPHY = re.compile(r"(cryptography|Crypto|Cryptodome|nacl|OpenSSL|jwt|jose|jwcrypto|authlib|pyotp|bcrypt|argon2)(\.|$)")
-# All of it that is used: AES in CBC with HMAC-SHA256 (Fernet), HKDF, SHA-256, RSA of 2048 bits for signatures, and tokens signed with it.
+# All of it that is used: AES in CBC with HMAC-SHA256 (Fernet), HKDF, SHA-256, RSA of 3072 bits for signatures, and tokens signed with it.
 PRIMITIVES = {"cryptography.fernet", "cryptography.fernet.Fernet", "cryptography.fernet.InvalidToken", "cryptography.fernet.MultiFernet",
               "cryptography.hazmat.primitives", "cryptography.hazmat.primitives.hashes", "cryptography.hazmat.primitives.kdf.hkdf",
               "cryptography.hazmat.primitives.kdf.hkdf.HKDF", "cryptography.hazmat.primitives.asymmetric",

@@ -38,11 +38,16 @@ def can_mail() -> bool:
     return not settings.EMAIL_BACKEND.endswith(("console.EmailBackend", "dummy.EmailBackend"))
 
 
+def one_line(text: str) -> str:
+    """For the head of a mail: a break in a name would begin a header of its own, or stop the mail."""
+    return " ".join(text.split())
+
+
 def send_invitation(made: Invited, inviter: str, connection: BaseEmailBackend | None = None) -> bool:
     """By e-mail; False when that failed: the link is then to be handed on otherwise. After the commit, and outside of any transaction."""
     about = {"org": made.row.org.name, "inviter": inviter, "url": made.url, "until": made.row.expires_at}
     try:
-        send_mail(f"{inviter} invites you to {made.row.org.name}".replace("\n", " "), render_to_string("account/invitation_mail.txt", about), None,
+        send_mail(one_line(f"{inviter} invites you to {made.row.org.name}"), render_to_string("account/invitation_mail.txt", about), None,
                   [made.row.email], connection=connection)
     except OSError as error:            # SMTP's own errors are OSErrors, too
         log.warning("an invitation could not be sent: %s", error)

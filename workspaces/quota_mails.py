@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.mail import send_mail
 from django.template.loader import render_to_string
 
-from workspaces.invitations import can_mail
+from workspaces.invitations import can_mail, one_line
 from workspaces.models import Organization, QuotaRequest
 from workspaces.quota_asks import request_row
 
@@ -23,7 +23,7 @@ def tell_asker(row: QuotaRequest, org: Organization) -> bool:
         return False
     about = {"row": request_row(row), "org": org, "word": word, "url": f"{settings.MUSTER_BASE_URL}/{org.slug}/quotas"}
     try:
-        send_mail(f"Your request for {row.resource} in {org.name} was {word}".replace("\n", " "),
+        send_mail(one_line(f"Your request for {row.resource} in {org.name} was {word}"),
                   render_to_string("account/quota_mail.txt", about), None, [row.asker.email])
     except OSError as error:            # SMTP's own errors are OSErrors, too
         log.warning("a decision could not be sent: %s", error)

@@ -6,6 +6,7 @@ import logging
 import threading
 from datetime import timedelta
 
+from allauth.idp.oidc.models import Token
 from celery import shared_task
 from django.conf import settings
 from django.db import connection
@@ -24,10 +25,12 @@ log = logging.getLogger(__name__)
 
 @shared_task(name="workspaces.tidy")
 def tidy() -> None:
-    """Forget answers kept for repeated requests after a day, and sessions that have ended; tell whose time as somebody else is over."""
+    """Forget answers kept for repeated requests after a day, sessions that have ended, and what applications hold no longer; tell whose time as
+    somebody else is over."""
     end_overdue()
     RememberedAnswer.objects.filter(at__lt=clock.now() - timedelta(days=1)).delete()
     tidy_sign_ins()
+    Token.objects.expired().delete()
 
 
 @shared_task(name="workspaces.trim_audit")

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
 from html.parser import HTMLParser
 
 import pytest
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 
+from jobs.clusters import ensure_first_cluster
+from jobs.services import submit_job
+from jobs.spec import parse_mapping
 from tests.doors.table import PAGE_READS, READS, browser
+from tests.rig.environment import ROOT
 from tests.story import PASSWORD
+from workspaces.tenancy.scope import org_scope
 
 POLICY = {"default-src": "'self'", "script-src": "'self'", "style-src": "'self'", "object-src": "'none'", "base-uri": "'none'",
           "form-action": "'self'", "frame-ancestors": "'none'", "connect-src": "'self'"}
@@ -24,15 +31,40 @@ ODD_HEADERS = {
     "If-None-Match": '"' * 999, "If-Modified-Since": "yesterday", "Content-Length": "-1", "Cookie": "=;;\x01;sessionid=../../etc",
     "Referer": "javascript:alert(1)", "User-Agent": "<script>evil()</script>", "X-Request-ID": "<script>evil()</script>",
 }
+WRITE = re.compile(r"\b(INSERT|UPDATE|DELETE)\s+(?:INTO\s+|FROM\s+)?\"?(\w+)\"?", re.IGNORECASE)
+BOOKS = {"django_session", "workspaces_signin", "core_event"}
 SOME = ["/", "/accounts/login/", "/atlas/", "/borealis/jobs/", "/api/v1/orgs/borealis/jobs", "/api/v1/orgs/atlas/jobs", "/no/such/page"]
 
 
+@contextmanager
+def writes():
+    """What is written to the database meanwhile: (verb, table)."""
+    found = []
+
+    def look(execute, sql, params, many, context):
+        found.extend(WRITE.findall(sql))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(look):
+        yield found
+
+
+def read(client, path):
+    with writes() as written:
+        answer = client.get(path)
+    answer.written = {(verb.upper(), table) for verb, table in written if table not in BOOKS}
+    return answer
+
+
 @pytest.fixture(scope="module")
-def answers(browsers):
-    """Of every address: what each gets who reads it, and what an operator gets who tries other verbs."""
+def answers(browsers, told):
+    """Of every address: what each gets who reads it, and what an operator gets who tries other verbs. There is a job to be seen."""
+    ensure_first_cluster()
+    with org_scope(told.atlas.id):
+        submit_job(actor=told.actor(told.ben), team=told.vision, spec=parse_mapping({"run": "true", "name": "first"}))
     found = {}
     for path in READS:
-        found[path] = {f"GET by {who}": client.get(path) for who, client in browsers.items()}
+        found[path] = {f"GET by {who}": read(client, path) for who, client in browsers.items()}
         for verb in ("DELETE", "OPTIONS", "FOO"):
             with transaction.atomic():
                 found[path][f"{verb} by dot"] = browsers["dot"].generic(verb, path)
@@ -50,6 +82,40 @@ def missing(answer) -> list[str]:
     found += [name for name, value in wanted.items() if answer.headers.get(name) != value]
     found += [] if answer.headers.get("X-Frame-Options") == "DENY" else ["X-Frame-Options"]
     return found + [name for name in TELLS if name in answer.headers]
+
+
+def test_no_address_changes_anything_by_being_read(answers):
+    """But for the books that the portal keeps of reading itself: who was where when, and who took the trail away or was refused."""
+    found = {(path, how): answer.written for path, given in answers.items() for how, answer in given.items() if getattr(answer, "written", None)}
+    assert found == {}
+    ok = [path for path, given in answers.items() if given["GET by dot"].status_code == 200]
+    assert len(ok) > 80 and "/atlas/jobs/1" in ok
+
+
+def test_a_download_has_a_name_of_ours(answers, browsers):
+    named = {answer.headers.get("Content-Disposition") for given in answers.values() for answer in given.values()} - {None}
+    assert len(named) >= 3
+    assert [name for name in named if not re.fullmatch(r'(attachment|inline); filename="[A-Za-z0-9-]+\.(log|jsonl|csv|json|yaml)"', name)] == []
+    for path in ("/api/v1/orgs/atlas/audit/export", "/api/v1/orgs/atlas/jobs/1/logs/download"):
+        answer = browsers["dot"].get(path, {"format": '../x"; filename="evil.exe', "filename": "evil.exe", "name": "evil.exe"})
+        assert "evil" not in answer.get("Content-Disposition", "")
+
+
+@pytest.mark.parametrize("path", [
+    "/.git/config", "/.git/HEAD", "/static/.git/config", "/static/../.git/HEAD", "/static/%2e%2e/.git/HEAD", "/.env", "/manage.py",
+    "/pyproject.toml", "/static/../manage.py", "/static/%2e%2e%2fmanage.py", "/docker-compose.yml", "/static/", "/static", "/static/css/"])
+def test_nothing_of_the_installation_is_served_and_no_folder_is_listed(browsers, path):
+    for client in (browsers["nobody"], browsers["dot"]):
+        answer = client.get(path, follow=True)
+        assert answer.status_code == 404 or answer.request["PATH_INFO"].startswith("/accounts/login/")
+    assert ".git" in (ROOT / ".dockerignore").read_text().split()
+
+
+def test_a_write_is_noticed(browsers, undone, told):
+    with writes() as found:
+        browsers["ben"].post("/accounts/logout/")
+        told.ada.save()
+    assert {table for _, table in found} >= {"workspaces_user", "django_session"}
 
 
 @pytest.mark.parametrize("path", READS)

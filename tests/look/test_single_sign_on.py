@@ -45,6 +45,9 @@ def test_a_saml_provider_is_connected_and_offered_to_who_signs_in(site, page, br
 
 def test_an_application_is_written_down_and_signed_in_to(site, page):
     page.on("dialog", lambda dialog: dialog.accept())
+    page.goto(f"{site.url}/accounts/applications/")
+    page.wait_for_selector("text=No application yet")
+    looked(page, "agreements-empty")
     page.goto(f"{site.url}/home/applications")
     page.wait_for_selector("text=No applications yet")
     looked(page, "applications-empty")
@@ -59,10 +62,27 @@ def test_an_application_is_written_down_and_signed_in_to(site, page):
     page.click("text=Add application")
     page.wait_for_selector("text=The secret of Grafana")
     looked(page, "applications-made")
-    asked = {"client_id": "grafana", "redirect_uri": BACK, "response_type": "code", "scope": "openid profile email groups", "state": "s"}
+    asked = {"client_id": "grafana", "redirect_uri": BACK, "response_type": "code", "scope": "openid profile email groups", "state": "s",
+             "code_challenge": "c" * 43, "code_challenge_method": "S256"}
     page.goto(f"{site.url}/identity/o/authorize?{urlencode(asked)}")
     page.wait_for_selector("h1 >> text=Sign in to Grafana?")
     looked(page, "consent")
+    page.route("https://grafana.example.com/**", lambda route: route.fulfill(body="signed in"))
+    page.click("button[value=grant]")
+    page.wait_for_selector("text=signed in")
+    page.goto(f"{site.url}/accounts/sessions/")
+    page.click("text=Applications you use")
+    page.wait_for_selector("td >> text=Your organizations and teams")
+    looked(page, "agreements")
+    page.set_extra_http_headers({"Accept-Language": "ko"})
+    page.reload()
+    page.wait_for_selector("td >> text=소속 조직과 팀")
+    looked(page, "agreements-ko")
+    page.set_extra_http_headers({"Accept-Language": "en"})
+    page.reload()
+    page.click("td button")
+    page.wait_for_selector("text=It has to ask you again.")
+    page.wait_for_selector("text=No application yet")
 
 
 def test_a_terminal_is_let_in(site, page):

@@ -1,16 +1,24 @@
-"""Passwords: any characters, as typed; not of words that everybody knows; changed with the former, never by force."""
+"""Passwords: any characters, as typed; not of words that everybody knows; changed with the former, never by force, hidden on the screen."""
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
+from allauth.account.forms import default_token_generator
+from allauth.account.utils import user_pk_to_url_str
+from django.contrib.auth.hashers import PBKDF2PasswordHasher, get_hasher
 from django.core.cache import cache
 from django.test import Client
 
+from portal import settings as ours
 from portal.core import clock
+from tests.rig.environment import ROOT
 from tests.story import PASSWORD
 from workspaces.models import User
+
+FORMS = ["/accounts/login/", "/accounts/password/change/", "/accounts/reauthenticate/"]
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +46,7 @@ def test_changing_the_password_asks_for_the_former_one(story):
 @pytest.mark.parametrize("password", [
     "  two spaces before and after  ", "비밀번호는 아무거나 됩니다", "🔑🔒🗝️🔏🔐 keys and locks",
     "'; DROP TABLE users; --", "<script>alert(1)</script>",
-    '{{ 7 * 7 }} %s {0} \\ "', "alllowercaselettersandnothingelse", "x9" + "long " * 40])
+    '{{ 7 * 7 }} %s {0} \\ "', "alllowercaselettersandnothingelse", "x9" + "long " * 40, "!!##$$%%&&//(())=="])
 def test_a_password_has_any_characters_and_counts_as_it_was_typed(story, password):
     assert changed(story, password)
     assert lets_in(story.ada, password)
@@ -61,3 +69,28 @@ def test_nobody_is_made_to_change_a_password_because_of_its_age(story):
     browser = Client()
     assert browser.post("/accounts/login/", {"login": story.ada.email, "password": PASSWORD})["Location"] == "/"
     assert browser.get("/", follow=True).request["PATH_INFO"] == "/atlas/"
+
+
+def test_a_password_is_hidden_while_it_is_typed_and_may_be_pasted(story):
+    texts = [story.client(story.ada if "login" not in path else None).get(path).content.decode() for path in FORMS]
+    texts.append(Client().get(reset_link(story.ada), follow=True).content.decode())
+    assert 'name="password1"' in texts[-1]
+    texts += [path.read_text() for path in (ROOT / "templates").rglob("*.html")]
+    fields = [tag for text in texts for tag in re.findall(r"<input[^>]*>", text) if re.search(r'name="\w*password\w*"', tag)]
+    assert len(fields) > 8
+    assert [tag for tag in fields if 'type="password"' not in tag or "onpaste" in tag or "readonly" in tag] == []
+
+
+def test_passwords_are_kept_by_a_slow_hash_and_those_of_before_are_made_slower_when_they_are_used(story, settings):
+    settings.PASSWORD_HASHERS = ours.PASSWORD_HASHERS
+    slow = get_hasher("default")
+    assert (slow.algorithm, slow.iterations >= 600_000, slow.salt_entropy >= 128) == ("pbkdf2_sha256", True, True)
+    User.objects.filter(id=story.ada.id).update(password=PBKDF2PasswordHasher().encode(PASSWORD, "salt" * 6, 1000))
+    assert lets_in(story.ada, PASSWORD)
+    story.ada.refresh_from_db()
+    kept = slow.decode(story.ada.password)
+    assert kept["iterations"] == slow.iterations and kept["salt"] != "salt" * 6 and PASSWORD not in story.ada.password
+
+
+def reset_link(user: User) -> str:
+    return f"/accounts/password/reset/key/{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}/"

@@ -19,6 +19,7 @@ from portal.core import vault
 from portal.core.errors import Conflict, NotPermitted
 from portal.core.models import Event
 from tests.story import PASSWORD
+from tests.workspaces.test_passwords import reset_link
 from workspaces.actors import ONLY_ORG, actor_of
 from workspaces.models import Membership, SpentCode, User
 from workspaces.second_factor import PURPOSE
@@ -236,6 +237,16 @@ def test_whom_the_organizations_own_provider_let_in_needs_no_further_factor(stri
     session[ONLY_ORG] = str(strict.atlas.id)
     session.save()
     assert browser.get("/atlas/teams").status_code == 200
+
+
+def test_a_reset_password_does_not_pass_by_the_second_factor(story):
+    with_app(story.ada)
+    browser = Client()
+    page = browser.get(reset_link(story.ada), follow=True)
+    done = browser.post(page.request["PATH_INFO"], {"password1": "another one entirely", "password2": "another one entirely"})
+    assert done.status_code == 302 and not is_in(browser)
+    assert browser.post("/accounts/login/", {"login": story.ada.email, "password": "another one entirely"})["Location"].endswith("/2fa/authenticate/")
+    assert not is_in(browser)
 
 
 @pytest.mark.parametrize(("late", "lets_in"), [(0, True), (25, True), (90, False), (-90, False), (3600, False)])

@@ -19,6 +19,7 @@ class ApplicationSerializer(serializers.Serializer[Any]):
     client_id = serializers.CharField()
     name = serializers.CharField()
     addresses = serializers.ListField(child=serializers.CharField(), help_text="Where answers may go, to the letter.")
+    needs_pkce = serializers.BooleanField(help_text="Codes only for who proves at their use to have asked for them (S256).")
     created_at = serializers.DateTimeField()
     people = serializers.IntegerField(help_text="Who have agreed to it.")
     client_secret = serializers.CharField(required=False, help_text="In the answer that makes it, and in no other.")
@@ -28,11 +29,13 @@ class NewApplicationSerializer(serializers.Serializer[Any]):
     client_id = serializers.CharField(max_length=64)
     name = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
     addresses = serializers.ListField(child=serializers.CharField(max_length=500), max_length=20)
+    needs_pkce = serializers.BooleanField(required=False, default=True)
 
 
 class ChangeApplicationSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=100, required=False)
     addresses = serializers.ListField(child=serializers.CharField(max_length=500), max_length=20, required=False)
+    needs_pkce = serializers.BooleanField(required=False)
 
 
 class ApplicationsView(OrgView):

@@ -9,14 +9,15 @@ from allauth.idp.oidc.adapter import DefaultOIDCAdapter
 from allauth.idp.oidc.internal.private_keys import filter_keys
 from allauth.idp.oidc.models import Client, PrivateKey
 from django.conf import settings
+from django.utils.translation import gettext_lazy as _
 
 from workspaces.issuer.keys import signing_keys
 from workspaces.models import Identity, Membership, TeamMembership, User
 from workspaces.sso.sessions import closed_to_passwords
 from workspaces.tenancy.scope import platform_scope
 
-SCOPES = {"openid": "Who you are (an id that stays the same)", "email": "Your e-mail address", "profile": "Your name",
-          "groups": "Your organizations and teams"}
+SCOPES = {"openid": _("Who you are (an id that stays the same)"), "email": _("Your e-mail address"), "profile": _("Your name"),
+          "groups": _("Your organizations and teams")}
 
 
 class IssuerAdapter(DefaultOIDCAdapter):

@@ -21,6 +21,7 @@ from oauthlib.oauth2.rfc6749.errors import OAuth2Error
 from portal.core.errors import NotFound, PortalError
 from workspaces import selectors
 from workspaces.actors import Actor, actor_of, confined
+from workspaces.issuer.refreshing import refreshed
 from workspaces.models import Organization, User
 from workspaces.services.tokens import NewToken, create_token
 from workspaces.tenancy.scope import org_scope
@@ -42,7 +43,13 @@ class DeviceCode(views.DeviceCodeView):
 
 
 class Token(views.TokenView):
-    """allauth's, but for the command line."""
+    """allauth's, but for the command line, and for refresh tokens."""
+
+    def _create_token_response(self, request: HttpRequest, **more: Any) -> HttpResponse:
+        def answer() -> HttpResponse:
+            return super(Token, self)._create_token_response(request, **more)  # type: ignore[no-any-return]
+
+        return refreshed(request, answer) if request.POST.get("grant_type") == "refresh_token" else answer()
 
     def _post_device_token(self, request: HttpRequest) -> HttpResponse:
         if request.POST.get("client_id") != CLIENT:

@@ -15,6 +15,7 @@ from workspaces.models import SigningKey
 PURPOSE = SigningKey.SEALED["sealed"]
 SIGNS = timedelta(days=90)           # then a new one is published
 AHEAD = timedelta(hours=2)           # and signs so much later: longer than clients keep the old list (JWKS_CACHE_CONTROL)
+BITS = 3072                          # worth 128 bits, as the rest of the portal's cryptography is
 AFTER = timedelta(days=1)            # and the old one stays published so long: longer than any ID token lives
 
 
@@ -32,7 +33,7 @@ def rotate() -> SigningKey:
     """A new key; the ones before it end once nothing that they signed can be valid."""
     at = clock.now()
     is_first = not _readable()
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    key = rsa.generate_private_key(public_exponent=65537, key_size=BITS)
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     row = SigningKey.objects.create(sealed=vault.encrypt(pem, PURPOSE), issued_at=at, signs_from=at if is_first else at + AHEAD)
     SigningKey.objects.filter(ends_at=None).exclude(id=row.id).update(ends_at=row.signs_from + AFTER)

@@ -23,8 +23,11 @@ class Authorization(views.AuthorizationView):
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         client = Client.objects.filter(id=request.GET.get("client_id", "")).first()
-        if client is None or request.GET.get("redirect_uri") not in client.get_redirect_uris():
+        is_doubled = any(len(values) > 1 for name, values in request.GET.lists() if name != "resource")
+        if client is None or is_doubled or request.GET.get("redirect_uri") not in client.get_redirect_uris():
             return render(request, "workspaces/issuer/unknown.html", {"client": client}, status=400)
+        if proof_needed(client) and not (request.GET.get("code_challenge") and request.GET.get("code_challenge_method") == "S256"):
+            return self._there_with("invalid_request", "This application has to use PKCE (code_challenge_method S256).")
         if self._is_silent() and request.user.is_authenticated and not self._may_be_silent(client):
             return self._there_with("consent_required")
         return super().get(request, *args, **kwargs)  # type: ignore[no-any-return]
@@ -55,11 +58,12 @@ class Authorization(views.AuthorizationView):
         asked = {scope for text in self.request.GET.getlist("scope") for scope in text.split()} or {*client.get_default_scopes()}
         return client.skip_consent or self._agreed_to(client.pk, asked)
 
-    def _there_with(self, error: str) -> HttpResponse:
+    def _there_with(self, error: str, words: str = "") -> HttpResponse:
         """Back to the application, at the address that was found in its list."""
         answer = HttpResponse(status=302)
         state = {"state": self.request.GET["state"]} if "state" in self.request.GET else {}
-        answer.headers["Location"] = add_query_params(self.request.GET["redirect_uri"], {"error": error, **state})
+        said = {"error": error, **({"error_description": words} if words else {})}
+        answer.headers["Location"] = add_query_params(self.request.GET["redirect_uri"], {**said, **state})
         return answer
 
     @property
@@ -76,8 +80,14 @@ class Authorization(views.AuthorizationView):
         return row is not None and scopes <= set(row.scopes)
 
 
+def proof_needed(client: Client) -> bool:
+    """Whether who asks for a code must prove at its use that it is the same (PKCE): all that were written down since there is the question,
+    but those of which an operator said that they cannot."""
+    return bool((client.data or {}).get("needs_pkce"))
+
+
 def agree(user: Any, client_id: str, scopes: list[str]) -> None:
-    """Remembered until the application is removed."""
+    """Remembered until it is taken back, or the application is removed."""
     row, _ = Consent.objects.get_or_create(user=user, client_id=client_id)
     row.scopes = sorted({*row.scopes, *scopes})
     row.save(update_fields=["scopes"])

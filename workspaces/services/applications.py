@@ -46,8 +46,9 @@ def find_application(actor: Actor, client_id: str) -> Client:
 
 
 @transaction.atomic
-def create_application(*, actor: Actor, client_id: str, name: str, addresses: Sequence[str]) -> NewApplication:
-    """`addresses`: where answers may go, to the letter. Raises NotPermitted, InvalidInput, Conflict."""
+def create_application(*, actor: Actor, client_id: str, name: str, addresses: Sequence[str], needs_pkce: bool = True) -> NewApplication:
+    """`addresses`: where answers may go, to the letter. `needs_pkce`: codes only for who proves at their use to have asked for them.
+    Raises NotPermitted, InvalidInput, Conflict."""
     authorize(actor, Permission.APPLICATIONS_WRITE)
     if not _ID.fullmatch(client_id):
         raise InvalidInput.at("client_id", "must be 2 to 64 of a-z, 0-9, '.', '_' and '-'")
@@ -58,6 +59,7 @@ def create_application(*, actor: Actor, client_id: str, name: str, addresses: Se
     row.set_scopes(list(SCOPES))
     row.set_default_scopes(["openid"])
     row.set_grant_types([Client.GrantType.AUTHORIZATION_CODE.value, Client.GrantType.REFRESH_TOKEN.value])
+    row.data = {"needs_pkce": needs_pkce}
     row.set_secret(secret)
     row.save(force_insert=True)
     _tell("created", row, actor, after=_stands(row))
@@ -65,7 +67,8 @@ def create_application(*, actor: Actor, client_id: str, name: str, addresses: Se
 
 
 @transaction.atomic
-def change_application(*, actor: Actor, client_id: str, name: str | None = None, addresses: Sequence[str] | None = None) -> Client:
+def change_application(*, actor: Actor, client_id: str, name: str | None = None, addresses: Sequence[str] | None = None,
+                       needs_pkce: bool | None = None) -> Client:
     """What is not given stays. Raises NotPermitted, InvalidInput, NotFound."""
     authorize(actor, Permission.APPLICATIONS_WRITE)
     row = _row(client_id)
@@ -73,7 +76,9 @@ def change_application(*, actor: Actor, client_id: str, name: str | None = None,
     row.name = row.name if name is None else clean_name(name)
     if addresses is not None:
         row.set_redirect_uris(_addresses(addresses))
-    row.save(update_fields=["name", "redirect_uris"])
+    if needs_pkce is not None:
+        row.data = {**(row.data or {}), "needs_pkce": needs_pkce}
+    row.save(update_fields=["name", "redirect_uris", "data"])
     after = _stands(row)
     if before != after:
         _tell("changed", row, actor, before=before, after=after)
@@ -103,7 +108,7 @@ def remove_application(*, actor: Actor, client_id: str) -> None:
 
 def application_row(row: Client) -> dict[str, Any]:
     """As the API and the page show it."""
-    return {"client_id": row.id, "name": row.name, "addresses": row.get_redirect_uris(), "created_at": row.created_at,
+    return {"client_id": row.id, "name": row.name, "addresses": row.get_redirect_uris(), "needs_pkce": _needs_pkce(row), "created_at": row.created_at,
             "people": Consent.objects.filter(client=row).count()}
 
 
@@ -116,7 +121,11 @@ def _row(client_id: str) -> Client:
 
 
 def _stands(row: Client) -> dict[str, Any]:
-    return {"name": row.name, "addresses": row.get_redirect_uris()}
+    return {"name": row.name, "addresses": row.get_redirect_uris(), "needs_pkce": _needs_pkce(row)}
+
+
+def _needs_pkce(row: Client) -> bool:
+    return bool((row.data or {}).get("needs_pkce"))
 
 
 def _addresses(given: Sequence[str]) -> list[str]:

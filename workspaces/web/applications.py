@@ -15,7 +15,7 @@ from portal.web.options import faults_of
 from workspaces.permissions import Permission as P
 from workspaces.services import applications as service
 from workspaces.web.doors import action, page
-from workspaces.web.once import is_again
+from workspaces.web.once import free_if_it_fails, is_again
 
 
 @page(P.APPLICATIONS_READ, ("GET", "HEAD", "POST"))
@@ -25,7 +25,8 @@ def applications(request: Any) -> HttpResponse:
         return _shown(request)
     try:
         made = service.create_application(actor=request.actor, client_id=request.POST.get("client_id", "").strip(),
-                                          name=request.POST.get("name", "").strip(), addresses=request.POST.get("addresses", "").splitlines())
+                                          name=request.POST.get("name", "").strip(), addresses=request.POST.get("addresses", "").splitlines(),
+                                          needs_pkce="without_pkce" not in request.POST)
     except PortalError as error:
         note_denial(request, error)
         message, faults = faults_of(error)
@@ -41,12 +42,14 @@ def application(request: Any, client: str) -> HttpResponse:
     if verb == "renew":
         if is_again(request):
             return redirect(back)
-        return _shown(request, made=service.renew_secret(actor=request.actor, client_id=client))
+        with free_if_it_fails(request):
+            return _shown(request, made=service.renew_secret(actor=request.actor, client_id=client))
     if verb == "remove":
         return action(request, back, _("Nobody signs in to {name} through Muster any longer.").format(name=client),
                       lambda: service.remove_application(actor=request.actor, client_id=client))
     return action(request, back, _("{name} is changed.").format(name=client), lambda: service.change_application(
-        actor=request.actor, client_id=client, name=request.POST.get("name"), addresses=request.POST.get("addresses", "").splitlines()))
+        actor=request.actor, client_id=client, name=request.POST.get("name"), addresses=request.POST.get("addresses", "").splitlines(),
+        needs_pkce="without_pkce" not in request.POST))
 
 
 def _shown(request: Any, made: service.NewApplication | None = None, **more: Any) -> HttpResponse:

@@ -27,7 +27,7 @@ from workspaces.roles import roles_of
 from workspaces.services.giving import org_roles_for
 from workspaces.services.invitations import Invited, invitation_of, needs_account
 from workspaces.web.doors import action, page
-from workspaces.web.once import is_again
+from workspaces.web.once import free_if_it_fails, is_again
 from workspaces.web.tokens import whole
 
 
@@ -42,7 +42,8 @@ def invitations(request: Any) -> HttpResponse:
         if is_again(request):
             return redirect(request.path)
         try:
-            made = _invited(request) if do == "invite" else services.renew_invitation(actor=request.actor, invitation_id=_id(request))
+            with free_if_it_fails(request):
+                made = _invited(request) if do == "invite" else services.renew_invitation(actor=request.actor, invitation_id=_id(request))
         except PortalError as error:
             note_denial(request, error)
             messages.error(request, error.message)

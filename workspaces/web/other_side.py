@@ -16,7 +16,7 @@ from workspaces.permissions import Permission as P
 from workspaces.scim import tokens
 from workspaces.services import providers as service
 from workspaces.web.doors import page
-from workspaces.web.once import is_again
+from workspaces.web.once import free_if_it_fails, is_again
 
 
 @page(P.PROVIDERS_READ, ("GET", "HEAD", "POST"))
@@ -32,7 +32,8 @@ def other_side(request: Any, slug: str) -> HttpResponse:
                 return redirect(f"{here}/other-side")
             if is_again(request):
                 return redirect(f"{here}/other-side")
-            secret = tokens.make_scim_token(actor=request.actor, provider=row)
+            with free_if_it_fails(request):
+                secret = tokens.make_scim_token(actor=request.actor, provider=row)
         except PortalError as error:
             messages.error(request, error.message)
             return redirect(f"{here}/other-side")

@@ -17,7 +17,7 @@ from workspaces.permissions import Permission as P
 from workspaces.roles import RoleFacts
 from workspaces.services.giving import org_roles_for
 from workspaces.web.doors import action, page
-from workspaces.web.once import is_again
+from workspaces.web.once import free_if_it_fails, is_again
 from workspaces.web.tokens import wish_in
 
 READ_WRITE = ("GET", "HEAD", "POST")
@@ -46,7 +46,8 @@ def service_account(request: Any, account: str) -> HttpResponse:
         if is_again(request):
             return redirect(request.path)
         try:
-            new = services.create_service_token(actor=request.actor, account=row, wish=wish_in(request))
+            with free_if_it_fails(request):
+                new = services.create_service_token(actor=request.actor, account=row, wish=wish_in(request))
             made = selectors.token_row(new.row) | {"token": new.secret}
         except PortalError as error:
             note_denial(request, error)

@@ -17,7 +17,7 @@ from workspaces.models import Team
 from workspaces.permissions import Permission as P
 from workspaces.services import Wish
 from workspaces.web.doors import action, page
-from workspaces.web.once import is_again
+from workspaces.web.once import free_if_it_fails, is_again
 
 POST = ("POST",)
 
@@ -30,9 +30,10 @@ def tokens(request: Any) -> HttpResponse:
         if is_again(request):
             return redirect(request.path)
         try:
-            wish = wish_in(request)
-            new = services.create_token(actor=request.actor, org=request.org, name=wish.name, scopes=wish.scopes, team=wish.team,
-                                        days=wish.days, networks=wish.networks)
+            with free_if_it_fails(request):
+                wish = wish_in(request)
+                new = services.create_token(actor=request.actor, org=request.org, name=wish.name, scopes=wish.scopes, team=wish.team,
+                                            days=wish.days, networks=wish.networks)
             made = selectors.token_row(new.row) | {"token": new.secret}
         except PortalError as error:
             note_denial(request, error)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
+from allauth.idp.oidc.models import Client
 
 from workspaces.models import AccessToken, Invitation
 from workspaces.services import create_service_account
+from workspaces.services.applications import create_application
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
@@ -54,3 +56,32 @@ def test_an_invitation_sent_again_keeps_its_link_when_the_answer_is_loaded_again
     browser.post("/atlas/invitations", form)
     with platform_scope("test"):
         assert row.digest != renewed == Invitation.objects.get().digest
+
+
+@pytest.mark.parametrize(("path", "bad", "good"), [
+    ("/atlas/tokens", {"name": "", "days": "90"}, {"name": "laptop"}),
+    ("/atlas/service-accounts/nightly", {"do": "token", "name": "laptop", "days": "many"}, {"days": "90"}),
+    ("/atlas/invitations", {"do": "invite", "email": "no address", "role": "member", "days": "3"}, {"email": "ina@else.example"})])
+def test_a_form_that_failed_may_be_mended_and_sent_again_from_the_page_one_goes_back_to(story, path, bad, good):
+    with org_scope(story.atlas.id):
+        create_service_account(actor=story.actor(story.ada), org=story.atlas, name="nightly")
+    browser = story.client(story.ada)
+    form = form_of(browser.get(path).content.decode()) | bad
+    assert made() == 0 and "was sent already" not in browser.post(path, form).content.decode() and made() == 0
+    assert "was sent already" not in browser.post(path, form | good).content.decode() and made() == 1
+    assert "was sent already" in browser.post(path, form | good, follow=True).content.decode() and made() == 1
+
+
+def test_a_new_secret_of_an_application_is_made_once(story):
+    actor, browser = story.actor(story.dot, story.atlas), story.client(story.dot)
+    create_application(actor=actor, client_id="grafana", name="Grafana", addresses=["https://grafana.example.com/back"])
+    form = form_of(browser.get("/atlas/applications").content.decode()) | {"verb": "renew"}
+    assert "mca_" in browser.post("/atlas/applications/grafana", form).content.decode()
+    kept = Client.objects.get(id="grafana").secret
+    assert "was sent already" in browser.post("/atlas/applications/grafana", form, follow=True).content.decode()
+    assert Client.objects.get(id="grafana").secret == kept
+
+
+def made() -> int:
+    with platform_scope("test"):
+        return AccessToken.objects.filter(name="laptop").count() + Invitation.objects.count()

@@ -1,0 +1,49 @@
+"""What the portal makes to be kept secret or to sign with is worth 128 bits at least."""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import math
+from types import SimpleNamespace
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from django.apps import apps
+from django.db import connection
+from django.test import Client
+
+from portal.core import clock, vault
+from portal.settings import env
+from workspaces.issuer.keys import PURPOSE
+from workspaces.models import SigningKey
+from workspaces.tokens import PREFIX, new_secret
+
+
+def published() -> list[int]:
+    """How long they are, in bits."""
+    return sorted(jwt.PyJWK(key).key.key_size for key in Client().get("/.well-known/jwks.json").json()["keys"])
+
+
+def test_id_tokens_are_signed_by_keys_worth_128_bits(db):
+    assert published() == [3072]
+
+
+def test_a_shorter_key_of_before_is_followed_by_a_longer_one_at_once_and_stays_while_it_is_known(db):
+    former = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    pem = former.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    SigningKey.objects.create(sealed=vault.encrypt(pem, PURPOSE), issued_at=clock.now(), signs_from=clock.now())
+    importlib.import_module("workspaces.migrations.0022_longer_signing_keys").due(apps, SimpleNamespace(connection=connection))
+    assert published() == [2048, 3072]
+    assert SigningKey.objects.exclude(ends_at=None).get().ends_at > clock.now()
+
+
+def test_secrets_that_the_portal_makes_have_128_bits_of_chance(settings, tmp_path, monkeypatch):
+    body = new_secret().removeprefix(PREFIX)[:-6]
+    assert len(body) * math.log2(62) >= 128 and len({new_secret() for _ in range(100)}) == 100
+    monkeypatch.delenv("MUSTER_SECRET_KEY", raising=False)
+    monkeypatch.setattr(env, "home", lambda: tmp_path)
+    assert len(base64.urlsafe_b64decode(env.secret_key() + "==")) * 8 >= 128
+    assert len(base64.urlsafe_b64decode(vault._key(settings.SECRET_KEY, "test"))) * 8 == 256       # AES-128 and HMAC-SHA256, a half each
+    assert len(vault.sign(b"data", "test")) * 8 == 256

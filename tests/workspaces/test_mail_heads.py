@@ -1,0 +1,65 @@
+"""What people typed stands in the head of a mail as one line, whatever it was: it makes no header of its own."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from django.core import mail
+from django.test import Client
+
+from portal.core.errors import InvalidInput
+from workspaces.invitations import send_invitation
+from workspaces.models import Invitation, Organization, QuotaRequest, User
+from workspaces.quota_mails import tell_asker
+from workspaces.services import invite
+from workspaces.tenancy.scope import org_scope
+
+BREAKS = ["\n", "\r", "\r\n", "\r\n ", "\x0b", "\x0c", "\x85", "\u2028"]
+
+
+def evil(end: str) -> str:
+    return f"Atlas{end}Bcc: everybody@evil.example{end}{end}hello"
+
+
+@pytest.fixture(autouse=True)
+def outbox(settings):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+
+
+def heads() -> list[str]:
+    [sent] = mail.outbox
+    head, _, _ = sent.message().as_bytes().decode().partition("\n\n")
+    return [line.partition(":")[0] for line in head.splitlines() if not line.startswith((" ", "\t"))]
+
+
+@pytest.mark.parametrize("end", BREAKS, ids=ascii)
+def test_an_invitation_has_the_headers_of_the_portal_only(story, end):
+    row = Invitation(email="ina@else.example", org=Organization(name=evil(end), slug="atlas"))
+    with org_scope(story.atlas.id):
+        send_invitation(SimpleNamespace(row=row, url="https://muster.example/i/x"), evil(end))
+    assert "Bcc" not in heads() and mail.outbox[0].recipients() == ["ina@else.example"]
+    assert mail.outbox[0].subject.count("Bcc: everybody@evil.example") == 2, "it is words of the subject"
+
+
+@pytest.mark.parametrize("end", BREAKS, ids=ascii)
+def test_a_decision_about_a_quota_has_the_headers_of_the_portal_only(story, monkeypatch, end):
+    monkeypatch.setattr("workspaces.quota_mails.render_to_string", lambda *_: "")
+    monkeypatch.setattr("workspaces.quota_mails.request_row", lambda row: {})
+    row = SimpleNamespace(state=QuotaRequest.State.DECLINED, resource=evil(end), asker=story.ben, decided_by="ada@atlas.example")
+    tell_asker(row, Organization(name=evil(end), slug="atlas"))
+    assert "Bcc" not in heads() and mail.outbox[0].recipients() == [story.ben.email]
+
+
+@pytest.mark.parametrize("end", BREAKS, ids=ascii)
+def test_nobody_is_invited_or_reset_at_two_addresses_in_one(story, end):
+    address = f"ina@else.example{end}Bcc: everybody@evil.example"
+    with org_scope(story.atlas.id), pytest.raises(InvalidInput):
+        invite(actor=story.actor(story.ada), org=story.atlas, email=address, role="member")
+    Client().post("/accounts/password/reset/", {"email": f"{story.ada.email}{end}Bcc: everybody@evil.example"})
+    assert mail.outbox == [] and not User.objects.filter(email__contains="Bcc").exists()
+
+
+def test_a_reset_is_mailed_to_the_address_of_the_account(story):
+    Client().post("/accounts/password/reset/", {"email": story.ada.email.upper()})
+    assert "Bcc" not in heads() and mail.outbox[0].recipients() == [story.ada.email]

@@ -1,0 +1,48 @@
+"""What people agreed to: which applications learn what of them, and taking that back. Tokens that an application got by it end with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.idp.oidc.models import Token
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from portal.core.errors import NotFound
+from portal.core.events import Fact, record
+from workspaces.issuer.adapter import SCOPES
+from workspaces.models import Consent, User
+from workspaces.web.doors import action
+
+
+def agreements_of(user: User) -> list[dict[str, Any]]:
+    """By name, with what each is told."""
+    rows = Consent.objects.filter(user=user).select_related("client").order_by("client__name", "client_id")
+    return [{"client_id": row.client_id, "name": row.client.name, "given_at": row.given_at,
+             "told": [words for scope, words in SCOPES.items() if scope in row.scopes]} for row in rows]
+
+
+@transaction.atomic
+def take_back(*, user: User, client_id: str) -> None:
+    """The application asks again at the next sign-in, and what it holds of this person counts no longer. Raises NotFound."""
+    row = Consent.objects.filter(user=user, client_id=client_id).first()
+    if row is None:
+        raise NotFound(_("You have agreed to no such application."))
+    count, _by = Token.objects.filter(user=user, client_id=client_id).delete()
+    row.delete()
+    record(Fact("application.agreement_taken_back", None, "user", user.id, user.email, {
+        "client_id": client_id, "tokens": count, "before": {"scopes": row.scopes}, "after": None}))
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def agreements(request: Any) -> HttpResponse:
+    """One's own; POST with `client_id` takes one back."""
+    if request.method == "POST":
+        return action(request, request.path, _("It has to ask you again."),
+                      lambda: take_back(user=request.user, client_id=request.POST.get("client_id", "")))
+    return render(request, "account/agreements.html", {"page_title": _("Applications you use"), "rows": agreements_of(request.user)})
