@@ -14,6 +14,7 @@ from jobs.models import Attempt, Dependency, Job
 from jobs.models.job import PRIORITIES
 from jobs.pending import brief
 from jobs.states import Reason, State
+from jobs.storage import deleting
 from jobs.words import span_text
 from portal.core import clock
 
@@ -59,8 +60,17 @@ def job_detail(job: Job) -> dict[str, Any]:
         "spec": job.spec, "yaml": spec_of(job).to_yaml(), "attempts": [attempt_row(a) for a in current],
         "after": [need.needs.number for need in needs], "parent": job.parent.number if job.parent else None,
         "cancel_asked_by": job.cancel_asked_by, "pool": job.pool.name if job.pool else None, "place_why": job.place_why,
-        "output": told_of(current[0]) if current else "",
+        "output": told_of(current[0]) if current else "", "log_deletion": deletion_row(job),
     }
+
+
+def deletion_row(job: Job) -> dict[str, Any] | None:
+    """Who asked to delete its logs and when; of how many tries they are gone. `done` and `total` are null once all are."""
+    if job.log_delete_asked_at is None:
+        return None
+    going = deleting(job)
+    return {"by": job.log_delete_asked_by, "at": _iso(job.log_delete_asked_at), "is_over": going is None,
+            "done": going and going.done, "total": going and going.total}
 
 
 def new_job(job: Job) -> dict[str, Any]:

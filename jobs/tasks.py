@@ -6,6 +6,7 @@ from celery import shared_task
 from celery.signals import worker_ready
 
 from jobs import dispatch as dispatching
+from jobs import storage
 from jobs.backends.base import Unavailable
 from jobs.clusters import backend_of
 from jobs.models import Attempt
@@ -40,6 +41,12 @@ def watch() -> None:
     from jobs.background import wake_watchers
 
     wake_watchers()
+
+
+@shared_task(name="jobs.delete_logs")
+def delete_logs() -> None:
+    """Delete on, of logs that somebody asked to delete."""
+    storage.delete_asked()
 
 
 @shared_task(name="jobs.forget")

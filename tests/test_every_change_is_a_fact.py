@@ -51,6 +51,11 @@ def _running(stage: Stage) -> None:
         Attempt.objects.update(state=State.RUNNING)
 
 
+def _ended(stage: Stage) -> None:
+    with platform_scope("test"):
+        Job.objects.update(state=State.SUCCEEDED)
+
+
 def _unused(stage: Stage) -> None:
     with platform_scope("test"):
         Attempt.objects.all().delete()
@@ -72,7 +77,8 @@ def _scim(stage: Stage) -> None:
 
 
 BEFORE: dict[tuple[str, str], Callable[[Stage], None]] = {
-    ("api-job-release", "POST"): _released, ("api-job-exec", "POST"): _running, ("api-cluster", "DELETE"): _unused,
+    ("api-job-release", "POST"): _released, ("api-job-exec", "POST"): _running, ("api-job-logs", "DELETE"): _ended,
+    ("api-cluster", "DELETE"): _unused,
     ("api-pool-team", "PUT"): _ungranted, ("api-provider-scim-token", "POST"): _scim, ("api-org", "PATCH"): _required,
     ("org-rules", "POST"): _required}
 FORMS: dict[str, dict[str, Any]] = {name: form for name, (_, form) in WRITING_PAGES.items()} | {

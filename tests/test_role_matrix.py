@@ -162,6 +162,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-job-attempts", "GET"): Row(VIEWERS, P.JOBS_READ),
     ("api-job-events", "GET"): Row(VIEWERS, P.JOBS_READ),
     ("api-job-logs", "GET"): Row(VIEWERS, P.JOBS_READ),
+    ("api-job-logs", "DELETE"): Row(WORKERS, P.JOBS_CANCEL),
     ("api-job-log-download", "GET"): Row(VIEWERS, P.JOBS_READ),
     ("api-job-log-certificate", "GET"): Row(VIEWERS, P.JOBS_READ),
     ("api-job-log-search", "GET"): Row(VIEWERS, P.JOBS_READ),

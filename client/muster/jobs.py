@@ -106,6 +106,10 @@ class Jobs:
         """One page as JSON, with the times at which bytes came."""
         return self._client.get(self._path(name, "logs"), format="json", **query)
 
+    def delete_logs(self, name: str | int) -> Job:
+        """Delete all that an ended job wrote, of every task and try, for good. Repeating it is no error."""
+        return Job.of(self._client.send("DELETE", self._path(name, "logs")))
+
     def follow(self, name: str | int, *, after: int = 0, index: int = 0, attempt: int | None = None) -> Iterator[bytes]:
         """The log as it grows, to its end, byte for byte whatever happens to the connection; into later attempts unless one
         is named."""

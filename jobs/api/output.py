@@ -8,17 +8,18 @@ from typing import Any
 from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import selectors, services
+from jobs import present, selectors, services
 from jobs.api import serializers as s
 from jobs.api.views import JobViewBase, _limit, _whole
 from jobs.models import Attempt
 from jobs.services.measure import record_points
 from portal import series
 from portal.blobs.logs import log_store
-from portal.core.errors import InvalidInput
+from portal.core.errors import Gone, InvalidInput
 from workspaces.api.views import read
 
 _LOG = [OpenApiParameter("index", int, description="Task of an array; 0 if left out."),
@@ -36,14 +37,14 @@ class OutputView(JobViewBase):
 
 
 class LogView(OutputView):
-    permissions = {"GET": None}
+    permissions = {"GET": None, "DELETE": None}
 
     @extend_schema(parameters=[*_LOG, OpenApiParameter("after", int), OpenApiParameter("limit", int),
                                OpenApiParameter("format", str, description="raw (default) or json")],
                    responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
     def get(self, request: Request, job: str) -> HttpResponse | Response:
         """Bytes of the log from offset `after`. X-Log-Start, X-Log-End (of these bytes), X-Log-Size (stored so far) and
-        X-Log-Complete (nothing will follow) tell how to go on."""
+        X-Log-Complete (nothing will follow) tell how to go on; X-Log-Deleted says by whom and when, where it was deleted."""
         attempt = self.attempt(request, job)
         limit = _limit(request.query_params.get("limit"), 1 << 20, 8 << 20)
         after = _whole("after", request.query_params.get("after") or "0")
@@ -60,7 +61,16 @@ class LogView(OutputView):
         headers = {"X-Log-Start": str(part.start), "X-Log-End": str(end), "X-Log-Size": str(store.end(name)),
                    "X-Log-Complete": "true" if is_complete else "false", "Cache-Control": "no-store",
                    "X-Content-Type-Options": "nosniff"}
+        if certificate and certificate.deleted:
+            headers["X-Log-Deleted"] = certificate.gaps[0][2]
         return HttpResponse(part.data, content_type="application/octet-stream", headers=headers)
+
+    @extend_schema(request=None, responses={202: s.JobDetailSerializer})
+    def delete(self, request: Request, job: str) -> Response:
+        """Delete the logs of a job that has ended, of all its tasks and tries, for good. Repeating it is no error; `log_deletion`
+        says how far it is."""
+        row = services.delete_logs(actor=self.actor, job=self.job(job))
+        return Response(present.job_detail(row), status=status.HTTP_202_ACCEPTED)
 
 
 class LogDownloadView(OutputView):
@@ -68,8 +78,11 @@ class LogDownloadView(OutputView):
 
     @extend_schema(parameters=_LOG, responses={(200, "text/plain"): OpenApiTypes.BINARY})
     def get(self, request: Request, job: str) -> StreamingHttpResponse:
-        """The whole log as a file, byte for byte as far as it is stored now; gaps are left out."""
+        """The whole log as a file, byte for byte as far as it is stored now; gaps are left out. 410 once it was deleted."""
         attempt = self.attempt(request, job)
+        certificate = log_store().certificate(attempt.id.hex)
+        if certificate and certificate.deleted:
+            raise Gone(f"This log was {certificate.gaps[0][2]}.")
         size, pieces = log_store().whole(attempt.id.hex)
         number = attempt.job.number
         return StreamingHttpResponse(

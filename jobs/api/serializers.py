@@ -102,6 +102,14 @@ class JobPageSerializer(serializers.Serializer):  # type: ignore[type-arg]
     previous = serializers.CharField(allow_null=True)
 
 
+class LogDeletionSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    by = serializers.CharField()
+    at = serializers.DateTimeField()
+    is_over = serializers.BooleanField()
+    done = serializers.IntegerField(allow_null=True, help_text="Tries whose logs are gone; null once all are.")
+    total = serializers.IntegerField(allow_null=True)
+
+
 class JobDetailSerializer(JobSerializer):
     spec = serializers.DictField()
     yaml = serializers.CharField()
@@ -112,6 +120,7 @@ class JobDetailSerializer(JobSerializer):
     pool = serializers.CharField(allow_null=True)
     place_why = serializers.CharField(help_text="Why there, where there was a choice.")
     output = serializers.CharField(help_text="What becomes of what it writes to MUSTER_OUTPUT_DIR: where it is found, or that it is lost.")
+    log_deletion = LogDeletionSerializer(allow_null=True, help_text="null: nobody asked to delete its logs")
 
 
 class RehearsalSerializer(serializers.Serializer):  # type: ignore[type-arg]

@@ -16,7 +16,7 @@ from workspaces.tenancy.models import TenantModel
 
 class Attempt(TenantModel):
     """One try on one cluster. State, reason and times are written by `jobs.lifecycle` alone, by compare-and-set on `state`;
-    the lease by `jobs.dispatch`; `confirmed_at` and `missing_since` by the watcher."""
+    the lease by `jobs.dispatch`; `confirmed_at` and `missing_since` by the watcher; `log_bytes` by `jobs.storage`."""
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="attempts")
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="+")
@@ -50,6 +50,7 @@ class Attempt(TenantModel):
     wait_facts = models.JSONField(default=dict)         # the numbers behind `wait`
     wait_since = models.DateTimeField(null=True)
     is_log_sealed = models.BooleanField(default=False)
+    log_bytes = models.BigIntegerField(null=True)       # of its closed log, as storage counts them; null: not counted yet; 0 once deleted
     is_forgotten = models.BooleanField(default=False)   # the backend has freed what it held
 
     class Meta(TenantModel.Meta):
@@ -61,6 +62,7 @@ class Attempt(TenantModel):
                          condition=Q(state__gt=State.QUEUED, state__lt=State.SUCCEEDED)),
             models.Index(fields=["cluster"], name="attempt_unforgotten",
                          condition=Q(state__gte=State.SUCCEEDED, is_forgotten=False)),
+            models.Index(fields=["id"], name="attempt_uncounted", condition=Q(is_log_sealed=True, log_bytes=None)),
         ]
 
     def __str__(self) -> str:

@@ -35,6 +35,9 @@ class Job(TenantModel):
     created_at = models.DateTimeField(default=clock.now)
     cancel_asked_at = models.DateTimeField(null=True)
     cancel_asked_by = models.CharField(max_length=254, blank=True)
+    log_delete_asked_at = models.DateTimeField(null=True)      # its logs are deleted from then on, those of all tasks and tries …
+    log_delete_asked_by = models.CharField(max_length=254, blank=True, default="", db_default="")
+    log_deleted_at = models.DateTimeField(null=True)           # … and this is when the last was
     # derived
     state = models.PositiveSmallIntegerField(default=State.QUEUED)
     state_at = models.DateTimeField(default=clock.now)
@@ -55,6 +58,8 @@ class Job(TenantModel):
             models.Index(fields=["org", "team", "-number"], name="job_team"),
             models.Index(fields=["org", "owner", "-number"], name="job_owner"),
             models.Index(fields=["org", "name", "-number"], name="job_name"),
+            models.Index(fields=["log_delete_asked_at"], name="job_log_deleting",
+                         condition=models.Q(log_delete_asked_at__isnull=False, log_deleted_at=None)),
         ]
 
     def __str__(self) -> str:

@@ -1,7 +1,8 @@
 from jobs.services.beside import run_beside
 from jobs.services.change import cancel_job, change_job, hold_job, release_job
+from jobs.services.logs import delete_logs
 from jobs.services.rehearse import Check, Rehearsal, rehearse
 from jobs.services.submit import rerun_job, submit_job
 
-__all__ = ["Check", "Rehearsal", "cancel_job", "change_job", "hold_job", "rehearse", "release_job", "rerun_job", "run_beside",
+__all__ = ["Check", "Rehearsal", "cancel_job", "change_job", "delete_logs", "hold_job", "rehearse", "release_job", "rerun_job", "run_beside",
            "submit_job"]

@@ -23,5 +23,5 @@ urlpatterns = [
     path("<slug:org>/jobs/new", views.new_job, name="job-new"),
     path("<slug:org>/jobs/act", views.act_on_jobs, name="jobs-act"),
     path("<slug:org>/jobs/<str:job>", views.job, name="job"),
-    re_path(r"^(?P<org>[-\w]+)/jobs/(?P<job>[^/]+)/(?P<verb>cancel|hold|release|rerun)$", views.act_on_job, name="job-act"),
+    re_path(r"^(?P<org>[-\w]+)/jobs/(?P<job>[^/]+)/(?P<verb>cancel|hold|release|rerun|delete-logs)$", views.act_on_job, name="job-act"),
 ]

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 
-from jobs import limits, pending, present, selectors, services
+from jobs import limits, pending, present, selectors, services, storage
 from jobs.guide import guide_for
 from jobs.models import Job
 from jobs.outputs import told_of
@@ -94,7 +94,8 @@ def job(request: Any, job: str) -> HttpResponse:
         "page_title": f"#{row.number} {row.name}", "crumbs": [("Jobs", f"/{request.org.slug}/jobs")],
         "job": present.job_detail(row), "attempt": present.attempt_row(attempt), "attempt_hex": attempt.id.hex, "job_hex": row.id.hex,
         "tries": [present.attempt_row(a) for a in tries], "pending": told, "more": limits.more(told.numbers, row) if told else "",
-        "output": told_of(attempt), "log": facts_of_log(attempt), "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),
+        "output": told_of(attempt), "log": facts_of_log(attempt), "deletable": _deletable(request, row),
+        "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),
         "timeline": _timeline(row, attempt.index), "env": sorted(present.environment_of(attempt).items()), "children": _children(request, row),
         "tab": _tab(request), "tabs": TABS, "may_change": _may_change(request, row),
         "may_admin": request.actor.may(P.JOBS_ADMIN, row.team_id), "is_final": State(row.state).is_final})
@@ -102,15 +103,16 @@ def job(request: Any, job: str) -> HttpResponse:
 
 @page(None, POST)
 def act_on_job(request: Any, job: str, verb: str) -> HttpResponse:
-    """Cancel, hold, release, run again; back to where one came from."""
+    """Cancel, hold, release, run again, delete the log; back to where one came from."""
     row = selectors.find_job(request.actor, job)
-    back = f"/{request.org.slug}/jobs/{row.number}"
+    back = f"/{request.org.slug}/jobs/{row.number}" + ("?tab=logs" if verb == "delete-logs" else "")
     if verb == "rerun":
         return _rerun(request, row, back)
     act, done = {
         "cancel": (services.cancel_job, f"#{row.number} is being stopped."),
         "hold": (services.hold_job, f"#{row.number} is held; it starts when you release it."),
         "release": (services.release_job, f"#{row.number} takes its turn again."),
+        "delete-logs": (services.delete_logs, f"The log of #{row.number} is being deleted."),
     }[verb]
     return action(request, back, done, lambda: act(actor=request.actor, job=row))
 
@@ -234,6 +236,11 @@ def _may_change(request: Any, row: Job) -> bool:
     except PortalError:
         return False
     return True
+
+
+def _deletable(request: Any, row: Job) -> int:
+    """The bytes of logs that the viewer may delete."""
+    return storage.bytes_of(row) if State(row.state).is_final and not row.log_delete_asked_at and _may_change(request, row) else 0
 
 
 def _page_url(kept: dict[str, str], cursor: str | None) -> str:

@@ -18,9 +18,10 @@ _SIZE = _RECORD.size
 
 def between(folder: Path, start: int, end: int) -> list[tuple[int, int]]:
     """(offset, Unix ms) of the arrivals between two offsets, with the one that `start` belongs to first."""
-    if not (folder / "index").exists():
+    file = _opened(folder)
+    if file is None:
         return []
-    with open(folder / "index", "rb") as file:
+    with file:
         numbers = range(_count(file))
         first = max(bisect_right(numbers, start, key=lambda n: _read(file, n)[0]) - 1, 0)
         last = bisect_left(numbers, end, lo=first, key=lambda n: _read(file, n)[0])
@@ -29,9 +30,10 @@ def between(folder: Path, start: int, end: int) -> list[tuple[int, int]]:
 
 def first_and_last(folder: Path) -> tuple[int | None, int | None]:
     """Unix ms of the first bytes and of the last; None where no byte came."""
-    if not (folder / "index").exists():
+    file = _opened(folder)
+    if file is None:
         return None, None
-    with open(folder / "index", "rb") as file:
+    with file:
         count = _count(file)
         return (_read(file, 0)[1], _read(file, count - 1)[1]) if count else (None, None)
 
@@ -47,6 +49,14 @@ def note(folder: Path, offset: int, at_ms: int) -> None:
             file.truncate(count * _SIZE)
         if not count or not 0 <= at_ms - last[1] < EVERY_MS:
             file.write(_RECORD.pack(offset, at_ms))
+
+
+def _opened(folder: Path) -> BinaryIO | None:
+    """None where nothing came, or the log was deleted."""
+    try:
+        return open(folder / "index", "rb")
+    except FileNotFoundError:
+        return None
 
 
 def _count(file: BinaryIO) -> int:

@@ -8,6 +8,7 @@ A log is a folder `<root>/<last two of key>/<key>/`:
     gaps                   one JSON line for each stretch that was never stored, and why
     .<kind>.new            what one of these is about to become; of no meaning after a kill
     certificate.json       written once, when nothing can follow
+    deleted.json           stands for all bytes once the log was deleted, and is written before they go
 
 A byte's offset is the same here as at its source, so writing twice is harmless: an overlapping prefix is dropped. Whatever
 was acknowledged as durable was fsynced; after a kill at any point the folder is a correct shorter log, and the source goes
@@ -25,7 +26,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -33,6 +33,7 @@ import zstandard
 from blake3 import blake3
 
 from portal.blobs import arrivals
+from portal.blobs.certificate import DELETED, Certificate, Deletion, Lost, certificate_of, deletion_of, words_of
 from portal.core.errors import Unavailable
 
 SEGMENT = 4 << 20
@@ -41,7 +42,6 @@ SEARCH_BUDGET = 32 << 20            # bytes looked through in one call
 _KEY = re.compile(r"[0-9a-zA-Z_-]{1,100}\Z")
 _FULL = "the log's size limit was reached"
 _MISSING = "missing from the disk that keeps the logs"
-_Lost = tuple[int, int, str]        # from, to, why
 
 
 class Gap(ValueError):
@@ -55,26 +55,7 @@ class LogRead:
     start: int
     data: bytes
     end: int
-    gaps: list[_Lost] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """What is known of a closed log. `bytes` counts what is stored; digests are over exactly that, in order."""
-
-    bytes: int
-    lines: int
-    sha256: str
-    blake3: str
-    gaps: list[_Lost]
-    complete: bool
-    closed_by: str
-    first_at: int | None
-    last_at: int | None
-    text: str
-
-    def as_dict(self) -> dict[str, object]:
-        return asdict(self)
+    gaps: list[Lost] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -141,17 +122,22 @@ class LogStore:
             if segment.end <= after:
                 continue
             start = max(after, segment.start)
-            data = _bytes(segment, start, min(segment.end, start + limit))
+            try:
+                data = _bytes(segment, start, min(segment.end, start + limit))
+            except FileNotFoundError:
+                if deletion_of(self._folder(key)):           # deleted since it was listed
+                    return self.read(key, after, limit)
+                raise
             return LogRead(start, data, end, [g for g in gaps if g[1] > after and g[0] < start + len(data)])
         return LogRead(end, b"", end, [g for g in gaps if g[1] > after])
 
     def open_range(self, key: str, start: int, end: int, chunk: int = 1 << 20) -> Iterator[bytes]:
         """The bytes between two offsets, as far as they are stored now, piece by piece."""
-        yield from _pieces(_segments(self._folder(key)), start, end, chunk)
+        yield from _pieces(_contents(self._folder(key))[0], start, end, chunk)
 
     def whole(self, key: str) -> tuple[int, Iterator[bytes]]:
         """How many bytes are stored now, and exactly these, piece by piece; gaps are left out of both."""
-        segments = _segments(self._folder(key))
+        segments = _contents(self._folder(key))[0]
         return sum(s.end - s.start for s in segments), _pieces(segments, 0, segments[-1].end if segments else 0)
 
     def size(self, key: str) -> int:
@@ -170,10 +156,10 @@ class LogStore:
         end = self.end(key)
         while at < min(end, stop) and len(hits) < limit:
             part = self.read(key, at)
+            if part.start != at:             # the line that a gap tore is looked through as far as it goes
+                hits, carry, at = hits + _hits(carry, at - len(carry), pattern, limit + 1 - len(hits)), b"", part.start
             if not part.data:
                 break
-            if part.start != at:             # the line that a gap tore is looked through as far as it goes
-                hits, carry = hits + _hits(carry, at - len(carry), pattern, limit + 1 - len(hits)), b""
             text, base = carry + part.data, part.start - len(carry)
             at = part.start + len(part.data)
             cut = text.rfind(b"\n") + 1 if at < end else len(text)
@@ -195,11 +181,22 @@ class LogStore:
 
     def certificate(self, key: str) -> Certificate | None:
         """None while the log may still grow."""
-        try:
-            found = json.loads((self._folder(key) / "certificate.json").read_bytes())
-        except FileNotFoundError:
-            return None
-        return Certificate(**{**found, "gaps": [tuple(gap) for gap in found["gaps"]]})
+        return certificate_of(self._folder(key))
+
+    def delete(self, key: str, by: str, at_ms: int) -> Deletion | None:
+        """Delete the bytes of a closed log for good; None where there were none. What stands for them is written first: a kill in between
+        leaves a log that is deleted, and the next call removes the rest. Who was first stays named. Raises ValueError for one that may grow."""
+        with self._locked(key) as folder:
+            known = self.certificate(key)
+            if known is None:
+                raise ValueError("a log that may still grow cannot be deleted")
+            told = deletion_of(folder)
+            if told is None and known.bytes:
+                told = Deletion(by, at_ms, known.bytes, self.end(key))
+                _replace(folder / DELETED, json.dumps(asdict(told)).encode())
+            if told:
+                _remove_bytes(folder)
+            return told
 
     def _folder(self, key: str) -> Path:
         if not _KEY.match(key):
@@ -286,19 +283,21 @@ def _segments(folder: Path) -> list[_Segment]:
     return [found[start] for start in sorted(found)]
 
 
-def _contents(folder: Path) -> tuple[list[_Segment], list[_Lost]]:
+def _contents(folder: Path) -> tuple[list[_Segment], list[Lost]]:
     """Segments and gaps, which join without a hole. A listing that a writer disturbed is made again; what is missing still is
     a gap with that reason, so that no certificate calls it complete."""
     for _ in range(5):
+        if deleted := deletion_of(folder):
+            return [], [deleted.gap]
         gaps = _gaps(folder)                 # before the segments: a gap is written before the bytes behind it
         segments = _segments(folder)
         holes = list(_holes(segments, gaps))
-        if not holes:
+        if not holes and (segments or not (folder / DELETED).exists()):
             break
     return segments, sorted([*gaps, *holes]) if holes else gaps
 
 
-def _holes(segments: Sequence[_Segment], gaps: Sequence[_Lost]) -> Iterator[_Lost]:
+def _holes(segments: Sequence[_Segment], gaps: Sequence[Lost]) -> Iterator[Lost]:
     at = 0
     for start, end in sorted([(s.start, s.end) for s in segments] + [(gap[0], gap[1]) for gap in gaps]):
         if start > at:
@@ -306,7 +305,14 @@ def _holes(segments: Sequence[_Segment], gaps: Sequence[_Lost]) -> Iterator[_Los
         at = max(at, end)
 
 
-def _end(segments: Sequence[_Segment], gaps: Sequence[_Lost]) -> int:
+def _remove_bytes(folder: Path) -> None:
+    """From the first on, so that whoever is reading meets a hole, looks again and finds that it was deleted."""
+    for path in (*sorted([*folder.glob("*.seg"), *folder.glob("*.zst")]), folder / "index", folder / "gaps"):
+        path.unlink(missing_ok=True)
+    _sync(folder)
+
+
+def _end(segments: Sequence[_Segment], gaps: Sequence[Lost]) -> int:
     return max(segments[-1].end if segments else 0, gaps[-1][1] if gaps else 0)
 
 
@@ -327,8 +333,10 @@ def _bytes(segment: _Segment, start: int, end: int) -> bytes:
         with open(segment.path, "rb") as file:
             return os.pread(file.fileno(), end - start, start - segment.start)
     except FileNotFoundError:                # compressed since it was listed
-        again = next(s for s in _segments(segment.path.parent) if s.start == segment.start)
-        return _bytes(again, start, end)
+        for again in _segments(segment.path.parent):
+            if again.start == segment.start:
+                return _bytes(again, start, end)
+        raise
 
 
 @lru_cache(maxsize=2)
@@ -337,19 +345,19 @@ def _unpacked(path: Path) -> bytes:
     return zstandard.ZstdDecompressor().decompress(path.read_bytes())
 
 
-def _gaps(folder: Path) -> list[_Lost]:
+def _gaps(folder: Path) -> list[Lost]:
     try:
         lines = (folder / "gaps").read_text().splitlines()
     except FileNotFoundError:
         return []
-    found: list[_Lost] = []
+    found: list[Lost] = []
     for line in lines:
         with suppress(ValueError):           # a torn last line was never acknowledged
             _join(found, *json.loads(line))
     return found
 
 
-def _join(gaps: list[_Lost], start: int, end: int, why: str) -> None:
+def _join(gaps: list[Lost], start: int, end: int, why: str) -> None:
     """One more; it and its neighbour are one where the reason is one."""
     if gaps and gaps[-1][1:] == (start, why):
         start = gaps.pop()[0]
@@ -395,22 +403,7 @@ def _certify(store: LogStore, key: str, folder: Path, closed_by: str) -> Certifi
     gaps, (first_at, last_at) = _contents(folder)[1], arrivals.first_and_last(folder)
     return Certificate(
         bytes=size, lines=lines + (last != b"\n"), sha256=sha.hexdigest(), blake3=blake.hexdigest(), gaps=gaps, complete=not gaps,
-        closed_by=closed_by, first_at=first_at, last_at=last_at, text=_words(folder, size, gaps, closed_by))
-
-
-def _words(folder: Path, size: int, gaps: list[_Lost], closed_by: str) -> str:
-    """"complete, 1,204,331 bytes, 0 gaps, closed by exit 0", or where the gaps are and why."""
-    if not gaps:
-        return f"complete, {size:,} bytes, 0 gaps, closed by {closed_by}"
-    told = "; ".join(f"{_when(folder, start)} ({end - start:,} bytes, {why})" for start, end, why in gaps[:3])
-    more = f" and {len(gaps) - 3} more" if len(gaps) > 3 else ""
-    return f"{len(gaps)} gap{'s' if len(gaps) > 1 else ''}: {told}{more}; {size:,} bytes kept, closed by {closed_by}"
-
-
-def _when(folder: Path, offset: int) -> str:
-    """About when a gap began: the arrival before it."""
-    before = [ms for at, ms in arrivals.between(folder, offset, offset + 1) if at <= offset]
-    return datetime.fromtimestamp(before[0] / 1000, UTC).strftime("%H:%M:%S UTC") if before else f"at byte {offset:,}"
+        closed_by=closed_by, first_at=first_at, last_at=last_at, text=words_of(folder, size, gaps, closed_by))
 
 
 def _replace(path: Path, data: bytes) -> None:

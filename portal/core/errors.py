@@ -50,6 +50,10 @@ class Conflict(PortalError):
     code, http = "conflict", 409
 
 
+class Gone(PortalError):
+    code, http = "gone", 410
+
+
 class QuotaExceeded(PortalError):
     code, http = "quota_exceeded", 409
 

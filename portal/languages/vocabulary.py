@@ -11,7 +11,7 @@ NODES = (_("ready"), _("busy"), _("idle"), _("drained"), _("draining"), _("down"
 PLACES = (_("this machine"),)          # who says so of a job's state; the others are names
 PRIORITIES = (_("low"), _("normal"), _("high"))
 HEADS = (_("cores"), _("memory"), _("running jobs"), _("GPU-hours a month"))          # of the quotas' columns
-ERRORS = (_("Invalid input"), _("Not signed in"), _("Not permitted"), _("Not found"), _("Conflict"), _("Too large"),
+ERRORS = (_("Invalid input"), _("Not signed in"), _("Not permitted"), _("Not found"), _("Conflict"), _("Gone"), _("Too large"),
           _("Unsupported media type"), _("Method not allowed"), _("Too many requests"), _("Unavailable"), _("Internal error"))
 ROLES = (_("In the organization"), _("In a team"))
 TRIES = (_("user error"), _("command not found"), _("not executable"), _("out of memory"), _("time limit"), _("killed by signal"), _("disk full"),
@@ -25,5 +25,5 @@ CHAINS = (_("sealed up to now: {n} event"), _("sealed up to now: {n} events"), _
           _("verified {at} UTC, {n} fault"), _("verified {at} UTC, {n} faults"), _("verified {at} UTC, {n} faults; being verified again"),
           _("verified {at} UTC, {n} fault; being verified again"))
 LOGS = (_("complete, {n} bytes, 0 gaps, closed by {end}"), _("{n} gap: {where}; {size} bytes kept, closed by {end}"),
-        _("{n} gaps: {where}; {size} bytes kept, closed by {end}"))
+        _("{n} gaps: {where}; {size} bytes kept, closed by {end}"), _("deleted by {who} on {at} UTC; it had {n} bytes, closed by {end}"))
 POOLS = (_("all nodes"), _("partition {name}"))

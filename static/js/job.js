@@ -50,6 +50,13 @@ if (root) {
     }
   }
 
+  // Until what is being deleted is gone; then the log says so itself.
+  async function gone() {
+    await redraw();
+    if (document.querySelector("[data-deleting]")) setTimeout(gone, 2000); else location.reload();
+  }
+  if (document.querySelector("[data-deleting]")) setTimeout(gone, 1000);
+
   setInterval(() => { if (root.dataset.final !== "true" && document.visibilityState === "visible") age(); }, 5000);
   async function age() {
     const answer = await fetch(root.dataset.url, { headers: { Accept: "application/json" } });

@@ -236,10 +236,11 @@ class LogView {
   }
 
   #ended(certificate) {
-    if (isEnglish || !this.foot.className) this.foot.textContent = `${say("Certificate:")} ${sealed(certificate)}`; // the server told it already
+    const isTold = "deleted" in this.root.dataset; // by the server, in the page's language
+    if (!isTold && (isEnglish || !this.foot.className)) this.foot.textContent = `${say("Certificate:")} ${sealed(certificate)}`;
     this.foot.title = `sha256 ${certificate.sha256}\nblake3 ${certificate.blake3}`;
     this.foot.className = certificate.complete ? "good" : "bad";
-    this.root.querySelector("[data-empty]").textContent = say("The job wrote nothing.");
+    if (!isTold) this.root.querySelector("[data-empty]").textContent = certificate.deleted ? certificate.text : say("The job wrote nothing.");
     this.isEnded = true;
     this.#more();
   }

@@ -38,6 +38,7 @@ LEAVES = {
     "job pending": ["{waiting}"],
     "job events": ["{ended}"],
     "job metrics": ["{ended}"],
+    "job delete-logs": ["{ended}", "--yes"],
     "team list": [],
     "team info": ["default"],
     "team members": ["default"],

@@ -8,9 +8,9 @@ from typing import Annotated
 
 from typer import Option
 
-from muster.commands.jobs import Name, app
+from muster.commands.jobs import Name, Names, app
 from muster.commands.run import show_log, write_bytes
-from muster.errors import Json
+from muster.errors import InvalidInput, Json
 from muster.following import Follower
 from muster.interrupts import Interrupts
 from muster.output import Session, Table
@@ -51,6 +51,27 @@ def logs(
         follower.offset = page.start
         write_bytes(out, page.data)
         follower.offset = page.end
+    if page.start > follower.offset:
+        told = jobs.certificate(job, index=index or 0, attempt=attempt) or {}
+        session.say(f"[log: {told.get('text') or 'its end was lost'}]", "yellow")
+
+
+@app.command("delete-logs")
+def delete_logs(
+    session: Session,
+    jobs: Names,
+    yes: Annotated[bool, Option("--yes", "-y", help="It is for good, and meant.")] = False,
+) -> None:
+    """Delete all that ended jobs wrote, of every task and try, for good."""
+    if not yes:
+        raise InvalidInput("Nothing brings a deleted log back: say --yes if you mean it. To keep a copy first: muster job logs JOB > FILE")
+    rows = [session.client.jobs.delete_logs(job).raw for job in jobs]
+    shown = ([row["number"], (row["log_deletion"] or {}).get("by", ""), _gone(row["log_deletion"] or {})] for row in rows)
+    session.show({"items": rows}, Table([">Job", "By", "Logs"], shown), [row["number"] for row in rows])
+
+
+def _gone(told: Json) -> str:
+    return "deleted" if told.get("is_over") else f"{told.get('done', 0)} of {told.get('total', 0)} deleted so far"
 
 
 class _Stamped:

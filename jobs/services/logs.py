@@ -1,0 +1,34 @@
+"""Deleting what a job wrote."""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from jobs import storage
+from jobs.models import Job
+from jobs.services.change import authorize_change
+from jobs.states import State
+from portal.core import clock
+from portal.core.errors import Conflict
+from portal.core.events import Fact, record
+from portal.core.hints import hint
+from workspaces.actors import Actor
+from workspaces.permissions import Permission
+
+
+@transaction.atomic
+def delete_logs(*, actor: Actor, job: Job) -> Job:
+    """Delete the logs of a job that has ended, of all its tasks and tries, for good: who may cancel it may. What was asked goes on by itself;
+    asking again is no error. Raises NotPermitted, Conflict."""
+    authorize_change(actor, job, Permission.JOBS_CANCEL)
+    job = Job.objects.select_for_update().get(id=job.id)
+    if not State(job.state).is_final:
+        raise Conflict(f"#{job.number} has not ended; its log can be deleted once it has.")
+    if not job.log_delete_asked_at:
+        size = storage.bytes_of(job)
+        job.log_delete_asked_at, job.log_delete_asked_by = clock.now(), actor.email
+        job.save(update_fields=["log_delete_asked_at", "log_delete_asked_by"])
+        record(Fact("job.log_deleted", job.org_id, "job", job.id, actor.email,
+                    {"number": job.number, "before": {"log": "kept", "bytes": size}, "after": {"log": "deleted", "bytes": 0}}))
+    hint("jobs.delete_logs")
+    return job

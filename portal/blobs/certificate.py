@@ -1,0 +1,91 @@
+"""What stands for a log that is closed, and for one that was deleted."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from portal.blobs import arrivals
+
+Lost = tuple[int, int, str]         # from, to, why
+DELETED = "deleted.json"
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known of a closed log. `bytes` counts what is stored; digests are over exactly that, in order. Of a log that was `deleted`
+    (by whom, Unix ms, how many bytes) they tell what was there, so that a copy somebody saved can still be proven."""
+
+    bytes: int
+    lines: int
+    sha256: str
+    blake3: str
+    gaps: list[Lost]
+    complete: bool
+    closed_by: str
+    first_at: int | None
+    last_at: int | None
+    text: str
+    deleted: dict[str, object] | None = None
+
+    def as_dict(self) -> dict[str, object]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Deletion:
+    """Written before the bytes go: from then on the log is one gap from 0 to `end`, whatever still lies in the folder."""
+
+    by: str
+    at: int
+    bytes: int
+    end: int
+
+    @property
+    def why(self) -> str:
+        return f"deleted by {self.by} on {datetime.fromtimestamp(self.at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+
+    @property
+    def gap(self) -> Lost:
+        return 0, self.end, self.why
+
+    def told(self, made: Certificate) -> Certificate:
+        """The certificate of the log, with what became of it."""
+        return replace(made, gaps=[self.gap], complete=False, deleted={"by": self.by, "at": self.at, "bytes": self.bytes},
+                       text=f"{self.why}; it had {self.bytes:,} bytes, closed by {made.closed_by}")
+
+
+def deletion_of(folder: Path) -> Deletion | None:
+    """None for a log that is kept."""
+    try:
+        return Deletion(**json.loads((folder / DELETED).read_bytes()))
+    except FileNotFoundError:
+        return None
+
+
+def certificate_of(folder: Path) -> Certificate | None:
+    """None while the log may still grow."""
+    try:
+        found = json.loads((folder / "certificate.json").read_bytes())
+    except FileNotFoundError:
+        return None
+    made = Certificate(**{**found, "gaps": [tuple(gap) for gap in found["gaps"]]})
+    deleted = deletion_of(folder)
+    return deleted.told(made) if deleted else made
+
+
+def words_of(folder: Path, size: int, gaps: list[Lost], closed_by: str) -> str:
+    """"complete, 1,204,331 bytes, 0 gaps, closed by exit 0", or where the gaps are and why."""
+    if not gaps:
+        return f"complete, {size:,} bytes, 0 gaps, closed by {closed_by}"
+    told = "; ".join(f"{_when(folder, start)} ({end - start:,} bytes, {why})" for start, end, why in gaps[:3])
+    more = f" and {len(gaps) - 3} more" if len(gaps) > 3 else ""
+    return f"{len(gaps)} gap{'s' if len(gaps) > 1 else ''}: {told}{more}; {size:,} bytes kept, closed by {closed_by}"
+
+
+def _when(folder: Path, offset: int) -> str:
+    """About when a gap began: the arrival before it."""
+    before = [ms for at, ms in arrivals.between(folder, offset, offset + 1) if at <= offset]
+    return datetime.fromtimestamp(before[0] / 1000, UTC).strftime("%H:%M:%S UTC") if before else f"at byte {offset:,}"

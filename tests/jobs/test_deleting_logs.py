@@ -1,0 +1,192 @@
+"""Deleting what an ended job wrote: who may, once, of all tasks and tries, going on after a kill, and said to every reader."""
+
+from __future__ import annotations
+
+import pytest
+
+from clusters.models import Node
+from jobs import services, storage, tasks
+from jobs.lifecycle import Change, transition
+from jobs.models import Attempt, Job
+from jobs.states import Reason, State
+from portal.blobs.logs import log_store
+from portal.core import clock
+from portal.core.errors import Conflict, NotPermitted, Unavailable
+from portal.core.models import Event
+from tests.jobs.stage import claim_all, cluster_with, submit
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+TEXT = b"a line\n" * 100
+URL = "/api/v1/orgs/atlas/jobs/1/logs"
+pytestmark = pytest.mark.usefixtures("home")
+
+
+@pytest.fixture(autouse=True)
+def everywhere(db):
+    with platform_scope("test"):
+        yield
+
+
+def ended(story, *, sealed: bool = True, person=None, **spec) -> Job:
+    """A job of Ada's that ended, each of its tasks with a log of 700 bytes."""
+    if not Node.objects.exists():
+        cluster_with(cpus=64)
+    job = submit(story, person, **spec)
+    claim_all(job.cluster)
+    for attempt in job.attempts.all():
+        transition([Change(attempt.id, State.SUCCEEDED, "test", Reason.COMPLETED, started_at=clock.now(), finished_at=clock.now())])
+        written(attempt, sealed=sealed)
+    return Job.objects.get(id=job.id)
+
+
+def written(attempt: Attempt, text: bytes = TEXT, *, sealed: bool = True) -> None:
+    log_store().append(attempt.id.hex, 0, text, 1000)
+    if sealed:
+        log_store().seal(attempt.id.hex, "exit 0")
+        Attempt.objects.filter(id=attempt.id).update(is_log_sealed=True)
+
+
+def delete(story, job, person=None):
+    with org_scope(story.atlas.id):
+        return services.delete_logs(actor=story.actor(person or story.ada), job=job)
+
+
+def sizes(job) -> list[int]:
+    return [log_store().size(a.id.hex) for a in Attempt.objects.filter(job=job).order_by("index", "ordinal")]
+
+
+def test_its_bytes_go_and_who_asked_when_and_how_much_is_in_the_trail_once(story):
+    job = ended(story)
+    for _ in range(2):
+        delete(story, job)
+        tasks.delete_logs()
+    told = Event.objects.get(kind="job.log_deleted")
+    assert (told.subject_id, told.actor) == (job.id, "ada@atlas.example")
+    assert told.data == {"number": 1, "before": {"log": "kept", "bytes": 700}, "after": {"log": "deleted", "bytes": 0}}
+    assert sizes(job) == [0]
+    job = Job.objects.get(id=job.id)
+    assert job.log_deleted_at and storage.deleting(job) is None and storage.bytes_of(job) == 0
+
+
+def test_logs_of_all_tasks_and_tries_go(story):
+    job = ended(story, array="0-4")
+    first = Attempt.objects.filter(job=job).order_by("index").first()
+    again = Attempt.objects.create(org=job.org, job=job, cluster=job.cluster, index=first.index, ordinal=2, state=State.FAILED)
+    written(again)
+    delete(story, job)
+    assert storage.deleting(Job.objects.get(id=job.id)) == (0, 6)
+    tasks.delete_logs()
+    assert sizes(job) == [0] * 6
+
+
+def test_a_job_that_has_not_ended_keeps_its_log(story):
+    cluster_with()
+    with pytest.raises(Conflict, match="#1 has not ended; its log can be deleted once it has"):
+        delete(story, submit(story))
+
+
+def test_one_who_may_not_cancel_it_may_not_delete_its_log(story):
+    job = ended(story)
+    with pytest.raises(NotPermitted):
+        delete(story, job, story.ben)
+    tasks.delete_logs()
+    assert sizes(job) == [700]
+
+
+def test_a_log_that_is_not_closed_yet_goes_once_it_is(story):
+    job = ended(story, sealed=False)
+    delete(story, job)
+    tasks.delete_logs()
+    assert sizes(job) == [700] and storage.deleting(Job.objects.get(id=job.id)) == (0, 1)
+    written(job.attempts.get())
+    tasks.delete_logs()
+    assert sizes(job) == [0] and storage.deleting(Job.objects.get(id=job.id)) is None
+
+
+def test_what_was_interrupted_goes_on_and_keeps_who_asked_first(story, monkeypatch):
+    job = ended(story, array="0-9")
+    delete(story, job)
+    real, left = type(log_store()).delete, [4]
+
+    def killed(self, *args):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return real(self, *args)
+
+    monkeypatch.setattr(type(log_store()), "delete", killed)
+    with pytest.raises(KeyboardInterrupt):
+        tasks.delete_logs()
+    assert sizes(job) == [0] * 4 + [700] * 6 and Job.objects.get(id=job.id).log_deleted_at is None
+    monkeypatch.undo()
+    tasks.delete_logs()
+    assert sizes(job) == [0] * 10
+    assert {log_store().certificate(a.id.hex).deleted["by"] for a in job.attempts.all()} == {"ada@atlas.example"}
+
+
+def test_a_disk_that_refuses_is_tried_again_and_keeps_no_other_job_waiting(story, monkeypatch):
+    broken, well = ended(story), ended(story)
+    delete(story, broken)
+    delete(story, well)
+    real, bad = type(log_store()).delete, broken.attempts.get().id.hex
+
+    def refuse(self, key, *args):
+        if key == bad:
+            raise Unavailable("The disk that keeps the logs is full.")
+        return real(self, key, *args)
+
+    monkeypatch.setattr(type(log_store()), "delete", refuse)
+    tasks.delete_logs()
+    assert (sizes(broken), sizes(well)) == ([700], [0])
+    monkeypatch.undo()
+    tasks.delete_logs()
+    assert sizes(broken) == [0]
+
+
+def test_a_long_deletion_gives_others_their_turn_and_goes_on(story, monkeypatch):
+    job = ended(story, array="0-9")
+    delete(story, job)
+    monkeypatch.setattr(storage, "BATCH", 3)
+    monkeypatch.setattr(storage, "PIECE", 0.15)
+    ticks = iter(n / 10 for n in range(1000))
+    monkeypatch.setattr(clock, "monotonic", lambda: next(ticks))
+    for left in (7, 4, 1, 0):
+        tasks.delete_logs()
+        assert sum(map(bool, sizes(job))) == left
+    tasks.delete_logs()
+    assert storage.deleting(Job.objects.get(id=job.id)) is None
+
+
+def test_the_api_deletes_once_and_every_reader_says_so(story):
+    ended(story)
+    api = story.api(story.ada)
+    for _ in range(2):
+        answer = api.delete(URL)
+        assert answer.status_code == 202, answer.content
+    told = answer.json()["log_deletion"]
+    assert (told["by"], told["is_over"], told["done"], told["total"]) == ("ada@atlas.example", False, 0, 1)
+    tasks.delete_logs()
+    raw, page = api.get(URL), api.get(f"{URL}?format=json").json()
+    why = raw["X-Log-Deleted"]
+    assert why.startswith("deleted by ada@atlas.example on ") and raw.content == b""
+    assert (raw["X-Log-Start"], raw["X-Log-Size"], raw["X-Log-Complete"]) == ("700", "700", "true")
+    assert page["gaps"] == [[0, 700, why]] and page["complete"]
+    gone = api.get(f"{URL}/download")
+    assert (gone.status_code, gone.json()["code"], gone.json()["detail"]) == (410, "gone", f"This log was {why}.")
+    assert api.get(f"{URL}/certificate").json()["certificate"]["deleted"]["bytes"] == 700
+    assert api.get(f"{URL}/search?q=line").json() == {"hits": [], "after": 700, "done": True}
+    assert api.get("/api/v1/orgs/atlas/jobs/1").json()["log_deletion"]["is_over"]
+
+
+def test_the_page_offers_it_with_the_bytes_to_who_may_and_says_it_afterwards(story):
+    ended(story)
+    ada = story.client(story.ada)
+    before = ada.get("/atlas/jobs/1?tab=logs").content.decode()
+    assert "Delete all that #1 wrote, of every task and try? 700 B go for good." in before
+    assert "delete-logs" not in story.client(story.ben).get("/atlas/jobs/1?tab=logs").content.decode()
+    assert ada.post("/atlas/jobs/1/delete-logs")["Location"] == "/atlas/jobs/1?tab=logs"
+    assert "0 of 1 logs are gone" in ada.get("/atlas/jobs/1?tab=logs").content.decode()
+    tasks.delete_logs()
+    after = ada.get("/atlas/jobs/1?tab=logs").content.decode()
+    assert "deleted by ada@atlas.example on" in after and "logs are gone" not in after
+    assert "logs/download" not in after and "delete-logs" not in after
