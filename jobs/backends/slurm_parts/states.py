@@ -168,7 +168,8 @@ def _verdict(row: Row, record: Record, evidence: Evidence, code: int | None, num
         reason, words = _ENDS[row.state]
         return Verdict(Reason.CANCELED if row.is_asked_to_end else reason, "" if row.is_asked_to_end else words)
     if not record.started and row.state == "FAILED" and not row.is_asked_to_end:
-        return Verdict(Reason.PLATFORM_ERROR, _unstarted(number, evidence))
+        is_silent = number != _NO_FILES and not evidence.said.strip()       # so it goes where its number still runs on the node, forgotten
+        return Verdict(Reason.FORGOTTEN if is_silent else Reason.PLATFORM_ERROR, _unstarted(number, evidence))
     if record.code and not record.asked and (trouble := image_trouble(record.code, evidence.tail)):
         return trouble
     asked = record.asked or ("cancel" if row.is_asked_to_end and record.code is None else "")

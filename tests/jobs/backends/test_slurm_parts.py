@@ -251,6 +251,13 @@ def test_what_slurm_put_back_ended_as_slurm_says_and_not_well(row, is_again, why
     assert seen.exit_code is None or row.state != "PENDING"
 
 
+def test_a_job_that_its_node_did_not_start_and_says_nothing_of_was_forgotten():
+    """So it ends where its number still runs there, of a job that the controller does not know any more."""
+    row = Row(7, "FAILED", "t-1", exit="1:0", nodes="n1")
+    assert states.ended(row, states.Record(), states.Evidence()).reason == Reason.FORGOTTEN
+    assert states.ended(row, states.Record(), states.Evidence(said="bash: not found")).reason == Reason.PLATFORM_ERROR
+
+
 def test_a_job_that_a_node_refused_to_start_was_forgotten_even_where_its_number_ran_before():
     """Slurm counted anew: the record is of the forgotten one, which had the same number."""
     row = Row(29, "PENDING", "t-1", reason="launch failed requeued held")
