@@ -1,4 +1,4 @@
-"""One connection to a scheduler's API, kept open: HTTP/1.1, whole answers. What is sent is written here and answers are taken apart by
+"""Connections to a scheduler's API that stay open: HTTP/1.1, whole answers. What is sent is written here and answers are taken apart by
 httptools: `http.client` and urllib3 take longer over a small request than the scheduler does."""
 
 from __future__ import annotations
@@ -7,7 +7,9 @@ import re
 import select
 import socket
 import ssl
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult
@@ -30,8 +32,8 @@ class Answer:
 
 
 class Link:
-    """For one thread at a time. `timeout`: seconds of silence. Raises OSError (ssl.SSLError and TimeoutError among them) and ValueError;
-    after any of these it is of no use any more."""
+    """For one thread at a time. `timeout`: seconds of silence, `connect` those of making it, where they differ. Raises OSError (among them
+    ssl.SSLError and TimeoutError), and ValueError for what cannot be sent; after any of these it is of no use any more."""
 
     def __init__(self, to: SplitResult, timeout: float, *, tls: ssl.SSLContext | None = None, name: str = "", connect: float = 0):
         host = to.hostname or ""
@@ -74,9 +76,41 @@ class Link:
             try:
                 parser.feed_data(data)
             except httptools.HttpParserError as error:
-                raise ValueError(f"the answer is no HTTP: {error}") from error
+                raise ConnectionError(f"the answer is no HTTP: {error}") from error
         self.is_open = reading.stays
         return Answer(reading.status, reading.headers, b"".join(reading.parts))
+
+
+class Links:
+    """From any thread: those that are not in use are kept, and of all there are so many at most; who finds none free waits for one."""
+
+    def __init__(self, make: Callable[[], Link], most: int):
+        self._make = make
+        self._idle: list[Link] = []
+        self._room = threading.BoundedSemaphore(most)
+
+    @contextmanager
+    def one(self) -> Iterator[Link]:
+        """It is kept if all goes well. Raises what Link raises."""
+        with self._room:
+            link = self._kept() or self._make()
+            try:
+                yield link
+            except BaseException:
+                link.close()
+                raise
+            if link.is_open:
+                self._idle.append(link)
+            else:
+                link.close()
+
+    def _kept(self) -> Link | None:
+        while self._idle:
+            link = self._idle.pop()
+            if link.is_usable():
+                return link
+            link.close()
+        return None
 
 
 class _Reading:

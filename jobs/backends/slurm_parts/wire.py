@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,7 +11,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from jobs.backends.base import Rejected, Unavailable
-from jobs.backends.link import Link
+from jobs.backends.link import Link, Links
 from jobs.backends.slurm_parts.rest_body import Json
 
 CONNECTIONS = 8
@@ -24,44 +22,20 @@ class Wire:
     """From any thread; who finds all connections in use waits for one. `url`: scheme, host and port, perhaps the beginning of all paths."""
 
     def __init__(self, url: str, timeout: float = 10):
-        self.url, self._timeout, self._to = url, timeout, urlsplit(url)
-        self._idle: list[Link] = []
-        self._room = threading.BoundedSemaphore(CONNECTIONS)
+        self.url, to = url, urlsplit(url)
+        self._root, self._links = to.path, Links(lambda: Link(to, timeout), CONNECTIONS)
 
     def send(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
         """Status and body. Raises Unavailable."""
         try:
-            with self._connection() as link:
-                answer = link.send(method, self._to.path + path, body, headers)
+            with self._links.one() as link:
+                answer = link.send(method, self._root + path, body, headers)
                 return answer.status, answer.data
         except TimeoutError as error:
             raise Unavailable(f"slurmrestd at {self.url} did not answer in time.") from error
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise Unavailable(f"slurmrestd at {self.url} cannot be reached: {why}") from error
-
-    @contextmanager
-    def _connection(self) -> Iterator[Link]:
-        """One that is kept, if all goes well."""
-        with self._room:
-            link = self._kept() or Link(self._to, self._timeout)
-            try:
-                yield link
-            except BaseException:
-                link.close()
-                raise
-            if link.is_open:
-                self._idle.append(link)
-            else:
-                link.close()
-
-    def _kept(self) -> Link | None:
-        while self._idle:
-            link = self._idle.pop()
-            if link.is_usable():
-                return link
-            link.close()
-        return None
 
 
 def dumped(body: Any) -> bytes:

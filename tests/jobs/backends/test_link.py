@@ -65,7 +65,7 @@ def test_half_an_answer_is_none(said):
 
 
 def test_what_is_no_http_is_told_so():
-    with answering(b"SSH-2.0-OpenSSH_9.2\r\n") as (link, _), pytest.raises(ValueError, match="no HTTP"):
+    with answering(b"SSH-2.0-OpenSSH_9.2\r\n") as (link, _), pytest.raises(ConnectionError, match="no HTTP"):
         link.send("GET", "/x", None, {})
 
 
