@@ -20,9 +20,10 @@ _FIELDS = ("state", "state_at", "reason", "evidence", "exit_code", "node", "node
 Doomed = list[tuple[UUID, str]]
 
 
-def refresh_jobs(jobs: Iterable[UUID], changed: Sequence[Attempt] = (), locked: Iterable[Job] = ()) -> Doomed:
+def refresh_jobs(jobs: Iterable[UUID], changed: Sequence[Attempt] = (), locked: Iterable[Job] = (), *, is_told: bool = True) -> Doomed:
     """Bring the derived columns of these jobs up to date; the attempts to cancel because what they waited for failed. `changed`:
-    attempts of theirs that the caller has locked and written as they stand here, which need no reading; `locked`: the same of the jobs."""
+    attempts of theirs that the caller has locked and written as they stand here, which need no reading; `locked`: the same of the jobs. Not
+    `is_told`: live viewers hear of it with what comes next, in a moment."""
     known = {job.id: job for job in locked}
     unknown_jobs = [pk for pk in jobs if pk not in known]
     rows = list(Job.objects.select_for_update().filter(id__in=unknown_jobs).order_by("id")) if unknown_jobs else []
@@ -38,7 +39,8 @@ def refresh_jobs(jobs: Iterable[UUID], changed: Sequence[Attempt] = (), locked: 
         if job.array_size is not None:
             _from_tasks(job)
     write_rows(rows, _FIELDS)
-    announce.jobs_changed(rows)
+    if is_told:
+        announce.jobs_changed(rows)
     ended = [job for job in rows if State(job.state).is_final and not before[job.id].is_final]
     record_all(Fact(f"job.{State(job.state).word}", job.org_id, "job", job.id, "muster",
                     {"number": job.number, "reason": job.reason}) for job in ended)

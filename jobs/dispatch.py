@@ -195,7 +195,7 @@ def _lease(claim: Claim) -> None:
     record_all(Fact("attempt.dispatching", a.org_id, "job", a.job_id, "muster",
                     {"attempt": str(a.id), "index": a.index, "ordinal": a.ordinal} | ({"node": a.node} if a.node else {}))
                for a in fresh)
-    derive.refresh_jobs({a.job_id for a in fresh}, fresh, [a.job for a in fresh])
+    derive.refresh_jobs({a.job_id for a in fresh}, fresh, [a.job for a in fresh], is_told=False)
 
 
 def due_sweep() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from clusters.models import Cluster
-from jobs import clusters
+from jobs import announce, clusters
 from jobs.backends.base import Backend, Handle, Launch, Rejected, Unavailable
 from jobs.clusters.credentials import note_use
 from jobs.launch import build_launches
@@ -139,6 +139,7 @@ def _put_off(claim: Claim, attempt: Attempt, error: Exception) -> Iterator[Chang
         yield Change(attempt.id, State.FAILED, "muster", Reason.PLATFORM_ERROR, f"The cluster refused {MAX_TRIES} times: {error}",
                      lease=claim.lease)
         return
+    announce.jobs_changed([attempt.job])             # still on its way: the claim itself told nobody
     wait_for = min(2.0 ** min(attempt.tries, 6), 60)
     Attempt.objects.filter(id=attempt.id, lease=claim.lease).update(
         tries=attempt.tries + 1, lease_until=clock.after(wait_for), evidence=str(error)[:500])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from jobs.models import Attempt, Job
 from workspaces.services.quota import Meter, meters
@@ -11,9 +12,12 @@ from workspaces.services.quota import Meter, meters
 
 def meters_of(jobs: Iterable[tuple[Job, int]]) -> Counter[Meter]:
     """The meters that so many attempts of each of these jobs move, with the amounts."""
-    total: Counter[Meter] = Counter()
+    alike: Counter[tuple[Any, ...]] = Counter()
     for job, count in jobs:
-        for meter, amount in meters(job.org_id, job.team_id, job.owner_id, job.resources).items():
+        alike[(job.org_id, job.team_id, job.owner_id, *job.resources.items())] += count
+    total: Counter[Meter] = Counter()
+    for (org_id, team_id, owner_id, *resources), count in alike.items():
+        for meter, amount in meters(org_id, team_id, owner_id, dict(resources)).items():
             total[meter] += amount * count
     return total
 

@@ -30,16 +30,16 @@ def build_launches(attempts: Sequence[Attempt], known: Collection[UUID]) -> list
     tokens = issue_attempt_tokens([
         Bearer(a.job.org_id, a.job.team_id, a.job.owner_id, a.id, f"job #{a.job.number}") for a in attempts])
     opened = open_secrets([_use(attempt) for attempt in attempts])
-    return [replace(_built(attempt, token, secrets.values), is_new=attempt.id not in known,
-                    **_given(attempt.job.pool, grants.get(_pair(attempt))) | _lacking(secrets))
+    return [_built(attempt, token, secrets.values, is_new=attempt.id not in known,
+                   **_given(attempt.job.pool, grants.get(_pair(attempt))) | _lacking(secrets))
             for attempt, token, secrets in zip(attempts, tokens, opened, strict=True)]
 
 
-def _built(attempt: Attempt, token: str, secrets: Mapping[str, str]) -> Launch:
+def _built(attempt: Attempt, token: str, secrets: Mapping[str, str], **more: Any) -> Launch:
     job = attempt.job
-    task, spec = replace(_task(attempt, token), secrets=secrets), spec_of(job)
-    made = _launch(spec, task, attempt.key, placement_of(attempt), job.owner.email, job.pool)
-    return replace(made, files={name: secrets[name] for name in spec.secret_files if name in secrets})
+    spec, task = spec_of(job), _task(attempt, token, secrets)
+    files = {name: secrets[name] for name in spec.secret_files if name in secrets}
+    return _launch(spec, task, attempt.key, task.placement, job.owner.email, job.pool, files=files, **more)
 
 
 def _use(attempt: Attempt) -> Use:
@@ -56,15 +56,15 @@ def _lacking(opened: Opened) -> dict[str, Any]:
 
 def environment_for(attempt: Attempt) -> dict[str, str]:
     """The variables it gets, with its token left out."""
-    return environment(spec_of(attempt.job), _task(attempt, "(secret)"))
+    return environment(spec_of(attempt.job), _task(attempt, "(secret)", {}))
 
 
-def _task(attempt: Attempt, token: str) -> Task:
+def _task(attempt: Attempt, token: str, secrets: Mapping[str, str]) -> Task:
     job = attempt.job
     return Task(
         job_id=job.id, number=job.number, attempt_id=attempt.id, attempt=attempt.ordinal, index=attempt.index,
         org=job.org.slug, team=job.team.slug, url=settings.MUSTER_BASE_URL, token=token, placement=placement_of(attempt),
-        examples_dir=str(settings.MUSTER_EXAMPLES))
+        examples_dir=str(settings.MUSTER_EXAMPLES), secrets=secrets)
 
 
 def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec) -> Launch:
@@ -72,7 +72,7 @@ def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec)
     task = Task(job_id=NIL, number=0, attempt_id=NIL, org=actor.org_slug, team=team.slug, url=settings.MUSTER_BASE_URL,
                 token="(made when it starts)", examples_dir=str(settings.MUSTER_EXAMPLES))  # noqa: S106  no secret
     grant = PoolGrant.objects.filter(pool=pool, team=team).first() if pool else None
-    return replace(_launch(spec, task, "muster-rehearsal", None, actor.email, pool), **_given(pool, grant))
+    return _launch(spec, task, "muster-rehearsal", None, actor.email, pool, **_given(pool, grant))
 
 
 def _grants(attempts: Sequence[Attempt]) -> dict[tuple[UUID | None, UUID], PoolGrant]:
@@ -102,7 +102,7 @@ def placement_of(attempt: Attempt) -> Placement | None:
                      gpu_uuids=tuple(place["uuids"]))
 
 
-def _launch(spec: JobSpec, task: Task, key: str, placement: Placement | None, user: str, pool: Pool | None) -> Launch:
+def _launch(spec: JobSpec, task: Task, key: str, placement: Placement | None, user: str, pool: Pool | None, **more: Any) -> Launch:
     """Where the portal places jobs itself they see its files; anywhere else the examples travel with a script that names them."""
     ask, text = spec.resources, script(spec)
     is_away = placement is None and "MUSTER_EXAMPLES" in text
@@ -112,4 +112,4 @@ def _launch(spec: JobSpec, task: Task, key: str, placement: Placement | None, us
         memory=ask.memory, gpus=ask.gpus, gpu_type=ask.gpu_type, num_nodes=spec.num_nodes, shm_size=ask.shm_size,
         time_limit=spec.policy.max_runtime, grace=spec.policy.grace, placement=placement,
         is_on_first_node_only=spec.launcher in {Launcher.MPI, Launcher.SRUN}, org=task.org, team=task.team, user=user,
-        partition=pool.partition if pool else "", node_labels=dict(pool.labels) if pool else {}, native=spec.native)
+        partition=pool.partition if pool else "", node_labels=dict(pool.labels) if pool else {}, native=spec.native, **more)

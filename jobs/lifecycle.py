@@ -35,6 +35,7 @@ from workspaces.services.quota import settle
 log = logging.getLogger(__name__)
 _FIELDS = ("state", "state_at", "reason", "evidence", "exit_code", "signal", "peak_memory", "started_at", "finished_at", "node", "nodes",
            "native_id", "is_held", "is_current", "lease", "lease_until", "wait", "missing_since")
+MOST_FORGOTTEN = 8           # times that a job which its scheduler lost is sent again, for eight minutes, whatever its policy says
 MAX_BACKOFF = 3600.0
 
 
@@ -154,9 +155,9 @@ def _may_retry(attempt: Attempt) -> bool:
     job = attempt.job
     if attempt.state != State.FAILED or job.cancel_asked_at:
         return False
-    if attempt.reason == Reason.FORGOTTEN:            # it hardly ran: not one of the tries that the policy counts
-        return True
     policy = spec_of(job).policy
+    if attempt.reason == Reason.FORGOTTEN and attempt.ordinal <= policy.retries + MOST_FORGOTTEN:
+        return True                                   # it hardly ran: not one of the tries that the policy counts
     if attempt.ordinal > policy.retries:
         return False
     return attempt.reason in policy.retry_on if policy.retry_on else Reason(attempt.reason).is_retryable

@@ -237,9 +237,8 @@ class SlurmBackend:
         wanted = set(asked)
         rows = oldest(row for row in self._door.jobs(asked) if row.key in wanted)
         for key in wanted - rows.keys():
-            record = self._files.record(key)
-            if record.code is not None and record.id.isdigit():
-                rows[key] = Row(int(record.id), "COMPLETED" if record.code == 0 else "FAILED", key, exit=f"{record.code}:0")
+            if row := states.left(key, self._files.record(key), time.time()):
+                rows[key] = row
         return rows
 
     def _past(self, keys: Sequence[str]) -> dict[str, Row]:

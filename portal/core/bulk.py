@@ -15,14 +15,16 @@ Row = Sequence[Any]
 _LOW = (1 << 64) - 1
 
 
-def insert_rows(model: type[models.Model], names: Sequence[str], rows: Iterable[Row]) -> None:
+def insert_rows(model: type[models.Model], names: Sequence[str], rows: Iterable[Row], *, is_new: bool = True) -> None:
     """INSERT these values of these fields; fields left out take the database's own default, so name all that have none. By COPY
-    on PostgreSQL, except where row-level security is. Runs in the caller's transaction; no signal, no primary key comes back."""
+    on PostgreSQL, except where row-level security is. Not `is_new`: rows that are there already, by any unique constraint, are left
+    as they are. Runs in the caller's transaction; no signal, no primary key comes back."""
     fields = [_field(model, name) for name in names]
     quote = connection.ops.quote_name
     table, columns = quote(model._meta.db_table), ", ".join(quote(str(field.column)) for field in fields)
-    if connection.vendor == "postgresql" and model._meta.db_table in wall.tables:
-        _insert_arrays(table, columns, fields, list(rows))
+    otherwise = "" if is_new else " ON CONFLICT DO NOTHING"
+    if connection.vendor == "postgresql" and (model._meta.db_table in wall.tables or not is_new):
+        _insert_arrays(table, columns, fields, list(rows), otherwise)
         return
     if connection.vendor == "postgresql":
         shapes = [_shape(field) for field in fields]
@@ -33,16 +35,16 @@ def insert_rows(model: type[models.Model], names: Sequence[str], rows: Iterable[
     marks = ", ".join(["%s"] * len(fields))
     with connection.cursor() as cursor:
         cursor.executemany(
-            f"INSERT INTO {table} ({columns}) VALUES ({marks})",  # noqa: S608  names, no values
+            f"INSERT INTO {table} ({columns}) VALUES ({marks}){otherwise}",  # noqa: S608  names, no values
             [[field.get_db_prep_save(value, connection) for field, value in zip(fields, row, strict=True)] for row in rows])
 
 
-def _insert_arrays(table: str, columns: str, fields: Sequence[models.Field[Any, Any]], rows: Sequence[Row]) -> None:
+def _insert_arrays(table: str, columns: str, fields: Sequence[models.Field[Any, Any]], rows: Sequence[Row], otherwise: str) -> None:
     """Where row-level security is, PostgreSQL takes no COPY: one INSERT of an array for each column instead."""
     arrays = ", ".join(f"%s::{field.cast_db_type(connection)}[]" for field in fields)
     values = [[field.get_db_prep_save(row[n], connection) for row in rows] for n, field in enumerate(fields)]
     with connection.cursor() as cursor:
-        cursor.execute(f"INSERT INTO {table} ({columns}) SELECT * FROM unnest({arrays})", values)  # noqa: S608  names, no values
+        cursor.execute(f"INSERT INTO {table} ({columns}) SELECT * FROM unnest({arrays}){otherwise}", values)  # noqa: S608  names, no values
 
 
 def repeat_row(first: models.Model, counter: str, times: int) -> None:

@@ -63,7 +63,7 @@ def _loaded_wsgi(client_header: str) -> WSGIApp:
     from portal.settings import env
     from portal.wsgi import application
 
-    gc.set_threshold(20_000, 20, 50)  # a request makes thousands of objects, nearly all of them gone by its end
+    collect_seldom()
     header = client_header or ("x-forwarded-for" if env.flag("MUSTER_BEHIND_PROXY") else "")
     return _with_client(application, header) if header else application
 
@@ -88,6 +88,11 @@ def live(sock: socket.socket, web_socket: Path) -> None:
 
     gc.set_threshold(50_000, 20, 50)  # a full collection stops every viewer for a while
     serve(Door(Relay(web_socket), asgi_app()), sock, lambda: None)
+
+
+def collect_seldom() -> None:
+    """A request or a task makes thousands of objects, nearly all of them gone by its end."""
+    gc.set_threshold(20_000, 20, 50)
 
 
 def worker() -> None:
@@ -162,6 +167,7 @@ def warm_up_tasks() -> None:
     from portal.celery import app
 
     app.loader.import_default_modules()
+    collect_seldom()
     app.finalize()
     backends()
     _freeze()

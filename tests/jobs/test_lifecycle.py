@@ -12,7 +12,7 @@ import pytest
 from jobs import services
 from jobs.derive import array_state
 from jobs.dispatch import claim_due
-from jobs.lifecycle import Change, transition
+from jobs.lifecycle import MOST_FORGOTTEN, Change, transition
 from jobs.models import Attempt, Job
 from jobs.states import Reason, State
 from portal.core import clock
@@ -79,6 +79,16 @@ def test_the_fault_of_the_user_is_not_tried_again_that_of_the_platform_is_and_wa
     assert waits == [0, 60, 120]
     assert Attempt.objects.filter(job=theirs).count() == 3
     assert Job.objects.get(id=theirs.id).state == State.FAILED
+
+
+def test_what_a_scheduler_loses_is_sent_again_whatever_the_policy_says_but_not_for_ever(story):
+    cluster_with()
+    job = submit(story)
+    for _ in range(MOST_FORGOTTEN):
+        step(only_attempt(job), State.FAILED, Reason.FORGOTTEN)
+        assert Job.objects.get(id=job.id).state == State.QUEUED
+    step(only_attempt(job), State.FAILED, Reason.FORGOTTEN)
+    assert Job.objects.get(id=job.id).state == State.FAILED
 
 
 def test_retry_on_names_exactly_what_is_tried_again(story):

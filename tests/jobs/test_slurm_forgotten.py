@@ -79,6 +79,22 @@ def test_jobs_that_were_forgotten_while_they_ran_run_again_under_numbers_given_b
     assert {attempt.reason for attempt in lost} <= {Reason.FORGOTTEN}, site.story_so_far()
 
 
+def test_what_a_node_kills_since_its_controller_forgot_it_runs_again(site, wait_for):
+    """A node kills process by process: the batch script may still write down that its child was killed, as if somebody else had done it."""
+    def begin() -> None:
+        site.submit(f"[ $(wc -l < {site.folder}/0) -gt 1 ] || sleep 60")
+        dispatch_all()
+        wait_for(lambda: site.runs() == [1])
+        site.until(lambda: site.states() == [State.RUNNING], 20)
+
+    lose_all_since(site, begin)
+    record = site.folder / "spool" / only_attempt(site.jobs[0]).key / "end"
+    record.write_text(f"137 - {time.time() - 3} {time.time()}\n")
+    site.until(site.is_over, 60)
+    assert (site.states(), site.runs()) == ([State.SUCCEEDED], [2]), site.story_so_far()
+    assert Attempt.objects.get(is_current=False).reason == Reason.FORGOTTEN
+
+
 @SEEDS
 def test_jobs_that_waited_when_they_were_forgotten_run_once(site, seed):
     def fill() -> None:

@@ -10,8 +10,10 @@ from uuid import UUID
 from django.db import transaction
 
 from portal.core import clock
+from portal.core.bulk import insert_rows
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import Fact, record, record_all
+from portal.core.ids import uuid7
 from workspaces.actors import ALL_SCOPES, Actor, authorize
 from workspaces.models import AccessToken, Identity, Organization, Provider, Team
 from workspaces.networks import are_within, networks_in
@@ -188,10 +190,11 @@ def issue_attempt_tokens(bearers: Sequence[Bearer]) -> list[str]:
     """The tokens that jobs carry: each can do only what its team may, and ends with the attempt. An attempt has one: asked for
     again (its worker died, and what it started may be running) the same one comes back."""
     secrets, scopes = [secret_of_attempt(bearer.attempt_id) for bearer in bearers], [str(scope) for scope in JOB_SCOPES]
-    AccessToken.objects.bulk_create([AccessToken(
-        org_id=bearer.org_id, team_id=bearer.team_id, user_id=bearer.user_id, attempt_id=bearer.attempt_id, name=bearer.name[:100],
-        digest=digest_of(secret), hint=secret[:8], scopes=scopes) for bearer, secret in zip(bearers, secrets, strict=True)],
-        ignore_conflicts=True)
+    at, none = clock.now(), ([], "", "")
+    insert_rows(AccessToken, (
+        "id", "org", "team", "user", "attempt_id", "name", "digest", "hint", "scopes", "created_at", "networks", "made_by", "last_used_address"), [
+        (uuid7(), b.org_id, b.team_id, b.user_id, b.attempt_id, b.name[:100], digest_of(secret), secret[:8], scopes, at, *none)
+        for b, secret in zip(bearers, secrets, strict=True)], is_new=False)
     return secrets
 
 

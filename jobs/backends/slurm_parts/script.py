@@ -17,6 +17,7 @@ import re
 import shlex
 import tarfile
 from collections.abc import Mapping
+from functools import lru_cache
 
 from jobs.backends.base import Launch, Rejected
 from jobs.backends.slurm_parts.images import NODE, NONE, PYXIS, Images
@@ -28,7 +29,6 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DROPPED = re.compile(r"LD_PRELOAD|LD_AUDIT|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|BASH_XTRACEFD|PS4|PROMPT_COMMAND|IFS"
                       r"|SLURM_(?!ARRAY_|RESTART_COUNT$|JOB_NAME$).*|(SBATCH|SRUN|PMI|PMIX)_.*|MASTER_ADDR|NODE_RANK|RANK|PET_NODE_RANK|PET_MASTER_ADDR")
 _SIGNAL = re.compile(r"(?:(B):)?(?:SIG)?([A-Z][A-Z0-9+]{1,9}|[1-9][0-9]?)(?:@([0-9]{1,5}))?", re.ASCII)
-_WIDTH = 76
 _LARGEST = 3 << 20               # bytes; slurmctld takes no more than 4 MiB
 
 _HEAD = r"""#!/bin/bash
@@ -203,13 +203,18 @@ def exports(env: Mapping[str, str]) -> str:
     """Variables as bash reads them, each quoted. Raises Rejected for a name or a value that cannot be one."""
     lines = []
     for name, value in env.items():
-        if not _NAME.fullmatch(name):
-            raise Rejected(f"{name[:80]!r} is no name of a variable.", "env")
         if "\0" in value:
             raise Rejected(f"The value of {name} holds a NUL, which no variable can.", "env")
-        if not _DROPPED.fullmatch(name):
+        if _is_passed(name):
             lines.append(f"export {name}={shlex.quote(value)}\n")
     return "".join(lines)
+
+
+@lru_cache(4096)
+def _is_passed(name: str) -> bool:
+    if not _NAME.fullmatch(name):
+        raise Rejected(f"{name[:80]!r} is no name of a variable.", "env")
+    return not _DROPPED.fullmatch(name)
 
 
 def _base64(text: str) -> str:
@@ -228,8 +233,8 @@ def _packed(files: Mapping[str, bytes]) -> bytes:
 
 
 def _lines(content: bytes) -> str:
-    data = base64.b64encode(content).decode()
-    return "\n".join(data[at:at + _WIDTH] for at in range(0, len(data), _WIDTH))
+    """Base64, 76 characters a line, without a last newline."""
+    return base64.encodebytes(content).decode().rstrip("\n")
 
 
 _RANK_TEXT = _base64(_RANK)

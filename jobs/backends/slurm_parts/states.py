@@ -35,7 +35,9 @@ _ENDS = {
     "DEADLINE": (Reason.TIME_LIMIT, "It could not end before its deadline."),
     "REVOKED": (Reason.CANCELED, "A sibling of it started on another cluster."),
     "CANCELLED": (Reason.CANCELED, ""),
+    "FORGOTTEN": (Reason.FORGOTTEN, "Slurm forgot it when its controller was started again, and ended what ran of it."),    # our word
 }
+_FRESH = 30.0                    # seconds; slurmctld knows a job that ended for MinJobAge, 300 s
 _UNLAUNCHED = re.compile(r"[^a-z]*launch[^a-z]*failed", re.IGNORECASE)
 _OVER_MEMORY = re.compile(r"exceeded memory limit \((\d+) > (\d+)\), being killed")
 _NO_FILES = 53
@@ -64,6 +66,11 @@ class Record:
     is_again: bool = False
     refused: frozenset[int] = frozenset()
 
+    @property
+    def is_cut_off(self) -> bool:
+        """Killed, and nobody had asked for it: a node that ends a forgotten job does so process by process, the script last."""
+        return self.code == 128 + SIGKILL and not self.asked
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -90,11 +97,20 @@ def may_have_run(row: Row) -> bool:
 
 
 def is_of_another(row: Row, record: Record) -> bool:
-    """The record was begun, and not ended, by a job that the controller has forgotten since; this one was sent in its place, perhaps
+    """The record was begun, and not ended by itself, by a job that the controller has forgotten since; this one was sent in its place, perhaps
     under the same number, and its script refuses to run a second time."""
-    if record.code is not None or not record.started or not record.id.isdigit():
+    if not (record.code is None or record.is_cut_off) or not record.started or not record.id.isdigit():
         return False
     return int(record.id) != row.id or (row.id in record.refused and row.state == "COMPLETED")
+
+
+def left(key: str, record: Record, now: float) -> Row | None:
+    """In place of what the controller does not know any more: the end that the job wrote down itself."""
+    if record.code is None or not record.id.isdigit():
+        return None
+    is_forgotten = record.is_cut_off and now - record.ended < _FRESH
+    state = "COMPLETED" if record.code == 0 else "FORGOTTEN" if is_forgotten else "FAILED"
+    return Row(int(record.id), state, key, exit=f"{record.code}:0")
 
 
 def is_over(native: str) -> bool:
@@ -130,17 +146,18 @@ def ended(row: Row, record: Record, evidence: Evidence) -> Observation:
 
 
 def _with_memory(row: Row, number: int | None, evidence: Evidence) -> Row:
-    """Where Slurm counts memory by itself, without control groups, it kills the job and says so only in words."""
+    """Where Slurm counts memory by itself, without control groups, it kills the job and says so only in words. So it is with what only
+    the job's own record tells of."""
     said = _OVER_MEMORY.findall(evidence.said + evidence.tail) if number == SIGKILL else []
-    if not said:
+    if not said and not (row.state == "FORGOTTEN" and "oom-kill" in evidence.said.lower()):
         return row
-    return replace(row, state="OUT_OF_MEMORY", peak=max(row.peak, *(int(peak) for peak, _ in said)))
+    return replace(row, state="OUT_OF_MEMORY", peak=max([row.peak, *(int(peak) for peak, _ in said)]))
 
 
 def _verdict(row: Row, record: Record, evidence: Evidence, code: int | None, number: int | None) -> Verdict:
     if is_of_another(row, record) and not row.is_asked_to_end:
         return Verdict(Reason.FORGOTTEN, f"Slurm forgot its job {record.id} when its controller was started again, and ended what ran of it.")
-    if is_unlaunched(row) and record.code is None and not row.is_asked_to_end:     # begun or not: its number was another job's, perhaps its own
+    if is_unlaunched(row) and (record.code is None or record.is_cut_off) and not row.is_asked_to_end:     # its number was another's
         return Verdict(Reason.FORGOTTEN, "A node refused to start it, and Slurm held it back.")
     is_taken_back = row.state == "CANCELLED" and record.started and _WHY_BACK.search(evidence.said)       # by us, after Slurm put it back
     if (is_put_back(row, record) or is_taken_back) and not row.is_asked_to_end:
@@ -151,7 +168,8 @@ def _verdict(row: Row, record: Record, evidence: Evidence, code: int | None, num
         reason, words = _ENDS[row.state]
         return Verdict(Reason.CANCELED if row.is_asked_to_end else reason, "" if row.is_asked_to_end else words)
     if not record.started and row.state == "FAILED" and not row.is_asked_to_end:
-        return Verdict(Reason.PLATFORM_ERROR, _unstarted(number, evidence))
+        is_silent = number != _NO_FILES and not evidence.said.strip()       # so it goes where its number still runs on the node, forgotten
+        return Verdict(Reason.FORGOTTEN if is_silent else Reason.PLATFORM_ERROR, _unstarted(number, evidence))
     if record.code and not record.asked and (trouble := image_trouble(record.code, evidence.tail)):
         return trouble
     asked = record.asked or ("cancel" if row.is_asked_to_end and record.code is None else "")

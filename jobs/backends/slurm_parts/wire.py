@@ -1,19 +1,17 @@
-"""HTTP to slurmrestd: a few connections that stay open. A submission is one small request, and urllib3 takes longer over it than Slurm does."""
+"""HTTP to slurmrestd: a few connections that stay open."""
 
 from __future__ import annotations
 
-import http.client
 import json
-import select
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
 
 from jobs.backends.base import Rejected, Unavailable
+from jobs.backends.link import Link, Links
 from jobs.backends.slurm_parts.rest_body import Json
 
 CONNECTIONS = 8
@@ -24,54 +22,20 @@ class Wire:
     """From any thread; who finds all connections in use waits for one. `url`: scheme, host and port, perhaps the beginning of all paths."""
 
     def __init__(self, url: str, timeout: float = 10):
-        self.url, self._timeout = url, timeout
-        self._idle: list[http.client.HTTPConnection] = []
-        self._room = threading.BoundedSemaphore(CONNECTIONS)
+        self.url, to = url, urlsplit(url)
+        self._root, self._links = to.path, Links(lambda: Link(to, timeout), CONNECTIONS)
 
     def send(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
         """Status and body. Raises Unavailable."""
         try:
-            with self._connection() as link:
-                link.request(method, urlsplit(self.url).path + path, body, dict(headers))
-                answer = link.getresponse()
-                return answer.status, answer.read()
+            with self._links.one() as link:
+                answer = link.send(method, self._root + path, body, headers)
+                return answer.status, answer.data
         except TimeoutError as error:
             raise Unavailable(f"slurmrestd at {self.url} did not answer in time.") from error
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise Unavailable(f"slurmrestd at {self.url} cannot be reached: {why}") from error
-
-    @contextmanager
-    def _connection(self) -> Iterator[http.client.HTTPConnection]:
-        """One that is kept, if all goes well."""
-        with self._room:
-            link = self._kept() or self._made()
-            try:
-                yield link
-            except BaseException:
-                link.close()
-                raise
-            self._idle.append(link)
-
-    def _kept(self) -> http.client.HTTPConnection | None:
-        """One that the other end has not closed meanwhile: then there would be something to read."""
-        while self._idle:
-            link = self._idle.pop()
-            if link.sock is not None and not _is_readable(link.sock.fileno()):
-                return link
-            link.close()
-        return None
-
-    def _made(self) -> http.client.HTTPConnection:
-        parts = urlsplit(self.url)
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        return kind(parts.hostname or "", parts.port, timeout=self._timeout)
-
-
-def _is_readable(file: int) -> bool:
-    poll = select.poll()
-    poll.register(file, select.POLLIN)
-    return bool(poll.poll(0))
 
 
 def dumped(body: Any) -> bytes:
@@ -84,7 +48,7 @@ def dumped(body: Any) -> bytes:
 
 def read(status: int, data: bytes) -> Json:
     """The answer, of whichever status. Raises Rejected, Unavailable where it is none of slurmrestd's."""
-    if status == http.client.NOT_MODIFIED:
+    if status == HTTPStatus.NOT_MODIFIED:
         return UNCHANGED
     try:
         found = orjson.loads(data)

@@ -214,11 +214,21 @@ def test_a_record_that_is_not_whole_counts_as_none():
     assert parse_record("7\n", "1000.5 n1 64 2.5", "143 time 1000.5 1003.25") == states.Record("7", 1000.5, "n1", 143, "time", 1003.25, 64, 2.5)
 
 
-@pytest.mark.parametrize(("code", "reason"), [(None, Reason.FORGOTTEN), (0, Reason.COMPLETED), (3, Reason.USER_ERROR)])
+@pytest.mark.parametrize(("code", "reason"), [(None, Reason.FORGOTTEN), (137, Reason.FORGOTTEN), (0, Reason.COMPLETED), (3, Reason.USER_ERROR)])
 def test_an_end_is_that_of_the_job_that_ran_and_not_of_the_one_sent_in_its_place(code, reason):
     """Slurm forgot number 6 while it ran, and was given 7: that one's script finds the folder taken, and ends well at once."""
     record = states.Record(id="6", started=1000, code=code, ended=1001 if code is not None else 0)
     seen = states.ended(Row(7, "COMPLETED", "t-1", started=1010, ended=1011, nodes="n1"), record, states.Evidence())
+    assert seen.reason == reason
+
+
+@pytest.mark.parametrize(("asked", "age", "said", "reason"), [
+    ("", 2, "", Reason.FORGOTTEN), ("", 600, "", Reason.KILLED_BY_SIGNAL), ("time", 2, "", Reason.TIME_LIMIT), ("cancel", 2, "", Reason.CANCELED),
+    ("", 2, "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=7.batch.", Reason.OUT_OF_MEMORY)])
+def test_one_that_was_killed_and_is_unknown_at_once_was_forgotten(asked, age, said, reason):
+    """A controller knows an end for minutes; the record is of one killed so many seconds ago."""
+    record = states.Record(id="7", started=1000, code=137, ended=1010, asked=asked, limit=10)
+    seen = states.ended(states.left("t-1", record, 1010 + age), record, states.Evidence(said=said))
     assert seen.reason == reason
 
 
@@ -239,6 +249,13 @@ def test_what_slurm_put_back_ended_as_slurm_says_and_not_well(row, is_again, why
     seen = states.ended(row, states.Record("7", 1000, "n1", None, is_again=is_again), states.Evidence(said=said))
     assert seen.reason == reason
     assert seen.exit_code is None or row.state != "PENDING"
+
+
+def test_a_job_that_its_node_did_not_start_and_says_nothing_of_was_forgotten():
+    """So it ends where its number still runs there, of a job that the controller does not know any more."""
+    row = Row(7, "FAILED", "t-1", exit="1:0", nodes="n1")
+    assert states.ended(row, states.Record(), states.Evidence()).reason == Reason.FORGOTTEN
+    assert states.ended(row, states.Record(), states.Evidence(said="bash: not found")).reason == Reason.PLATFORM_ERROR
 
 
 def test_a_job_that_a_node_refused_to_start_was_forgotten_even_where_its_number_ran_before():

@@ -21,6 +21,14 @@ def test_rows_hold_what_was_given_whatever_the_text(db):
     assert (found[1].data, found[1].actor, found[1].at, found[1].org_id, found[1].subject_id) == (AWKWARD, "tab\t\\N\n", at, None, ids[0])
 
 
+def test_what_is_there_already_is_left_as_it_is(db):
+    at, ids = clock.now(), [uuid7(), uuid7()]
+    names = ("id", "at", "kind", "org_id", "actor", "on_behalf_of", "via", "address", "subject_type", "subject_id", "data", "request_id")
+    for kind, some in (("first", ids[:1]), ("second", ids)):
+        insert_rows(Event, names, [(pk, at, kind, None, "", "", "", "", "", None, AWKWARD, "") for pk in some], is_new=False)
+    assert dict(Event.objects.filter(id__in=ids).values_list("id", "kind")) == {ids[0]: "first", ids[1]: "second"}
+
+
 def test_no_rows_are_no_trouble(db):
     insert_rows(Event, ("id", "at", "kind"), [])
     assert not Event.objects.exists()

@@ -1,0 +1,154 @@
+"""Connections to a scheduler's API that stay open: HTTP/1.1, whole answers. What is sent is written here and answers are taken apart by
+httptools: `http.client` and urllib3 take longer over a small request than the scheduler does."""
+
+from __future__ import annotations
+
+import re
+import select
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import SplitResult
+
+import httptools
+
+_AT_ONCE = 1 << 18               # bytes read by one call
+_PORTS = {"http": 80, "https": 443}
+_NO_WORD = re.compile(r"[\x00-\x20\x7f]")
+_NO_VALUE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+@dataclass
+class Answer:
+    """`headers` by names in small letters; of one that comes twice the last."""
+
+    status: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+    data: bytes = b""
+
+
+class Link:
+    """For one thread at a time. `timeout`: seconds of silence, `connect` those of making it, where they differ. Raises OSError (among them
+    ssl.SSLError and TimeoutError), and ValueError for what cannot be sent; after any of these it is of no use any more."""
+
+    def __init__(self, to: SplitResult, timeout: float, *, tls: ssl.SSLContext | None = None, name: str = "", connect: float = 0):
+        host = to.hostname or ""
+        self._socket: socket.socket = socket.create_connection((host, to.port or _PORTS[to.scheme]), connect or timeout)
+        try:
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if to.scheme == "https":
+                self._socket = (tls or ssl.create_default_context()).wrap_socket(self._socket, server_hostname=name or host)
+            self._socket.settimeout(timeout)
+        except BaseException:
+            self.close()
+            raise
+        self._host = to.netloc.rpartition("@")[2]
+        self.is_open = True
+
+    def send(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
+        """The answer, of whichever status."""
+        self._socket.sendall(_head(method, path, self._host, headers, body) + (body or b""))
+        return self._answer()
+
+    def is_usable(self) -> bool:
+        """The other end has not closed it meanwhile: then there would be something to read."""
+        poll = select.poll()
+        poll.register(self._socket.fileno(), select.POLLIN)
+        return self.is_open and not poll.poll(0)
+
+    def close(self) -> None:
+        self.is_open = False
+        self._socket.close()
+
+    def _answer(self) -> Answer:
+        reading = _Reading()
+        parser = reading.parser = httptools.HttpResponseParser(reading)
+        while not reading.is_whole:
+            data = self._socket.recv(_AT_ONCE)
+            if not data:
+                if not reading.ends_with_the_connection:
+                    raise ConnectionResetError("the connection was closed before the answer was whole")
+                break
+            try:
+                parser.feed_data(data)
+            except httptools.HttpParserError as error:
+                raise ConnectionError(f"the answer is no HTTP: {error}") from error
+        self.is_open = reading.stays
+        return Answer(reading.status, reading.headers, b"".join(reading.parts))
+
+
+class Links:
+    """From any thread: those that are not in use are kept, and of all there are so many at most; who finds none free waits for one."""
+
+    def __init__(self, make: Callable[[], Link], most: int):
+        self._make = make
+        self._idle: list[Link] = []
+        self._room = threading.BoundedSemaphore(most)
+
+    @contextmanager
+    def one(self) -> Iterator[Link]:
+        """It is kept if all goes well. Raises what Link raises."""
+        with self._room:
+            link = self._kept() or self._make()
+            try:
+                yield link
+            except BaseException:
+                link.close()
+                raise
+            if link.is_open:
+                self._idle.append(link)
+            else:
+                link.close()
+
+    def _kept(self) -> Link | None:
+        while self._idle:
+            link = self._idle.pop()
+            if link.is_usable():
+                return link
+            link.close()
+        return None
+
+
+class _Reading:
+    """What httptools calls while it reads one answer."""
+
+    def __init__(self) -> None:
+        self.parser: Any = None
+        self.status, self.is_whole, self.stays = 0, False, False
+        self.headers: dict[str, str] = {}
+        self.parts: list[bytes] = []
+
+    @property
+    def ends_with_the_connection(self) -> bool:
+        return bool(self.status) and not self.headers.keys() & {"content-length", "transfer-encoding"}
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+
+    def on_headers_complete(self) -> None:
+        status = self.parser.get_status_code()
+        self.status = status if status >= 200 else 0       # before it there may be a "go on"
+
+    def on_body(self, data: bytes) -> None:
+        self.parts.append(data)
+
+    def on_message_complete(self) -> None:
+        if self.status:
+            self.is_whole, self.stays = True, self.parser.should_keep_alive()
+        else:
+            self.headers = {}
+
+
+def _head(method: str, path: str, host: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
+    """Raises ValueError for what would be another request than the one that was meant."""
+    if _NO_WORD.search(path):
+        raise ValueError("a path holds a space or a control character")
+    if any(_NO_VALUE.search(value) for value in headers.values()):
+        raise ValueError("a header holds a control character")
+    length = f"Content-Length: {len(body)}\r\n" if body is not None else ""
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return f"{method} {path} HTTP/1.1\r\nHost: {host}\r\n{lines}{length}\r\n".encode("latin-1")

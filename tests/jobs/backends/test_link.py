@@ -1,0 +1,92 @@
+"""One connection to a scheduler's API: whole answers, whatever they look like, and none where there is none."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import pytest
+
+from jobs.backends.link import Answer, Link
+
+WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-One: a\r\n\r\nok"
+
+
+@contextmanager
+def answering(*answers: bytes, in_bits: bool = False) -> Iterator[tuple[Link, list[bytes]]]:
+    """One that says these, one for each request that comes to its head's end, then closes."""
+    heard: list[bytes] = []
+
+    def serve() -> None:
+        there, _ = listening.accept()
+        with there:
+            for answer in answers:
+                heard.append(there.recv(1 << 16))
+                for bit in ([answer[n:n + 1] for n in range(len(answer))] if in_bits else [answer]):
+                    there.sendall(bit)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        link = Link(urlsplit(f"http://127.0.0.1:{listening.getsockname()[1]}/x"), timeout=2)
+        yield link, heard
+        link.close()
+        thread.join()
+
+
+@pytest.mark.parametrize("in_bits", [False, True])
+@pytest.mark.parametrize(("said", "data", "stays"), [
+    (WHOLE, b"ok", True),
+    (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n1\r\n!\r\n0\r\n\r\n", b"ok!", True),
+    (b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", b"ok", False),
+    (b"HTTP/1.1 200 OK\r\n\r\nto the end", b"to the end", False),
+    (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", b"ok", False),
+    (b"HTTP/1.1 100 Continue\r\nX-Two: b\r\n\r\n" + WHOLE, b"ok", True),
+])
+def test_an_answer_comes_whole_however_its_end_is_told(said, data, stays, in_bits):
+    with answering(said, in_bits=in_bits) as (link, _):
+        answer = link.send("GET", "/x", None, {})
+        assert (answer.status, answer.data, link.is_open, "x-two" in answer.headers) == (200, data, stays, False)
+
+
+def test_an_answer_without_a_body_ends_with_its_head():
+    with answering(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\n\r\n") as (link, _):
+        assert link.send("GET", "/x", None, {}) == Answer(304, {"content-length": "7"}, b"")
+
+
+@pytest.mark.parametrize("said", [
+    b"", WHOLE[:-1], b"HTTP/1.1 200 OK\r\nContent-Le", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"])
+def test_half_an_answer_is_none(said):
+    with answering(said) as (link, _), pytest.raises(ConnectionResetError):
+        link.send("GET", "/x", None, {})
+
+
+def test_what_is_no_http_is_told_so():
+    with answering(b"SSH-2.0-OpenSSH_9.2\r\n") as (link, _), pytest.raises(ConnectionError, match="no HTTP"):
+        link.send("GET", "/x", None, {})
+
+
+@pytest.mark.parametrize(("path", "headers"), [
+    ("/x y", {}), ("/x\r\nHost: other", {}), ("/x", {"X-Token": "a\r\nX-Other: b"}), ("/x", {"X-Token": "a\x00"})])
+def test_nothing_can_be_slipped_into_a_request(path, headers):
+    with answering() as (link, heard):
+        with pytest.raises(ValueError, match="holds a"):
+            link.send("POST", path, b"{}", headers)
+        assert heard == []
+
+
+def test_a_request_says_its_length_and_its_host():
+    with answering(WHOLE) as (link, heard):
+        link.send("POST", "/x?a=b", b"{}", {"Content-Type": "application/json"})
+        head, _, body = heard[0].partition(b"\r\n\r\n")
+        assert head.startswith(b"POST /x?a=b HTTP/1.1\r\nHost: 127.0.0.1:")
+        assert b"Content-Length: 2" in head.split(b"\r\n") and body == b"{}"
+
+
+def test_what_the_other_end_closed_is_not_usable(wait_for):
+    with answering(WHOLE) as (link, _):
+        link.send("GET", "/x", None, {})
+        wait_for(lambda: not link.is_usable())
