@@ -190,7 +190,7 @@ def issue_attempt_tokens(bearers: Sequence[Bearer]) -> list[str]:
     """The tokens that jobs carry: each can do only what its team may, and ends with the attempt. An attempt has one: asked for
     again (its worker died, and what it started may be running) the same one comes back."""
     secrets, scopes = [secret_of_attempt(bearer.attempt_id) for bearer in bearers], [str(scope) for scope in JOB_SCOPES]
-    at, none = clock.now(), ([], "", "")
+    at, none = clock.now(), (list[str](), "", "")
     insert_rows(AccessToken, (
         "id", "org", "team", "user", "attempt_id", "name", "digest", "hint", "scopes", "created_at", "networks", "made_by", "last_used_address"), [
         (uuid7(), b.org_id, b.team_id, b.user_id, b.attempt_id, b.name[:100], digest_of(secret), secret[:8], scopes, at, *none)
