@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -128,20 +129,28 @@ def start_of(chain: UUID) -> tuple[bytes, int]:
 
 
 def links_behind(chain: UUID, after: int) -> Iterator[tuple[int, bytes, int, list[Any] | None]]:
-    """(seq, hash, position, event or None) in order."""
-    links = connection.ops.quote_name(AuditLink._meta.db_table)
-    sql = (f"SELECT l.seq, l.hash, l.position, {columns()} FROM {links} l "  # noqa: S608  names
-           f"LEFT JOIN {event_table()} e ON e.position = l.position WHERE l.chain = %s AND l.seq > %s ORDER BY l.seq LIMIT %s")
+    """(seq, hash, position, event or None) in order. Pages are asked for by their numbers: a database that has no statistics of the
+    tables yet would else read all that is left, for each page."""
     name = AuditLink._meta.get_field("chain").get_db_prep_value(chain, connection)
     while True:
         with connection.cursor() as cursor:
-            cursor.execute(sql, [name, after, PAGE])
+            cursor.execute(_page(), [name, after, after + PAGE])
             rows = cursor.fetchall()
         for values in read(rows, behind=3):
-            after = values[0]
-            yield after, bytes(values[1]), values[2], values[3:] if values[3] is not None else None
+            yield values[0], bytes(values[1]), values[2], values[3:] if values[3] is not None else None
+        after += PAGE
         if len(rows) < PAGE:
-            return
+            left = AuditLink.objects.filter(chain=chain, seq__gt=after).aggregate(next=Min("seq"))["next"]
+            if left is None:
+                return
+            after = left - 1
+
+
+@cache
+def _page() -> str:
+    links = connection.ops.quote_name(AuditLink._meta.db_table)
+    return (f"SELECT l.seq, l.hash, l.position, {columns()} FROM {links} l "  # noqa: S608  names
+            f"LEFT JOIN {event_table()} e ON e.position = l.position WHERE l.chain = %s AND l.seq > %s AND l.seq <= %s ORDER BY l.seq")
 
 
 def _judge_odd(report: Report, odd: list[_Odd]) -> None:

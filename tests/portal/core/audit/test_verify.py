@@ -6,7 +6,9 @@ from datetime import timedelta
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 
 from portal.core import clock
 from portal.core.audit.canonical import begin, canonical, columns, event_table, follow, read
@@ -51,6 +53,25 @@ def test_a_changed_event_is_found_whatever_was_changed_in_it(sealed, change):
     Event.objects.filter(position=event(7).position).update(**change)
     assert found() == [("changed", 7)]
     assert "#7" in verify(ORG).faults[0].text
+
+
+@pytest.mark.parametrize("page", [1, 3, 20, 7])
+@pytest.mark.parametrize("gone", [[], [4, 5, 6, 7, 8, 9, 10, 11, 12], [18, 19], [7]])
+def test_a_chain_is_read_whole_page_by_page(sealed, monkeypatch, page, gone):
+    AuditLink.objects.filter(chain=ORG, seq__in=gone).delete()
+    whole = verify(sealed)
+    monkeypatch.setattr("portal.core.audit.verify.PAGE", page)
+    paged = verify(sealed)
+    assert (paged.faults, paged.events, paged.last) == (whole.faults, 20 - len(gone), 20) and bool(gone) == bool(whole.faults)
+
+
+def test_a_page_reaches_no_further_than_itself_and_a_gap_of_any_width_is_passed_at_once(sealed, monkeypatch):
+    monkeypatch.setattr("portal.core.audit.verify.PAGE", 4)
+    AuditLink.objects.filter(chain=ORG, seq=20).update(seq=10**12)
+    with CaptureQueriesContext(connection) as queries:
+        assert ("missing", 20) in found()
+    pages = [query["sql"] for query in queries if "l.seq >" in query["sql"]]
+    assert len(pages) == 6 and all("l.seq <=" in sql for sql in pages)
 
 
 def test_an_event_that_is_gone_is_missing(sealed):
