@@ -13,9 +13,10 @@ from uuid import UUID
 from jobs.backends.base import Placement
 from jobs.specs import gpu_type_in
 from jobs.states import Wait
-from workspaces.quotas import GPU_HOURS, Meter, Standing, after, freed_by, judged, meters, refusal, scale_of, unit_of
+from workspaces.quotas import GPU_HOURS, STORAGE, Meter, Standing, after, freed_by, judged, meters, refusal, scale_of, unit_of
 
 QUOTA_WAITS = {"user": Wait.QUOTA_USER, "team": Wait.QUOTA_TEAM, "org": Wait.QUOTA_ORG}
+_GIB = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,8 @@ class Room:
         enough = now.used + amounts[meter] + max(now.promised - freed_by(meter, self.limits, amounts), 0)
         if meter.resource == GPU_HOURS:           # runs on meanwhile: up to the next whole hour
             enough = (now.used // scale_of(GPU_HOURS) + 1) * scale_of(GPU_HOURS)
+        if meter.resource == STORAGE:             # what starts writes more than its first byte: up to the next whole GiB
+            enough = (enough // _GIB + 1) * _GIB
         raised = replace(self, limits={**self.limits, meter: now.limited(enough)})
         return {"enough": enough} if raised.judge(ask).wait is None else {}
 

@@ -7,9 +7,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from jobs.models import Job
-from jobs.words import amount_text, number_text
+from jobs.words import amount_text, number_text, typed_text
 from workspaces.gpu_hours import begins_anew
-from workspaces.quotas import GPU_HOURS
+from workspaces.quotas import GPU_HOURS, STORAGE
 
 _NOBODY = {"org": "The organization", "team": "The team", "user": "Its owner"}
 _NAMED = {"org": "{}", "team": "Team {}", "user": "{}"}
@@ -19,6 +19,8 @@ def limit_text(facts: Mapping[str, Any]) -> str:
     """"Team Vision holds 7 GPUs of 8 GPUs; this asks 2 GPUs."."""
     if facts["resource"] == GPU_HOURS:
         return _hours_text(facts)
+    if facts["resource"] == STORAGE:
+        return _storage_text(facts)
 
     def text(name: str) -> str:
         return amount_text(facts["resource"], facts[name])
@@ -33,6 +35,21 @@ def _hours_text(facts: Mapping[str, Any]) -> str:
     if "until" not in facts:
         return told
     return f"{told} " + f"The next month begins on {facts['until'][:16].replace('T', ' ')} UTC, and it may start then."
+
+
+def _storage_text(facts: Mapping[str, Any]) -> str:
+    """"Team Vision keeps 10.2 GiB of logs, and its limit is 10 GiB. It may start once logs are deleted or the limit is raised."."""
+    used, limit, kept = (amount_text(STORAGE, facts.get(name, 0)) for name in ("used", "limit", "kept"))
+    told = f"{whose(facts)} keeps {used} of logs, and the limit is {limit}."
+    if facts.get("kept", 0) > 0:
+        told = f"{whose(facts)} keeps {used} of logs, and the limit is {limit}, of which {kept} are kept free for what others are guaranteed."
+    return f"{told} " + "It may start once logs are deleted or the limit is raised."
+
+
+def no_storage(scope: str) -> str:
+    """Said where no job could ever start."""
+    who = {"org": "The organization's", "team": "The team's", "user": "Your"}[scope]
+    return f"{who} limit is 0 B of logs, so no job can ever start: ask an administrator for more."
 
 
 def no_hours(scope: str) -> str:
@@ -65,5 +82,5 @@ def more(facts: Mapping[str, Any], job: Job) -> str:
         return ""
     who = {"org": "org:", "team": f"team:{job.team.slug}", "user": f"user:{job.owner.email}"}[facts["scope"]]
     enough = facts.get("enough") or facts["used"] + facts["ask"]
-    amount = number_text(facts["resource"], enough)
+    amount = typed_text(facts["resource"], enough)
     return urlencode({"ask": who, "resource": facts["resource"], "amount": amount, "job": job.number})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 from uuid import UUID
 
@@ -11,9 +12,12 @@ from django.db import transaction
 from django.db.models import Q, QuerySet, Sum
 
 from jobs.models import Attempt, Job
+from jobs.rows import write_rows
 from portal.blobs.logs import log_store
 from portal.core import clock, errors
 from portal.core.hints import hint
+from workspaces.quotas import STORAGE, Meter, meters
+from workspaces.services import quota
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
@@ -55,6 +59,45 @@ def deleting(job: Job) -> Deleting | None:
     return Deleting(total - kept(job).count(), total)
 
 
+def largest(jobs: QuerySet[Job], most: int) -> list[tuple[int, Job]]:
+    """Of these, those whose logs take the most space as it is counted, with the bytes."""
+    rows = Attempt.objects.filter(job__in=jobs, log_bytes__gt=0).values_list("job_id").annotate(n=Sum("log_bytes"))
+    sizes = dict(rows.order_by("-n", "job_id")[:most])
+    found = jobs.in_bulk(list(sizes))
+    return [(n, found[job_id]) for job_id, n in sizes.items() if job_id in found]
+
+
+def count_closed() -> None:
+    """Count closed logs that are not counted, for PIECE seconds; then asks to be called again, if there are more. Also those that were
+    there before anything counted them."""
+    until = clock.monotonic() + PIECE
+    with platform_scope("house-keeping"):
+        while _count_next():
+            if clock.monotonic() > until:
+                hint("jobs.count_logs")
+                return
+
+
+@transaction.atomic
+def _count_next() -> int:
+    """A batch, as one statement of each kind; locked, so that nobody counts them too, nor deletes them in between."""
+    rows = list(Attempt.objects.filter(is_log_sealed=True, log_bytes=None).select_for_update(of=("self",)).select_related("job")
+                .only("id", "org_id", "log_bytes", "job__team_id", "job__owner_id").order_by("id")[:BATCH])
+    for row in rows:
+        row.log_bytes = stored(row.id)
+    write_rows(rows, ("log_bytes",))
+    quota.count(_amounts(rows))
+    return len(rows)
+
+
+def _amounts(rows: Iterable[Attempt]) -> Counter[Meter]:
+    """What these hold of whom."""
+    found: Counter[Meter] = Counter()
+    for row in rows:
+        found.update(meters(row.org_id, row.job.team_id, row.job.owner_id, {STORAGE: row.log_bytes or 0}))
+    return found
+
+
 def delete_asked() -> None:
     """For PIECE seconds; then asks to be called again, if there is more. A log that is not closed yet waits for the next time."""
     until, later = clock.monotonic() + PIECE, set[UUID]()
@@ -87,5 +130,7 @@ def _delete(job: Job, until: float) -> None:
 
 @transaction.atomic
 def give_back(ids: Collection[UUID]) -> None:
-    """These were deleted."""
+    """These were deleted: what was counted of them is given back, once."""
+    rows = list(Attempt.objects.filter(id__in=ids).select_for_update(of=("self",)).select_related("job").order_by("id"))
     Attempt.objects.filter(id__in=ids).update(log_bytes=0)
+    quota.settle(_amounts(rows))

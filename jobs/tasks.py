@@ -49,6 +49,12 @@ def delete_logs() -> None:
     storage.delete_asked()
 
 
+@shared_task(name="jobs.count_logs")
+def count_logs() -> None:
+    """Count what is kept of closed logs."""
+    storage.count_closed()
+
+
 @shared_task(name="jobs.forget")
 def forget() -> None:
     """Free the working directories of attempts that ended a week ago and whose logs are stored."""

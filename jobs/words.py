@@ -37,6 +37,15 @@ def number_text(resource: str, amount: int) -> str:
     return f"{amount / scale:g}" if resource == "cpu" else f"{amount / scale:.2f}".rstrip("0").rstrip(".")
 
 
+def typed_text(resource: str, amount: int) -> str:
+    """As one would type it: "64Gi" where it is a size without a rest, else the number."""
+    if resource in ("memory", "storage"):
+        for name, size in _STEPS:
+            if amount and amount % size == 0:
+                return f"{amount // size}{name[:2]}"
+    return number_text(resource, amount)
+
+
 def bytes_text(number: int) -> str:
     """Binary units, at most one decimal: "1.5 GiB"."""
     for name, size in _STEPS:

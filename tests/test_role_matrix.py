@@ -149,6 +149,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-platform-audit-export", "GET"): Row(OPERATORS, P.AUDIT_PLATFORM),
     ("api-platform-audit-chain", "GET"): Row(OPERATORS, P.AUDIT_PLATFORM),
     ("api-platform-audit-verify", "POST"): Row(OPERATORS, P.AUDIT_PLATFORM),
+    ("api-storage", "GET"): Row(EVERYBODY, None),  # the same
     ("api-jobs", "GET"): Row(EVERYBODY, None),  # a list of what one may see, and be it empty
     ("api-jobs", "POST"): Row(WORKERS, P.JOBS_SUBMIT, SPEC),
     ("api-jobs-validate", "POST"): Row(EVERYBODY, None, {"yaml": "run: true"}),

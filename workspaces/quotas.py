@@ -12,7 +12,8 @@ from typing import NamedTuple
 from uuid import UUID
 
 GPU_HOURS = "gpu-hours"       # of a calendar month: used up by running, not held
-RESOURCE_UNITS = {"cpu": "cores", "memory": "bytes", "gpu": "GPUs", "jobs": "jobs", GPU_HOURS: "GPU-hours"}
+STORAGE = "storage"           # bytes of closed logs: held by what is kept, until it is deleted
+RESOURCE_UNITS = {"cpu": "cores", "memory": "bytes", "gpu": "GPUs", "jobs": "jobs", GPU_HOURS: "GPU-hours", STORAGE: "bytes"}
 SCALES = {"cpu": 1000, GPU_HOURS: 3_600_000}      # how many of what is stored make one of what people read
 ORG, TEAM, USER = "org", "team", "user"
 
@@ -64,9 +65,10 @@ def scale_of(resource: str) -> int:
 
 
 def judged(resources: Mapping[str, int]) -> Mapping[str, int]:
-    """What is asked of limits before this may start. Whoever asks for GPUs asks for their first moment too: GPU-hours that are used up
+    """What is asked of limits before this may start. Whoever starts something asks for the first byte of its log, too: who keeps as much as
+    they may has no room for it. Whoever asks for GPUs asks for their first moment: GPU-hours that are used up
     have no room for it."""
-    return {**resources, GPU_HOURS: 1} if resources.get("gpu") else resources
+    return {**resources, **({GPU_HOURS: 1} if resources.get("gpu") else {}), STORAGE: 1}
 
 
 def meters(org_id: UUID, team_id: UUID, user_id: UUID, resources: Mapping[str, int]) -> dict[Meter, int]:

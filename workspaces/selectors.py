@@ -176,7 +176,7 @@ def quotas_for(actor: Actor) -> list[dict[str, Any]]:
 
 
 def quota_row(quota: Quota, subject: str) -> dict[str, Any]:
-    """cpu in cores, memory in bytes, GPU-hours in hours of this month, the rest in pieces."""
+    """cpu in cores, memory and storage in bytes, GPU-hours in hours of this month, the rest in pieces."""
     scale = scale_of(quota.resource)
     return {"scope": quota.scope, "subject": subject, "resource": quota.resource,
             "limit": None if quota.limit is None else quota.limit / scale, "used": quota.used / scale,

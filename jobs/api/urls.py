@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from jobs.api import clusters, output, quotas, views
+from jobs.api import clusters, output, quotas, storage, views
 
 _CLUSTER, _POOL = "clusters/<str:cluster>", "orgs/<slug:org>/pools/<str:pool>"
 _JOB = "orgs/<slug:org>/jobs/<str:job>"
 urlpatterns = [
     path("orgs/<slug:org>/quotas/preview", quotas.QuotaPreviewView.as_view(), name="api-quotas-preview"),
+    path("orgs/<slug:org>/storage", storage.StorageView.as_view(), name="api-storage"),
     path("orgs/<slug:org>/jobs", views.JobsView.as_view(), name="api-jobs"),
     path("orgs/<slug:org>/jobs/validate", views.ValidateView.as_view(), name="api-jobs-validate"),
     path(_JOB, views.JobView.as_view(), name="api-job"),

@@ -19,9 +19,9 @@ from workspaces.actors import Actor
 from workspaces.gpu_hours import Whose, begins_anew, used_now, with_hours, without_limit
 from workspaces.models import Organization, Quota, Team, TeamMembership
 from workspaces.permissions import Permission
-from workspaces.quotas import GPU_HOURS, ORG, TEAM, USER, unit_of
+from workspaces.quotas import GPU_HOURS, ORG, STORAGE, TEAM, USER, unit_of
 
-PLAIN = ("gpu", "cpu", "memory", "jobs", GPU_HOURS)
+PLAIN = ("gpu", "cpu", "memory", "jobs", GPU_HOURS, STORAGE)
 PEOPLE = 200
 _Waiting: TypeAlias = Mapping[Any, Mapping[str, int]]
 
@@ -74,7 +74,8 @@ class Bar:
         """All of it in words."""
         if self.resource == GPU_HOURS:
             return _hours_tip(self)
-        told = [_("%(n)s runs"), _("%(n)s is held for jobs about to run"), _("%(n)s is kept free for guarantees"), _("%(n)s is left"),
+        first = _("%(n)s is kept") if self.resource == STORAGE else _("%(n)s runs")
+        told = [first, _("%(n)s is held for jobs about to run"), _("%(n)s is kept free for guarantees"), _("%(n)s is left"),
                 _("%(n)s is guaranteed")]
         amounts = (self.used, self.reserved, self.kept, self.left, self.guaranteed)
         return "; ".join(text % {"n": short(self.resource, n)} for text, n in zip(told, amounts, strict=True) if n)
@@ -129,7 +130,7 @@ def tree(actor: Actor, org: Organization, team: str = "", search: str = "") -> T
 
 def short(resource: str, amount: int) -> str:
     """Without its unit, which stands above it: "2.5", "16 GiB"."""
-    if resource == "memory":
+    if resource in ("memory", STORAGE):
         return bytes_text(amount) if amount else "0"
     return number_text(resource, amount)
 
@@ -137,7 +138,7 @@ def short(resource: str, amount: int) -> str:
 def title(resource: str) -> str:
     """The head of a column: "GPUs (h100)"."""
     kind, _, model = resource.partition(".")
-    words = {"memory": "memory", "jobs": "running jobs", GPU_HOURS: "GPU-hours a month"}.get(kind, unit_of(resource))
+    words = {"memory": "memory", "jobs": "running jobs", GPU_HOURS: "GPU-hours a month", STORAGE: "logs kept"}.get(kind, unit_of(resource))
     return f"{words} ({model})" if model else words
 
 

@@ -25,7 +25,7 @@ from portal.core.errors import InvalidInput, QuotaExceeded
 from workspaces.actors import Actor, authorize
 from workspaces.models import Team
 from workspaces.permissions import Permission
-from workspaces.quotas import GPU_HOURS, judged, meters
+from workspaces.quotas import GPU_HOURS, STORAGE, judged, meters
 from workspaces.services.secrets import check_references
 
 MAX_ARRAY = 100_000
@@ -114,6 +114,8 @@ def check_possible(ask: Ask, room: Room) -> None:
         if limit is not None and amount > limit:
             if meter.resource == GPU_HOURS:
                 raise QuotaExceeded(limits.no_hours(meter.scope), data={"scope": meter.scope, "resource": meter.resource, "limit": limit})
+            if meter.resource == STORAGE:
+                raise QuotaExceeded(limits.no_storage(meter.scope), data={"scope": meter.scope, "resource": meter.resource, "limit": limit})
             whose = {"org": "the organization's", "team": "the team's", "user": "your"}[meter.scope]
             raise QuotaExceeded(
                 f"This asks {amount_text(meter.resource, amount)}, but {whose} limit is {amount_text(meter.resource, limit)}: "

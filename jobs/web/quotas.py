@@ -15,7 +15,7 @@ from jobs.quotas.history import history
 from jobs.quotas.preview import preview
 from jobs.quotas.tree import PLAIN, title, tree
 from jobs.web.team_rules import shown
-from jobs.words import amount_text, number_text
+from jobs.words import amount_text, typed_text
 from portal.core.errors import InvalidInput, PortalError
 from portal.web.denials import note_denial
 from workspaces import services
@@ -23,6 +23,7 @@ from workspaces.models import Team
 from workspaces.permissions import Permission as P
 from workspaces.quota_asks import requests_for
 from workspaces.quota_mails import tell_asker
+from workspaces.quotas import STORAGE
 from workspaces.services import Wanted
 from workspaces.services.quota_setting import KEEP
 from workspaces.web.doors import action, page
@@ -74,9 +75,9 @@ def decide(request: Any, ask: UUID) -> HttpResponse:
 
 def _asked(resource: str, text: str) -> float:
     amount = _amount(resource, text)
-    if not isinstance(amount, float):
+    if amount is None or amount is KEEP:
         raise InvalidInput.at("amount", _("say how much would be enough"))
-    return amount
+    return float(amount)
 
 
 def _number(text: str) -> int | None:
@@ -98,17 +99,17 @@ def changes_in(form: Any) -> list[Wanted]:
 
 
 def _amount(resource: str, text: str) -> Any:
-    """A number, or a size such as 64Gi for memory; `none` for none."""
+    """A number, or a size such as 64Gi for memory and storage; `none` for none."""
     text = text.strip()
     if not text:
         return KEEP
     if text.lower() == "none":
         return None
-    scale = SIZES.get(text.removesuffix("B")[-2:].lower(), 1) if resource.strip() == "memory" else 1
+    scale = SIZES.get(text.removesuffix("B")[-2:].lower(), 1) if resource.strip() in ("memory", STORAGE) else 1
     try:
         return round(float(text.removesuffix("B")[:-2]) * scale) if scale > 1 else float(text)
     except (ValueError, OverflowError):
-        raise InvalidInput.at("limit", _("%(text)r is no amount; write 32, 64Gi for memory, or none") % {"text": text[:40]}) from None
+        raise InvalidInput.at("limit", _("%(text)r is no amount; write 32, 64Gi for bytes, or none") % {"text": text[:40]}) from None
 
 
 def _given(form: Any) -> list[tuple[str, str]]:
@@ -154,13 +155,4 @@ def _set(of_one: Any, name: str) -> tuple[str, str]:
     bar = of_one and of_one.bars.get(name)
     if not bar:
         return "", ""
-    return "none" if bar.limit is None else _plain(name, bar.limit), _plain(name, bar.guaranteed) if bar.guaranteed else ""
-
-
-def _plain(resource: str, amount: int) -> str:
-    """As one would type it."""
-    if resource == "memory":
-        for name, size in reversed(SIZES.items()):
-            if amount and amount % size == 0:
-                return f"{amount // size}{name.capitalize()}"
-    return number_text(resource, amount)
+    return "none" if bar.limit is None else typed_text(name, bar.limit), typed_text(name, bar.guaranteed) if bar.guaranteed else ""

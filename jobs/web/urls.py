@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from jobs.web import cluster, clusters, guide, pools, queue, quotas, team_rules, views
+from jobs.web import cluster, clusters, guide, pools, queue, quotas, storage, team_rules, views
 
 urlpatterns = [
     path("<slug:org>/", views.home, name="home"),
@@ -17,6 +17,7 @@ urlpatterns = [
     path("<slug:org>/teams/<slug:team>/rules", team_rules.set_rules, name="team-rules"),
     path("<slug:org>/quotas/requests", quotas.ask, name="quota-requests"),
     path("<slug:org>/quotas/requests/<uuid:ask>", quotas.decide, name="quota-request"),
+    path("<slug:org>/storage", storage.kept_logs, name="storage"),
     path("<slug:org>/pools", pools.pools, name="pools"),
     path("<slug:org>/pools/<str:pool>", pools.pool, name="pool"),
     path("<slug:org>/jobs", views.job_list, name="jobs"),

@@ -97,7 +97,7 @@ def job(request: Any, job: str) -> HttpResponse:
         "output": told_of(attempt), "log": facts_of_log(attempt), "deletable": _deletable(request, row),
         "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),
         "timeline": _timeline(row, attempt.index), "env": sorted(present.environment_of(attempt).items()), "children": _children(request, row),
-        "tab": _tab(request), "tabs": TABS, "may_change": _may_change(request, row),
+        "tab": _tab(request), "tabs": TABS, "may_change": may_change(request, row),
         "may_admin": request.actor.may(P.JOBS_ADMIN, row.team_id), "is_final": State(row.state).is_final})
 
 
@@ -119,7 +119,7 @@ def act_on_job(request: Any, job: str, verb: str) -> HttpResponse:
 
 @page(None, POST)
 def act_on_jobs(request: Any) -> HttpResponse:
-    """The bulk bar of the list: cancel or run again what is selected; each that fails is named."""
+    """The bulk bar of the list: cancel, run again or delete the logs of what is selected; each that fails is named."""
     from django.contrib import messages
 
     verb, done, failed = request.POST.get("verb", ""), 0, []
@@ -130,15 +130,18 @@ def act_on_jobs(request: Any) -> HttpResponse:
                 services.cancel_job(actor=request.actor, job=row)
             elif verb == "rerun":
                 services.rerun_job(actor=request.actor, job=row)
+            elif verb == "delete-logs":
+                services.delete_logs(actor=request.actor, job=row)
             done += 1
         except PortalError as error:
             note_denial(request, error)
             failed.append(f"#{name}: {error.message}")
     if done:
-        messages.success(request, f"{done} job{'' if done == 1 else 's'}: {'being stopped' if verb == 'cancel' else 'submitted again'}.")
+        said = {"cancel": "being stopped", "delete-logs": "the logs are being deleted"}.get(verb, "submitted again")
+        messages.success(request, f"{done} job{'' if done == 1 else 's'}: {said}.")
     for text in failed[:5]:
         messages.error(request, text)
-    return redirect(f"/{request.org.slug}/jobs?{request.POST.get('query', '')[:2000]}")
+    return redirect(f"/{request.org.slug}/{'storage' if verb == 'delete-logs' else 'jobs'}?{request.POST.get('query', '')[:2000]}")
 
 
 @page(None, ("GET", "HEAD", "POST"))
@@ -230,7 +233,8 @@ def _may_submit(request: Any) -> bool:
     return teams is None or bool(teams)
 
 
-def _may_change(request: Any, row: Job) -> bool:
+def may_change(request: Any, row: Job) -> bool:
+    """Whether the viewer may cancel it, and delete its logs."""
     try:
         authorize_change(request.actor, row, P.JOBS_CANCEL)
     except PortalError:
@@ -240,7 +244,7 @@ def _may_change(request: Any, row: Job) -> bool:
 
 def _deletable(request: Any, row: Job) -> int:
     """The bytes of logs that the viewer may delete."""
-    return storage.bytes_of(row) if State(row.state).is_final and not row.log_delete_asked_at and _may_change(request, row) else 0
+    return storage.bytes_of(row) if State(row.state).is_final and not row.log_delete_asked_at and may_change(request, row) else 0
 
 
 def _page_url(kept: dict[str, str], cursor: str | None) -> str:

@@ -10,7 +10,7 @@ NODES = (_("ready"), _("busy"), _("idle"), _("drained"), _("draining"), _("down"
          _("connected"), _("not seen yet"), _("not looked at"), _("No GPU: {why}."))
 PLACES = (_("this machine"),)          # who says so of a job's state; the others are names
 PRIORITIES = (_("low"), _("normal"), _("high"))
-HEADS = (_("cores"), _("memory"), _("running jobs"), _("GPU-hours a month"))          # of the quotas' columns
+HEADS = (_("cores"), _("memory"), _("running jobs"), _("GPU-hours a month"), _("logs kept"))          # of the quotas' columns
 ERRORS = (_("Invalid input"), _("Not signed in"), _("Not permitted"), _("Not found"), _("Conflict"), _("Gone"), _("Too large"),
           _("Unsupported media type"), _("Method not allowed"), _("Too many requests"), _("Unavailable"), _("Internal error"))
 ROLES = (_("In the organization"), _("In a team"))
@@ -26,4 +26,5 @@ CHAINS = (_("sealed up to now: {n} event"), _("sealed up to now: {n} events"), _
           _("verified {at} UTC, {n} fault; being verified again"))
 LOGS = (_("complete, {n} bytes, 0 gaps, closed by {end}"), _("{n} gap: {where}; {size} bytes kept, closed by {end}"),
         _("{n} gaps: {where}; {size} bytes kept, closed by {end}"), _("deleted by {who} on {at} UTC; it had {n} bytes, closed by {end}"))
+ACTED = (_("being stopped"), _("submitted again"), _("the logs are being deleted"))          # on many jobs at once
 POOLS = (_("all nodes"), _("partition {name}"))

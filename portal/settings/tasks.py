@@ -21,6 +21,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "jobs.sweep", "schedule": 5.0},        # asks for jobs.dispatch where there is something to start
     "compact-series": {"task": "monitoring.compact", "schedule": 300.0},
     "forget": {"task": "jobs.forget", "schedule": 60.0},
+    "count-logs": {"task": "jobs.count_logs", "schedule": 15.0},
     "delete-logs": {"task": "jobs.delete_logs", "schedule": 60.0},
     "trim-audit": {"task": "workspaces.trim_audit", "schedule": 900.0},
     "sync-directories": {"task": "workspaces.sync_directories", "schedule": 60.0},    # each at its own pace

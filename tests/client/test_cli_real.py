@@ -57,6 +57,7 @@ LEAVES = {
     "quota list": [],
     "quota show": [],
     "quota set": ["jobs", "1000"],
+    "quota storage": [],
     "quota request": ["jobs", "2000", "--job", "#{waiting}", "--why", "a sweep"],
     "quota requests": [],
     "quota approve": ["{approved}", "-m", "until Friday"],

@@ -11,7 +11,8 @@ class Quota(TenantModel):
     """One meter: what is held of a resource by a subject, and the limit if there is one. `subject_id` is the organization's,
     team's or user's id. `used` and `promised` change only through `workspaces.services.quota`, on locked rows. `guaranteed` is kept free
     in the organization's limit; `promised` (of the organization's meters) is how much of that is not used now.
-    Units: cpu in thousandths of a core, memory in bytes, gpu.* and jobs in pieces. Of gpu-hours
+    Units: cpu in thousandths of a core, memory in bytes, gpu.* and jobs in pieces. Of storage, bytes of
+    closed logs are held (`jobs.storage`). Of gpu-hours
     (limit in GPU-milliseconds) only the limit stands here: what was used of a month is in `GpuMonth`."""
 
     class Scope(models.TextChoices):

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from workspaces.models import Quota
 from workspaces.quotas import Amounts, Meter, Standing, after, meters, refusal, unit_of
 
-__all__ = ["Meter", "hold", "meters", "settle", "standing_of", "unit_of"]
+__all__ = ["Meter", "count", "hold", "meters", "settle", "standing_of", "unit_of"]
 
 
 @transaction.atomic(savepoint=False)
@@ -33,6 +33,14 @@ def hold(amounts: Amounts) -> Meter | None:
 def settle(amounts: Amounts) -> None:
     """Give back. The caller has flipped the attempt's `is_held` in the same transaction, so nothing is given back twice."""
     _move(_locked(amounts), {meter: -amount for meter, amount in amounts.items()})
+
+
+@transaction.atomic(savepoint=False)
+def count(amounts: Amounts) -> None:
+    """Add what is held whether there is room or not: it is there already. The caller has written down in the same transaction that it is
+    counted, so it is counted once; `settle` gives it back."""
+    if amounts:
+        _move(lock(amounts), amounts)
 
 
 def standing_of(row: Quota) -> Standing:

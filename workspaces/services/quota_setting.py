@@ -152,7 +152,7 @@ def check_resource(resource: str) -> None:
     """Raises InvalidInput for what nothing counts."""
     kind, dot, model = resource.partition(".")
     if kind not in RESOURCE_UNITS or bool(dot) != bool(model) or (model and kind != "gpu") or len(resource) > 40 or not resource.isprintable():
-        raise InvalidInput.at("resource", "must be one of cpu, memory, gpu, gpu.<type>, jobs, gpu-hours")
+        raise InvalidInput.at("resource", "must be one of cpu, memory, gpu, gpu.<type>, jobs, gpu-hours, storage")
 
 
 def amount_of(resource: str, amount: float | None, field: str) -> int | None:

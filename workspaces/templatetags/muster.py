@@ -119,7 +119,7 @@ def get(mapping: dict[str, Any], key: str) -> Any:
 def class_name(resource: str) -> str:
     """What stands before a meter: "CPU", "GPU (h100)", "Memory"."""
     kind, _dot, model = resource.partition(".")
-    name = {"cpu": "CPU", "gpu": "GPU", "memory": _("Memory"), "jobs": _("Jobs"), "gpu-hours": _("GPU h")}.get(kind, kind)
+    name = {"cpu": "CPU", "gpu": "GPU", "memory": _("Memory"), "jobs": _("Jobs"), "gpu-hours": _("GPU h"), "storage": _("Logs")}.get(kind, kind)
     return f"{name} ({model})" if model else name
 
 

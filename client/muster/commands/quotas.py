@@ -52,8 +52,8 @@ def show_quotas(
 @quotas.command("set")
 def set_quota(
     session: Session,
-    resource: Annotated[str, Argument(metavar="RESOURCE", help="cpu, memory, gpu, gpu.<type>, jobs or gpu-hours (of a month).")],
-    limit: Annotated[str, Argument(metavar="[LIMIT]", help="A number, for memory also 512G, or none.")] = "",
+    resource: Annotated[str, Argument(metavar="RESOURCE", help="cpu, memory, gpu, gpu.<type>, jobs, gpu-hours (a month), storage (logs).")],
+    limit: Annotated[str, Argument(metavar="[LIMIT]", help="A number, for bytes also 512G, or none.")] = "",
     user: Annotated[str, Option("--user", metavar="EMAIL", help="Of a person.")] = "",
     guaranteed: Annotated[str, Option("--guaranteed", metavar="AMOUNT", help="Kept free for them; none for nothing.")] = "",
 ) -> None:
@@ -67,10 +67,24 @@ def set_quota(
     session.show(made, f"{made['scope']} {made['subject']}: {_limit_text(made)} {resource}{_guaranteed_text(made)}.", [made["resource"]])
 
 
+@quotas.command("storage")
+def show_storage(
+    session: Session,
+    user: Annotated[str, Option("--user", metavar="EMAIL", help="Of a person; me for oneself.")] = "",
+    limit: Annotated[int, Option("--limit", "-l", min=1, metavar="N")] = 20,
+) -> None:
+    """What takes the space: the jobs with the largest logs; with --team or --user, of that team or person."""
+    found = session.client.get("storage", team=session.team or "", owner=user, limit=limit)
+    rows = ([f"#{row['number']}", row["name"], amount(row["bytes"], "bytes"), row["owner"]["email"], row["team"], ago(row["finished_at"])]
+            for row in found["items"])  # fmt: skip
+    table = Table(["Job", "~Name", ">Logs", "Who", "Team", "Ended"], rows, "No logs are kept. A log counts within a minute after its job has ended.")
+    session.show(found, table, [row["number"] for row in found["items"]])
+
+
 @quotas.command("request")
 def request(
     session: Session,
-    resource: Annotated[str, Argument(metavar="RESOURCE", help="cpu, memory, gpu, gpu.<type> or jobs.")],
+    resource: Annotated[str, Argument(metavar="RESOURCE", help="cpu, memory, gpu, gpu.<type>, jobs, gpu-hours or storage.")],
     limit: Annotated[str, Argument(metavar="LIMIT", help="What would be enough: a number, for memory also 512G.")],
     user: Annotated[str, Option("--user", metavar="EMAIL", help="For a person; - for oneself.")] = "",
     why: Annotated[str, Option("--why", "-m", metavar="TEXT", help="For whoever decides.")] = "",

@@ -11,10 +11,10 @@ from workspaces.tenancy.scope import org_scope
 
 
 @pytest.mark.parametrize(("language", "names"), [
-    ("en", ["CPU", "Memory", "GPU (h100)", "Jobs", "GPU h"]), ("ko", ["CPU", "메모리", "GPU (h100)", "작업", "GPU 시간"])])
+    ("en", ["CPU", "Memory", "GPU (h100)", "Jobs", "GPU h", "Logs"]), ("ko", ["CPU", "메모리", "GPU (h100)", "작업", "GPU 시간", "로그"])])
 def test_a_meter_is_named_in_the_language_of_the_page(language, names):
     with translation.override(language):
-        assert [class_name(one) for one in ("cpu", "memory", "gpu.h100", "jobs", "gpu-hours")] == names
+        assert [class_name(one) for one in ("cpu", "memory", "gpu.h100", "jobs", "gpu-hours", "storage")] == names
 
 
 def test_the_meters_of_a_team_are_named_in_korean(story, client):

@@ -1,0 +1,43 @@
+"""What takes the space: the jobs with the largest logs, to be deleted where one stands."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+
+from jobs import present, selectors, storage
+from jobs.states import State
+from jobs.web.views import may_change
+from portal.core.errors import PortalError
+from workspaces import selectors as people
+from workspaces.quotas import STORAGE
+from workspaces.web.doors import page
+
+SHOWN = 100
+
+
+@page()
+def kept_logs(request: Any) -> HttpResponse:
+    """Of everybody whose jobs one may see, of a team (`?team=`) or one's own (`?owner=me`); the largest first."""
+    asked = {name: request.GET.get(name, "")[:254] for name in ("team", "owner")}
+    error, found = "", []
+    try:
+        found = storage.largest(present.listed(selectors.filtered(request.actor, asked)), SHOWN)
+    except PortalError as caught:
+        error = caught.message
+    rows = [(job, size, State(job.state).is_final and not job.log_delete_asked_at and may_change(request, job)) for size, job in found]
+    teams = people.teams_for(request.actor)
+    mine = {asked["team"], *(team["slug"] for team in teams if team["role"])}
+    return render(request, "jobs/storage.html", {
+        "page_title": _("Logs kept"), "crumbs": [("Quotas", f"/{request.org.slug}/quotas")], "rows": rows, "asked": asked, "error": error,
+        "teams": teams, "query": urlencode({name: value for name, value in asked.items() if value}),
+        "quotas": [q for q in people.quotas_for(request.actor) if q["resource"] == STORAGE and _concerns(request, q, mine)]})
+
+
+def _concerns(request: Any, quota: dict[str, Any], mine: set[str]) -> bool:
+    """The organization's, one's own, and those of these teams."""
+    return quota["scope"] == "org" or quota["subject"] in (mine if quota["scope"] == "team" else {request.actor.email})

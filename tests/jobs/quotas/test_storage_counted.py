@@ -1,0 +1,183 @@
+"""What is kept of closed logs is counted once, exactly, for person, team and organization, and given back once when it is deleted."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+
+import pytest
+from django.db import connection, connections, transaction
+from django.test.utils import CaptureQueriesContext
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jobs import storage, tasks
+from jobs.models import Attempt, Job
+from jobs.states import State
+from portal.blobs.logs import log_store
+from portal.core import clock
+from tests.jobs.stage import cluster_with, submit
+from tests.jobs.test_deleting_logs import delete, ended, written
+from tests.story import tell
+from workspaces.models import Quota
+from workspaces.tenancy.scope import platform_scope
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+@pytest.fixture(autouse=True)
+def everywhere(db):
+    with platform_scope("test"):
+        yield
+
+
+def counted() -> dict[tuple[str, object], int]:
+    return {(q.scope, q.subject_id): q.used for q in Quota.objects.filter(resource="storage") if q.used}
+
+
+def kept() -> dict[tuple[str, object], int]:
+    """What one can still read of closed logs, whose it is."""
+    found: Counter[tuple[str, object]] = Counter()
+    for attempt in Attempt.objects.filter(is_log_sealed=True).select_related("job"):
+        for whose in (("org", attempt.org_id), ("team", attempt.job.team_id), ("user", attempt.job.owner_id)):
+            found[whose] += log_store().size(attempt.id.hex)
+    return dict(+found)
+
+
+def test_a_closed_log_counts_for_its_owner_its_team_and_its_organization_once(story):
+    ended(story)
+    ended(story, person=story.ben)
+    assert counted() == {}
+    for _ in range(3):
+        tasks.count_logs()
+    assert counted() == {("org", story.atlas.id): 1400, ("team", story.vision.id): 1400, ("user", story.ada.id): 700, ("user", story.ben.id): 700}
+    assert set(Attempt.objects.values_list("log_bytes", flat=True)) == {700}
+
+
+def test_a_log_that_is_not_closed_does_not_count_yet(story):
+    job = ended(story, sealed=False)
+    tasks.count_logs()
+    assert counted() == {} and job.attempts.get().log_bytes is None
+
+
+def test_what_is_deleted_is_given_back_once(story):
+    job, other = ended(story), ended(story)
+    tasks.count_logs()
+    delete(story, job)
+    for _ in range(3):
+        tasks.delete_logs()
+        storage.give_back(list(job.attempts.values_list("id", flat=True)))
+        tasks.count_logs()
+    assert counted() == kept() and counted()["org", story.atlas.id] == 700
+    assert other.attempts.get().log_bytes == 700
+
+
+def test_what_was_deleted_before_it_was_counted_never_counts(story):
+    job = ended(story)
+    delete(story, job)
+    tasks.delete_logs()
+    tasks.count_logs()
+    assert counted() == {} and job.attempts.get().log_bytes == 0
+
+
+def test_a_kill_between_the_bytes_and_the_meter_gives_back_when_it_is_tried_again(story, monkeypatch):
+    job = ended(story, array="0-4")
+    tasks.count_logs()
+    delete(story, job)
+
+    def killed(ids):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(storage, "give_back", killed)
+    with pytest.raises(KeyboardInterrupt):
+        tasks.delete_logs()
+    assert counted()["org", story.atlas.id] == 3500 and kept() == {}
+    monkeypatch.undo()
+    tasks.delete_logs()
+    assert counted() == {}
+
+
+def test_a_log_whose_bytes_a_killed_deletion_took_counts_nothing(story):
+    job = ended(story)
+    log_store().delete(job.attempts.get().id.hex, "ada@atlas.example", 1)
+    tasks.count_logs()
+    assert counted() == {} and job.attempts.get().log_bytes == 0
+
+
+def test_a_count_that_is_rolled_back_counts_nothing_and_counts_once_when_it_comes_again(story):
+    ended(story)
+    with transaction.atomic():
+        tasks.count_logs()
+        transaction.set_rollback(True)
+    assert counted() == {}
+    tasks.count_logs()
+    assert counted() == kept()
+
+
+def test_a_batch_is_counted_by_as_many_statements_as_one(story):
+    def statements():
+        with CaptureQueriesContext(connection) as asked:
+            storage._count_next()
+        return len(asked)
+
+    ended(story)
+    few = statements()
+    ended(story, array="0-9")
+    assert statements() == few and counted()["org", story.atlas.id] == 7700
+
+
+def test_a_sweep_over_many_gives_others_their_turn_and_goes_on(story, monkeypatch):
+    ended(story, array="0-9")
+    monkeypatch.setattr(storage, "BATCH", 3)
+    monkeypatch.setattr(storage, "PIECE", -1.0)
+    for total in (2100, 4200, 6300, 7000):
+        tasks.count_logs()
+        assert counted()["org", story.atlas.id] == total
+
+
+@given(st.lists(st.tuples(st.sampled_from(["write", "count", "ask", "delete"]), st.integers(0, 5), st.integers(0, 900)), max_size=14))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_whatever_comes_in_whatever_order_what_is_counted_in_the_end_is_what_is_kept(story, steps):
+    with transaction.atomic():
+        jobs = []
+        cluster_with()
+        for what, which, size in steps:
+            if what == "write":
+                jobs.append(submit(story, [story.ada, story.ben][which % 2]))
+                Job.objects.filter(id=jobs[-1].id).update(state=State.SUCCEEDED)
+                Attempt.objects.filter(job=jobs[-1]).update(state=State.SUCCEEDED, finished_at=clock.now())
+                written(jobs[-1].attempts.get(), b"x" * size)
+            elif what == "ask" and jobs:
+                delete(story, jobs[which % len(jobs)])
+            elif what == "count":
+                tasks.count_logs()
+            elif what == "delete":
+                tasks.delete_logs()
+        tasks.delete_logs()
+        tasks.count_logs()
+        assert counted() == kept()
+        transaction.set_rollback(True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_sweeps_and_deletions_at_once_count_each_log_once_and_give_it_back_once(transactional_db, monkeypatch):
+    story = tell()
+    monkeypatch.setattr(storage, "BATCH", 2)
+    jobs = [ended(story) for _ in range(8)]
+    for job in jobs[:4]:
+        delete(story, job)
+
+    def work(one):
+        with platform_scope("race"):
+            for _ in range(3):
+                one()
+        connections.close_all()
+
+    threads = [threading.Thread(target=work, args=(one,)) for one in (tasks.count_logs, tasks.delete_logs, tasks.count_logs, tasks.delete_logs)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    tasks.delete_logs()
+    tasks.count_logs()
+    assert counted() == kept() and counted()["org", story.atlas.id] == 4 * 700

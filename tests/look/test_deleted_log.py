@@ -1,0 +1,26 @@
+"""Deleting a log from its page: asked first, with the bytes that go; afterwards the page says who deleted it, and when."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.look.conftest import PHONE
+
+
+def test_a_log_is_deleted_from_its_page_and_the_page_says_so(site, signed_in):
+    number = site.submit("seq 2000")
+    site.ended(number)
+    page = signed_in().new_page()
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
+    page.goto(f"{site.url}/home/jobs/{number}?tab=logs")
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.locator("[data-certificate]")).to_contain_text("deleted by")
+    expect(page.locator("#tab-logs [data-empty]")).to_contain_text("it had 8,893 bytes, closed by exit 0")
+    assert asked == [f"Delete all that #{number} wrote, of every task and try? 8.7 KiB go for good."]
+    expect(page.locator(".log-line")).to_have_count(0)
+    expect(page.get_by_role("button", name="Delete", exact=True)).to_have_count(0)
+    expect(page.locator("[data-deleting]")).to_have_count(0)
+    page.set_viewport_size(PHONE)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.context.close()
