@@ -51,6 +51,11 @@ class Story:
         return Client(headers={"Authorization": f"Bearer {self.token(person, org, scopes=scopes)}"})
 
 
+def prove(client: Client) -> None:
+    """Who is signed in there says their password once more, as is asked before one changes how one signs in."""
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+
+
 def tell() -> Story:
     """Makes everybody, by the services that make them in life."""
     with no_scope():

@@ -12,9 +12,10 @@ from django.apps import apps
 from django.conf import settings
 
 from portal import settings as ours
+from portal.core.audit import anchors
 from tests.rig.environment import ROOT
 from tests.test_house_walls import PRIMITIVES
-from workspaces import passwords
+from workspaces import passwords, second_factor
 
 TEXT = (ROOT / "docs/security-policy.md").read_text()
 FIGURES = re.findall(r"^\| [^|]+ \| `([^`]+)` \| `([^`]+)` \|$", TEXT, re.MULTILINE)
@@ -75,6 +76,34 @@ def test_all_cryptography_that_the_code_may_import_is_in_the_inventory():
              "PrivateFormat"}
     assert last - known == {"Fernet", "HKDF", "rsa", "jwt"}      # who adds one writes it down
     assert [name.rpartition(".")[2] for name in ours.PASSWORD_HASHERS] == re.findall(r"`(\w+PasswordHasher)`", told)
+
+
+def test_every_key_has_its_row_with_how_it_is_made_and_ends():
+    told = section("Keys")
+    purposes = {purpose for model in apps.get_models() for purpose in getattr(model, "SEALED", {}).values()}
+    assert len(purposes) >= 5
+    assert {purpose for purpose in {*purposes, anchors.PURPOSE, second_factor.PURPOSE} if f"`{purpose}`" not in told} == set()
+    named = {constant for constant, _ in FIGURES if constant.startswith("workspaces.issuer.keys:")}
+    assert named == {f"workspaces.issuer.keys:{name}" for name in ("BITS", "SIGNS", "AHEAD", "AFTER")}
+    rows = [line.split("|")[1:-1] for line in told.splitlines() if line.startswith("| ") and line.count("|") == 5]
+    assert len(rows) == 6 and all(cell.strip() for row in rows for cell in row)      # with the head and its line
+
+
+def test_what_is_expensive_has_a_bound_that_is_the_codes():
+    told = section("Expensive")
+    rows = [line for line in told.splitlines() if line.startswith("| ")][2:]
+    assert len(rows) >= 9 and all(any(f"| `{name}` | `{value}` |" in row for name, value in FIGURES) for row in rows)
+
+
+def test_a_persons_sessions_are_as_many_as_they_like_and_each_is_listed_and_ended(story):
+    assert "number of\nsessions of a person is not limited, they are listed" in section("Sessions")
+    browsers = [story.client(story.ada) for _ in range(12)]
+    assert [browser.get("/atlas/teams").status_code for browser in browsers] == [200] * 12
+    page = browsers[0].get("/accounts/sessions/").content.decode()
+    others = re.findall(r'name="id" value="([^"]+)"', page)
+    assert len(others) == 11
+    browsers[0].post("/accounts/sessions/", {"id": others[0]})
+    assert sorted(browser.get("/atlas/teams").status_code for browser in browsers) == [200] * 11 + [302]
 
 
 def test_lines_of_the_log_go_where_it_says_and_their_time_is_utc(monkeypatch):

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.look.conftest import PHONE, WIDE
+from tests.rig.portal import PASSWORD
 from tests.rig.processes import Folder
 from tests.rig.slapd import Slapd, password_of, start_slapd
 
@@ -36,6 +37,31 @@ def looked(page, name: str) -> None:
             if folder := os.environ.get("MUSTER_TEST_LOOK"):
                 page.screenshot(path=f"{folder}/{name}-{size['width']}-{theme}.png", full_page=True)
     page.set_viewport_size(WIDE)
+
+
+def coming_in(site, browser, name: str):
+    """A page of somebody's who signs in by the directory."""
+    page = browser.new_context().new_page()
+    page.goto(f"{site.url}/accounts/login/")
+    page.fill("[name=login]", name)
+    page.fill("[name=password]", password_of(name))
+    page.click("button[type=submit]")
+    return page
+
+
+def ways_to_sign_in(site, page) -> None:
+    """They are changed once one has said again that it is oneself."""
+    page.goto(f"{site.url}/accounts/linked/")
+    looked(page, "linked-asks")
+    page.click("text=Confirm that it is you")
+    page.fill("[name=password]", PASSWORD)
+    page.click("button[type=submit]")
+    page.click("summary >> text=Link Corp")
+    looked(page, "linked")
+    page.set_extra_http_headers({"Accept-Language": "ko"})
+    page.reload()
+    looked(page, "linked-ko")
+    page.set_extra_http_headers({"Accept-Language": "en"})
 
 
 def test_a_directory_is_connected_and_its_people_come_in(site, page, browser, slapd):
@@ -72,20 +98,13 @@ def test_a_directory_is_connected_and_its_people_come_in(site, page, browser, sl
     looked(page, "run")
     page.goto(f"{site.url}/home/directories")
     looked(page, "list")
-    theirs = browser.new_context().new_page()
-    theirs.goto(f"{site.url}/accounts/login/")
-    theirs.fill("[name=login]", "ada")
-    theirs.fill("[name=password]", password_of("ada"))
-    theirs.click("button[type=submit]")
+    ways_to_sign_in(site, page)
+    theirs = coming_in(site, browser, "ada")
     theirs.wait_for_url(f"{site.url}/home/")
     slapd.stop()
     theirs.reload()
     assert theirs.url == f"{site.url}/home/"
-    others = browser.new_context().new_page()
-    others.goto(f"{site.url}/accounts/login/")
-    others.fill("[name=login]", "bob")
-    others.fill("[name=password]", password_of("bob"))
-    others.click("button[type=submit]")
+    others = coming_in(site, browser, "bob")
     others.wait_for_selector("text=Corp does not answer")
     looked(others, "sign-in-down")
     page.goto(f"{site.url}/home/directories/corp")

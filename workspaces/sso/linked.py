@@ -17,6 +17,7 @@ from workspaces.models import Identity, Membership, Provider, User
 from workspaces.sso import arrivals
 from workspaces.sso.backend import prove
 from workspaces.sso.claims import Said
+from workspaces.sso.proof import can_confirm, is_proved, proof_needed
 from workspaces.sso.rows import KINDS
 from workspaces.tenancy.scope import platform_scope
 from workspaces.web.doors import action
@@ -30,11 +31,13 @@ def linked(request: Any) -> HttpResponse:
         "page_title": "Ways to sign in", "identities": [(row, arrivals.why_linked(row)) for row in rows],
         "providers": _linkable(request.user, {row.provider_id for row in rows}),
         "directories": _linkable(request.user, {row.provider_id for row in rows}, [Provider.Kind.LDAP]),
+        "may_change": is_proved(request), "can_confirm": can_confirm(request.user),
         "has_password": request.user.has_usable_password()})
 
 
 @login_required
 @require_POST
+@proof_needed
 def unlink(request: HttpRequest, identity: UUID) -> HttpResponse:
     """One way less."""
     return action(request, "/accounts/linked/", "It no longer opens your account.",
@@ -43,6 +46,7 @@ def unlink(request: HttpRequest, identity: UUID) -> HttpResponse:
 
 @login_required
 @require_POST
+@proof_needed
 def link_directory(request: Any, slug: str) -> HttpResponse:
     """By the name and the password that a directory knows one by: the password goes to that directory only."""
     return action(request, "/accounts/linked/", "It opens your account from now on.", lambda: _link_directory(request, slug))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from allauth.account.views import password_set
+from django.contrib.auth.decorators import login_required
 from django.urls import path
 
 from workspaces.sso import linked, sign_in, views
+from workspaces.sso.proof import proof_needed
 from workspaces.sso.saml import views as saml
 
 urlpatterns = [
     path("email/", linked.no_own_address, name="account_no_own_address"),
+    path("password/set/", proof_needed(login_required(password_set)), name="account_set_password"),
     path("login/", sign_in.sign_in, name="account_login"),
     path("sso/<slug:slug>/", views.begin, name="account_sso"),
     path("sso/<slug:slug>/callback/", views.callback, name="account_sso_callback"),

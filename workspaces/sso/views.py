@@ -16,6 +16,7 @@ from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from requests import RequestException
@@ -28,6 +29,7 @@ from workspaces.services.providers import config_of
 from workspaces.sso import arrivals
 from workspaces.sso.claims import Said, Unusable, said_by_assertion, said_by_claims
 from workspaces.sso.closed import only_org_in
+from workspaces.sso.proof import asked, is_proved
 from workspaces.sso.reach import reaching
 from workspaces.sso.rows import provider_named
 from workspaces.sso.saml import views as saml
@@ -67,9 +69,11 @@ def begin(request: HttpRequest, row: Provider) -> HttpResponse:
     process = AuthProcess.CONNECT if request.POST.get("process") == AuthProcess.CONNECT else AuthProcess.LOGIN
     if process == AuthProcess.CONNECT and (not request.user.is_authenticated or only_org_in(request)):
         raise NotPermitted("Sign in to your own account first.")
+    if process == AuthProcess.CONNECT and not is_proved(request):
+        return asked(request, reverse("account_linked"))
     found = get_adapter(request).get_provider(request, row.slug)
-    asked = found.redirect(request, process, next_url=get_next_redirect_url(request), user=str(request.user.pk or ""))
-    return onward(request, row, asked["Location"]) if asked.status_code == 302 else asked
+    there = found.redirect(request, process, next_url=get_next_redirect_url(request), user=str(request.user.pk or ""))
+    return onward(request, row, there["Location"]) if there.status_code == 302 else there
 
 
 @_with_provider

@@ -31,6 +31,7 @@ class Site:
     """A portal behind nginx. `token`: the administrator's."""
 
     port: int
+    plain: int
     token: str
 
     @property
@@ -46,10 +47,10 @@ def _certificate(folder: Folder) -> None:
                     "-keyout", folder.path / "key.pem", "-out", folder.path / "cert.pem"], check=True, capture_output=True)
 
 
-def _configuration(folder: Folder, port: int, web: int, live: int) -> str:
+def _configuration(folder: Folder, port: int, plain: int, web: int, live: int) -> str:
     """The shipped text with this test's ports and certificate."""
     text = (ROOT / "deploy/nginx.conf").read_text()
-    for old, new in ((":8001", f":{web}"), (":8002", f":{live}"), ("443 ssl", f"127.0.0.1:{port} ssl"),
+    for old, new in ((":8001", f":{web}"), (":8002", f":{live}"), ("443 ssl", f"127.0.0.1:{port} ssl"), ("listen 80;", f"listen 127.0.0.1:{plain};"),
                      ("/etc/ssl/certs/muster.pem", f"{folder.path}/cert.pem"), ("/etc/ssl/private/muster.key", f"{folder.path}/key.pem")):
         assert old in text
         text = text.replace(old, new)
@@ -58,7 +59,7 @@ def _configuration(folder: Folder, port: int, web: int, live: int) -> str:
 
 @pytest.fixture(scope="module")
 def site(request) -> Iterator[Site]:
-    folder, port, web, live = Folder(), free_port(), free_port(), free_port()
+    folder, port, plain, web, live = Folder(), free_port(), free_port(), free_port(), free_port()
     database = create_database(request.getfixturevalue("postgres_url"), "behind_nginx")
     settings = {"MUSTER_BEHIND_PROXY": "1", "MUSTER_BASE_URL": f"https://{NAME}:{port}"}
     portal = Portal(folder, database, start_redis(folder).url, settings=settings, is_furnished=True)
@@ -71,10 +72,10 @@ def site(request) -> Iterator[Site]:
             folder.start(part, argv, env=portal.environment)
             wait_until(lambda number=number: is_listening(number), f"{part} listens", 60)  # type: ignore[misc]
         _certificate(folder)
-        (folder.path / "nginx.conf").write_text(_configuration(folder, port, web, live))
+        (folder.path / "nginx.conf").write_text(_configuration(folder, port, plain, web, live))
         folder.start("nginx", [shutil.which("nginx") or "/usr/sbin/nginx", "-c", str(folder.path / "nginx.conf")])
         wait_until(lambda: is_listening(port), "nginx listens", 60)
-        yield Site(port, token)
+        yield Site(port, plain, token)
     finally:
         folder.close()
 
@@ -88,6 +89,19 @@ def test_people_sign_in_through_it_with_cookies_that_only_https_carries(site):
         done = browser.post("/accounts/login/", data=form, headers={"Referer": f"{site.url}/accounts/login/", "Origin": site.url})
         assert done.status_code == 302 and all("Secure" in cookie for cookie in done.headers.get_list("set-cookie"))
         assert browser.get("/home/").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/home/jobs?state=running", "/accounts/login/", "/apiary"])
+def test_a_person_who_types_the_address_without_https_is_led_on(site, path):
+    answer = httpx.get(f"http://127.0.0.1:{site.plain}{path}", headers={"Host": "evil.example"})
+    assert (answer.status_code, answer.headers["location"]) == (301, f"https://{NAME}{path}")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/me", "/api", "/ws/live", "/scim/v2/okta/Users", "/metrics", "/identity/o/api/token", "/home/../api/v1/me"])
+@pytest.mark.parametrize("verb", ["GET", "POST"])
+def test_a_program_that_leaves_https_out_is_refused_and_never_led_on(site, verb, path):
+    answer = httpx.request(verb, f"http://127.0.0.1:{site.plain}{path}", headers={"Authorization": f"Bearer {site.token}"})
+    assert answer.status_code == 403 and "location" not in answer.headers and "https only" in answer.text
 
 
 def test_an_address_that_somebody_claims_for_himself_does_not_count(site):

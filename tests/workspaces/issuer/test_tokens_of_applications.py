@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,8 +19,9 @@ from django.test import Client
 
 from portal.core import clock
 from portal.core.models import Event
+from tests.rig.environment import ROOT
 from tests.workspaces.issuer.test_applications import BACK, _agree, _ask, _code, _token, empty_cache, grafana  # noqa: F401
-from workspaces.models import Consent
+from workspaces.models import Consent, User
 from workspaces.services.applications import change_application, create_application
 from workspaces.tasks import tidy
 
@@ -75,6 +77,18 @@ def test_refresh_tokens_end_a_month_after_the_sign_in_however_often_they_are_use
     assert refresh(made["refresh_token"]).status_code == 400
     tidy()
     assert not Token.objects.exists()
+
+
+def test_applications_keep_their_tokens_when_one_signs_out_and_lose_them_with_the_account(story, grafana):  # noqa: F811
+    told = re.sub(r"\s+", " ", (ROOT / "docs/security-policy.md").read_text())
+    assert "Signing out here does not sign out there, nor in applications that the portal signs people in to" in told
+    client = story.client(story.ben)
+    made = _token(_code(_agree(client, _ask(client)))).json()
+    client.post("/accounts/logout/")
+    assert is_known(made["access_token"])
+    made = refresh(made["refresh_token"]).json()
+    User.objects.filter(id=story.ben.id).update(is_active=False)
+    assert not is_known(made["access_token"]) and refresh(made["refresh_token"]).status_code == 400
 
 
 def test_what_is_agreed_to_is_shown_and_taken_back_and_counts_no_longer(story, grafana):  # noqa: F811

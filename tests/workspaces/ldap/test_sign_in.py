@@ -10,7 +10,7 @@ from django.test import Client
 from portal.core.models import Event
 from tests.rig.processes import free_port
 from tests.rig.slapd import password_of
-from tests.story import PASSWORD
+from tests.story import PASSWORD, prove
 from workspaces.actors import ONLY_ORG, actor_of
 from workspaces.models import Identity, Membership, Provider, User
 from workspaces.services.providers import change_provider
@@ -152,6 +152,7 @@ def test_a_person_with_an_account_links_the_directory_by_its_password_and_signs_
         bob = User.objects.create_user("bob@corp.example", PASSWORD)
         Membership.objects.create(org=story.atlas, user=bob, role="admin")
     client = story.client(bob)
+    prove(client)
     assert "Link Atlas" in client.get("/accounts/linked/").content.decode()
     client.post("/accounts/linked/atlas-own/", {"login": "bob", "password": "wrong"})
     client.post("/accounts/linked/atlas-own/", {"login": "bob", "password": ""})
@@ -166,6 +167,7 @@ def test_a_person_with_an_account_links_the_directory_by_its_password_and_signs_
 
 def test_an_operators_account_is_not_linked_to_an_organizations_directory(story, own):
     client = story.client(story.dot)
+    prove(client)
     client.post("/accounts/linked/atlas-own/", {"login": "bob", "password": password_of("bob")})
     assert not Identity.objects.exists()
     Identity.objects.create(provider=own, subject=_subject_of(own, "bob"), user=story.dot)

@@ -15,6 +15,7 @@ from django.test import Client
 
 from portal.core import vault
 from tests.rig.issuer import Issuer
+from tests.story import prove
 from workspaces.models import GroupRule, Provider
 from workspaces.services.providers import PURPOSE
 
@@ -72,7 +73,9 @@ class Trip:
 
 
 def go(client: Client, row: Provider, issuer: Issuer, **form: str) -> Trip:
-    """Press the button."""
+    """Press the button; who links proves first that it is they."""
+    if form.get("process") == "connect":
+        prove(client)
     page = client.post(f"/accounts/sso/{row.slug}/", form)
     found = ONWARD.search(page.content.decode())
     assert found, page.content.decode()

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from portal.core import clock
-from tests.story import PASSWORD
+from tests.story import PASSWORD, prove
 from tests.workspaces.sso.conftest import go
 from workspaces.actors import ONLY_ORG
 from workspaces.models import Identity, Membership, Provider, TeamMembership, User
@@ -178,6 +178,9 @@ def test_unlinking_is_for_ones_own_and_never_the_last_way_in(story, atlas_idp, i
     row.user.set_password(PASSWORD)
     row.user.save()
     client.force_login(row.user)
+    client.post(f"/accounts/linked/{row.id}/unlink/")
+    assert Identity.objects.count() == 1, "they have not said again that it is they"
+    prove(client)
     client.post(f"/accounts/linked/{row.id}/unlink/")
     assert not Identity.objects.exists()
 
