@@ -19,6 +19,12 @@ TRIES = (_("user error"), _("command not found"), _("not executable"), _("out of
          _("forgotten"), _("lost"), _("platform error"))          # why a try of a job ended, in its strip of states
 NOUNS = (_("agent"), _("applications"), _("audit"), _("billing"), _("clusters"), _("jobs"), _("members"), _("nodes"), _("org"), _("platform"),
          _("providers"), _("quotas"), _("roles"), _("secrets"), _("teams"), _("tokens"))          # what permissions are grouped by
+EXAMPLES = (_("Train a small network on 1,797 real handwritten digits and watch loss and accuracy move, in half a minute."),
+            _("Train on two nodes at once: each learns half of every batch, and they agree on the gradients. Needs PyTorch there (gloo, or NCCL with GPUs)."),
+            _("Ask for one GPU and show which one it is; waits, and says why, until one is free."),
+            _("Say where the job runs and what it was given: the shortest look at a job and its log."),
+            _("Try six learning rates as one array job, two at a time, and compare their curves."),
+            _("Fails on purpose, by a misspelt command, to show how Muster explains what went wrong."))          # what the examples say of themselves
 ENDS = (_("Exit code {code}."), _("Exit code {code}. {line}"), _("Ended by {signal}. {line}"))     # what a job's end is told by
 CHAINS = (_("sealed up to now: {n} event"), _("sealed up to now: {n} events"), _("no events yet"), _("sealed up to {n} s ago: {many}"),
           _("{n} event not sealed yet"), _("{n} events not sealed yet"), _("being verified now"), _("never verified"),
