@@ -101,7 +101,8 @@ def test_no_korean_text_leaves_a_particle_to_its_reader():
     assert [m.said for m in messages if PAIR.search(f"{m.said}")] == []
 
 
-KNOWN = {"{name} is changed.": "변경했습니다: {name}.", "The limit is set.": "한도를 설정했습니다.",
+KNOWN = {"must be short": "짧아야 합니다", "{text} is no address": "주소가 아닙니다: {text}",
+         "{name} is changed.": "변경했습니다: {name}.", "The limit is set.": "한도를 설정했습니다.",
          "The queue {0} is closed, and {0} stays so.": "{0} 큐가 닫혔습니다.",
          "{a} of {b}: {why}": "{b} 중 {a}: {why}", "{n} of {all} {x} free.": "{all}개 중 {n}개 여유{x}",
          "There is no {kind} {name} here.": "여기에 없습니다: {kind} {name}."}
@@ -131,6 +132,7 @@ def korean(monkeypatch):
     ("The limit is set. Nobody has said this.", "한도를 설정했습니다. Nobody has said this."),
     ("{name} is changed.", "변경했습니다: {name}."),
     ("음성 인식 연구팀 is changed.", "변경했습니다: 음성 인식 연구팀."),
+    ("slug: must be short", "slug: 짧아야 합니다"), ("email: 'x' is no address", "email: 주소가 아닙니다: 'x'"),
     ("3 of 8 are free.", "8개 중 3개 여유"), ("1 of 8 is free.", "8개 중 1개 여유"),
 ])
 def test_a_sentence_is_told_in_the_readers_language_by_what_it_says(korean, english, said):

@@ -15,7 +15,7 @@ from jobs.placing import machines_of
 from portal.core.errors import PortalError
 from portal.web.denials import note_denial
 from workspaces.permissions import Permission as P
-from workspaces.web.doors import action, page
+from workspaces.web.doors import action, page, tell_fault
 
 TABS = (("overview", "Overview"), ("nodes", "Nodes"), ("partitions", "Partitions"), ("pools", "Pools"), ("history", "History"))
 
@@ -91,7 +91,7 @@ def _remove(request: Any, row: Cluster, here: str) -> HttpResponse:
         connecting.remove_cluster(actor=request.actor, cluster=row)
     except PortalError as error:
         note_denial(request, error)
-        messages.error(request, error.message)
+        tell_fault(request, error)
         return redirect(here)
     messages.success(request, f"{row.name} is removed, with its pools.")
     return redirect(f"/{request.org.slug}/clusters")

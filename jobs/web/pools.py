@@ -23,7 +23,7 @@ from portal.web.options import faults_of
 from workspaces import selectors as people
 from workspaces.models import Team
 from workspaces.permissions import Permission as P
-from workspaces.web.doors import action, page
+from workspaces.web.doors import action, page, tell_fault
 
 SHOWN = 50
 _IDENTITY = ("user", "account", "qos")
@@ -157,7 +157,7 @@ def _delete(request: Any, row: Pool, here: str) -> HttpResponse:
         service.delete_pool(actor=request.actor, pool=row)
     except PortalError as error:
         note_denial(request, error)
-        messages.error(request, error.message)
+        tell_fault(request, error)
         return redirect(here)
     messages.success(request, f"{row.name} is deleted, with its grants. What runs on its nodes goes on.")
     return redirect(f"/{request.org.slug}/pools")

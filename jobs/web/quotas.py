@@ -26,7 +26,7 @@ from workspaces.quota_mails import tell_asker
 from workspaces.quotas import STORAGE
 from workspaces.services import Wanted
 from workspaces.services.quota_setting import KEEP
-from workspaces.web.doors import action, page
+from workspaces.web.doors import action, page, tell_fault
 
 SIZES = {"ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40}
 FORM_CLASSES, WISHES = 12, 300
@@ -45,7 +45,7 @@ def quotas(request: Any) -> HttpResponse:
         services.set_quotas(actor=request.actor, org=request.org, changes=changes)
     except PortalError as error:
         note_denial(request, error)
-        messages.error(request, error.message)
+        tell_fault(request, error)
         return redirect(request.get_full_path())
     messages.success(request, _("The limits are set."))
     return redirect(request.get_full_path())

@@ -29,7 +29,7 @@ from portal.web.denials import note_denial
 from workspaces import selectors as people
 from workspaces.models import Team
 from workspaces.permissions import Permission as P
-from workspaces.web.doors import action, page
+from workspaces.web.doors import action, page, tell_fault
 
 POST = ("POST",)
 SHOWN = 12
@@ -178,13 +178,11 @@ def find(request: Any) -> JsonResponse:
 
 
 def _rerun(request: HttpRequest, row: Job, back: str) -> HttpResponse:
-    from django.contrib import messages
-
     try:
         made = services.rerun_job(actor=request.actor, job=row)  # type: ignore[attr-defined]
     except PortalError as error:
         note_denial(request, error)
-        messages.error(request, error.message)
+        tell_fault(request, error)
         return redirect(back)
     return redirect(f"/{request.org.slug}/jobs/{made.number}")  # type: ignore[attr-defined]
 

@@ -18,6 +18,7 @@ from portal.languages import amounts, states
 _FIELD = re.compile(r"\{(\w+)\}")
 LONGEST, MANY, TOGETHER = 2000, 40, 6      # characters of a sentence, sentences of a text, those that are one message
 _GLUE = {"is", "are", "has", "have", "does", "do", "s", "session", "sessions"}      # English grammar, and nothing to say elsewhere
+_NAMED = re.compile(r"([a-z][a-z0-9_.\[\]]{0,40}): ([^A-Z].*)", re.DOTALL)      # "slug: must be …"
 _END = re.compile(r"(?<=[.!?…]) +(?=[A-Z\"“{#`0-9])")
 
 
@@ -30,10 +31,17 @@ def told(text: str) -> str:
 @lru_cache(8192)
 def _told(language: str, text: str) -> str:
     bare = text.strip()
-    found = _whole(language, bare) if len(bare) <= LONGEST else None
+    found = _of_field(language, bare) or _whole(language, bare) if len(bare) <= LONGEST else None
     if found is None and 1 < len(parts := _END.split(bare)) <= MANY:
         found = _in_parts(language, parts)
     return text if found is None else text.replace(bare, found, 1)
+
+
+def _of_field(language: str, text: str) -> str | None:
+    """What is wrong with a field: its name stays."""
+    at = _NAMED.match(text)
+    said = _whole(language, at[2]) if at else None
+    return f"{at[1]}: {said}" if at and said else None
 
 
 def _in_parts(language: str, parts: list[str]) -> str:

@@ -2,6 +2,7 @@
 import "./time.js";
 import "./palette.js";
 import "./keys.js";
+import "./faults.js";
 import { say } from "./words.js";
 
 const html = document.documentElement;

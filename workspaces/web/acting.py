@@ -19,7 +19,7 @@ from workspaces.actors import ACTS_AS
 from workspaces.permissions import Permission as P
 from workspaces.sessions import renamed
 from workspaces.tenancy.http import forget_acting
-from workspaces.web.doors import page
+from workspaces.web.doors import page, tell_fault
 from workspaces.web.tokens import whole
 
 
@@ -30,7 +30,7 @@ def act_as(request: Any, person: UUID) -> HttpResponse:
         row = services.act_as(actor=request.actor, user_id=person, why=request.POST.get("why", ""), minutes=whole(request, "minutes", "60"))
     except PortalError as error:
         note_denial(request, error)
-        messages.error(request, error.message)
+        tell_fault(request, error)
         return redirect("platform-person", org=request.org.slug, person=person)
     renamed(request)
     request.session[ACTS_AS] = str(row.id)
@@ -45,7 +45,7 @@ def stop(request: Any) -> HttpResponse:
     try:
         services.stop_acting(actor=request.actor)
     except PortalError as error:
-        messages.error(request, error.message)
+        tell_fault(request, error)
         return redirect("start")
     forget_acting(request)
     messages.success(request, _("You are yourself again."))

@@ -23,7 +23,7 @@ from workspaces.models import Organization
 from workspaces.permissions import Permission as P
 from workspaces.services import audit
 from workspaces.templatetags.muster import told
-from workspaces.web.doors import action, page
+from workspaces.web.doors import action, page, tell_fault
 
 READ_WRITE = ("GET", "HEAD", "POST")
 QUICK = (("", "All"), ("24h", "24 hours"), ("7d", "7 days"), ("30d", "30 days"))
@@ -97,7 +97,7 @@ def _forward(request: Any, who: dict[str, Any], here: str) -> HttpResponse | Non
         made = audit.add_forward(**who, target=request.POST.get("target", ""), from_start=bool(request.POST.get("from_start")))
     except PortalError as error:
         note_denial(request, error)
-        messages.error(request, error.message)
+        tell_fault(request, error)
         return redirect(here)
     messages.success(request, f"Events go to {audit.shown(made.row.target)} from now on.")
     request.made_forward = made if made.secret else None

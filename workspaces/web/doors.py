@@ -50,7 +50,13 @@ def action(request: HttpRequest, back: str, done: str, act: Callable[[], Any]) -
         act()
     except PortalError as error:
         note_denial(request, error)
-        messages.error(request, error.message)
+        tell_fault(request, error)
     else:
         messages.success(request, done)
     return redirect(back)
+
+
+def tell_fault(request: HttpRequest, error: PortalError) -> None:
+    """Above the page; where it is of one field, `faults.js` puts it there and brings back what was typed."""
+    fields = [one["field"] for one in error.data.get("errors", ())]
+    messages.error(request, error.message, extra_tags=fields[0] if len(fields) == 1 else "")

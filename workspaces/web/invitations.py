@@ -26,7 +26,7 @@ from workspaces.permissions import Permission as P
 from workspaces.roles import roles_of
 from workspaces.services.giving import org_roles_for
 from workspaces.services.invitations import Invited, invitation_of, needs_account
-from workspaces.web.doors import action, page
+from workspaces.web.doors import action, page, tell_fault
 from workspaces.web.once import free_if_it_fails, is_again
 from workspaces.web.tokens import whole
 
@@ -46,7 +46,7 @@ def invitations(request: Any) -> HttpResponse:
                 made = _invited(request) if do == "invite" else services.renew_invitation(actor=request.actor, invitation_id=_id(request))
         except PortalError as error:
             note_denial(request, error)
-            messages.error(request, error.message)
+            tell_fault(request, error)
     return render(request, "workspaces/invitations.html", {
         "page_title": "Invitations", "crumbs": [("Members", f"/{request.org.slug}/members")], "made": made and _told(request, made),
         "invitations": selectors.open_invitations(), "roles": org_roles_for(request.actor, request.org),
@@ -87,7 +87,7 @@ def invitation(request: Any, text: str) -> HttpResponse:
         note_denial(request, error)
         if request.method != "POST" or error.kind == "not_found":
             return answer(request, error)
-        messages.error(request, error.message)
+        tell_fault(request, error)
     actor = request.actor
     if actor is None and not needs_account(row):
         return redirect_to_login(request.get_full_path())

@@ -15,7 +15,7 @@ from workspaces.models import Provider, ScimToken
 from workspaces.permissions import Permission as P
 from workspaces.scim import tokens
 from workspaces.services import providers as service
-from workspaces.web.doors import page
+from workspaces.web.doors import page, tell_fault
 from workspaces.web.once import free_if_it_fails, is_again
 
 
@@ -35,7 +35,7 @@ def other_side(request: Any, slug: str) -> HttpResponse:
             with free_if_it_fails(request):
                 secret = tokens.make_scim_token(actor=request.actor, provider=row)
         except PortalError as error:
-            messages.error(request, error.message)
+            tell_fault(request, error)
             return redirect(f"{here}/other-side")
     return render(request, "workspaces/directories/other_side.html", {
         "page_title": "The other side", "crumbs": [("Directories", f"/{request.org.slug}/directories"), (row.name, here)], "row": row,

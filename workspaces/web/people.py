@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -16,7 +15,7 @@ from workspaces.invitations import can_mail, handed_out
 from workspaces.people_file import LARGEST, MOST, decoded
 from workspaces.permissions import Permission as P
 from workspaces.services.people import Report
-from workspaces.web.doors import page
+from workspaces.web.doors import page, tell_fault
 
 
 @page(P.MEMBERS_WRITE, ("GET", "HEAD", "POST"))
@@ -33,7 +32,7 @@ def import_people(request: Any) -> HttpResponse:
             context |= {"report": report, "links": _links(request, report)}
         except PortalError as error:
             note_denial(request, error)
-            messages.error(request, error.message)
+            tell_fault(request, error)
     return render(request, "workspaces/people_import.html", context)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -19,7 +18,7 @@ from workspaces.permissions import Permission as P
 from workspaces.platform import one_person
 from workspaces.platform import organizations as all_organizations
 from workspaces.platform import people as all_people
-from workspaces.web.doors import action, page
+from workspaces.web.doors import action, page, tell_fault
 
 READ_WRITE = ("GET", "HEAD", "POST")
 
@@ -34,7 +33,7 @@ def organizations(request: Any) -> HttpResponse:
             context["given"] = {}
         except PortalError as error:
             note_denial(request, error)
-            messages.error(request, error.message)
+            tell_fault(request, error)
     return render(request, "workspaces/platform/organizations.html", context | {"rows": all_organizations()})
 
 

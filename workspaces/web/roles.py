@@ -19,7 +19,7 @@ from workspaces.models import Role, Team
 from workspaces.permissions import OPERATORS_ONLY, WORDS
 from workspaces.permissions import Permission as P
 from workspaces.services.roles import CHOICES, holders
-from workspaces.web.doors import action, page
+from workspaces.web.doors import action, page, tell_fault
 from workspaces.web.views import READ_WRITE, team_named
 
 _COLUMNS = {"org": "In the organization", "team": "In a team"}
@@ -35,7 +35,7 @@ def roles(request: Any) -> HttpResponse:
             row = services.make_role(actor=request.actor, org=request.org, **form)
         except PortalError as error:
             note_denial(request, error)
-            messages.error(request, error.message)
+            tell_fault(request, error)
         else:
             messages.success(request, f"The role {row.name} is there. Give it on the page of a member or a team.")
             return redirect(f"/{request.org.slug}/roles/{row.slug}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
@@ -16,7 +15,7 @@ from workspaces.permissions import OrgRole
 from workspaces.permissions import Permission as P
 from workspaces.roles import RoleFacts
 from workspaces.services.giving import org_roles_for
-from workspaces.web.doors import action, page
+from workspaces.web.doors import action, page, tell_fault
 from workspaces.web.once import free_if_it_fails, is_again
 from workspaces.web.tokens import wish_in
 
@@ -51,7 +50,7 @@ def service_account(request: Any, account: str) -> HttpResponse:
             made = selectors.token_row(new.row) | {"token": new.secret}
         except PortalError as error:
             note_denial(request, error)
-            messages.error(request, error.message)
+            tell_fault(request, error)
     elif request.method == "POST":
         return _changed(request, row, do)
     return render(request, "workspaces/service_account.html", _context(request, row) | {"made": made})

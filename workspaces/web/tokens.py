@@ -6,7 +6,6 @@ import re
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
@@ -16,7 +15,7 @@ from workspaces import selectors, services
 from workspaces.models import Team
 from workspaces.permissions import Permission as P
 from workspaces.services import Wish
-from workspaces.web.doors import action, page
+from workspaces.web.doors import action, page, tell_fault
 from workspaces.web.once import free_if_it_fails, is_again
 
 POST = ("POST",)
@@ -37,7 +36,7 @@ def tokens(request: Any) -> HttpResponse:
             made = selectors.token_row(new.row) | {"token": new.secret}
         except PortalError as error:
             note_denial(request, error)
-            messages.error(request, error.message)
+            tell_fault(request, error)
     return _shown(request, made)
 
 
@@ -55,7 +54,7 @@ def rotate_token(request: Any, token: UUID) -> HttpResponse:
         made = services.rotate_token(actor=request.actor, token_id=token, overlap_hours=whole(request, "overlap_hours", "24"))
     except PortalError as error:
         note_denial(request, error)
-        messages.error(request, error.message)
+        tell_fault(request, error)
         return redirect(back_from(request))
     return _shown(request, selectors.token_row(made.row) | {"token": made.secret, "is_successor": True})
 

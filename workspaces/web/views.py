@@ -18,7 +18,7 @@ from workspaces.permissions import OrgRole, TeamRole
 from workspaces.permissions import Permission as P
 from workspaces.services.giving import org_roles_for, team_roles_for
 from workspaces.services.invitations import Invited
-from workspaces.web.doors import action, page
+from workspaces.web.doors import action, page, tell_fault
 
 READ_WRITE = ("GET", "HEAD", "POST")
 POST = ("POST",)
@@ -90,7 +90,7 @@ def members(request: Any) -> HttpResponse:
                                     name=request.POST.get("name", "").strip(), role=request.POST.get("role", OrgRole.MEMBER))
         except PortalError as error:
             note_denial(request, error)
-            messages.error(request, error.message)
+            tell_fault(request, error)
             return redirect(request.path)
         if isinstance(row, Invited):
             context["asked"] = {"email": row.row.email, "url": row.url, "until": row.row.expires_at}

@@ -1,0 +1,51 @@
+// A form that was refused comes back with what was typed, and the fault stands beside its field. Without this file it stands above the page.
+const KEY = "sent", KEPT = "input:not([type=password], [type=hidden], [type=file], .masked), select, textarea:not(.masked, [name=value])";
+const here = (form) => new URL(form.getAttribute("action") || location.href, location.href).pathname;
+const kept = (form) => [...form.elements].filter((field) => field.name && field.matches(KEPT));
+
+document.addEventListener("submit", ({ target: form }) => {
+  if (form.method !== "post") return;
+  sessionStorage.setItem(KEY, JSON.stringify({ to: here(form), values: kept(form).map((field) => [field.name, field.value, field.checked]) }));
+});
+
+// The form that was sent, filled as it was.
+function back(sent, name) {
+  const form = [...document.forms].find((one) => one.method === "post" && here(one) === sent.to && kept(one).some((field) => field.name === name));
+  const values = [...sent.values];
+  for (const field of form ? kept(form) : []) {
+    const at = values.findIndex(([known, value]) => known === field.name && (!["checkbox", "radio"].includes(field.type) || value === field.value));
+    if (at < 0) continue;
+    const [[, value, checked]] = values.splice(at, 1);
+    if (["checkbox", "radio"].includes(field.type)) field.checked = checked;
+    else field.value = value;
+  }
+  return form;
+}
+
+// The field it is about: where several have the name, the one whose text the fault names.
+function about(form, name, text) {
+  const fields = kept(form).filter((field) => field.name === name);
+  return fields.length > 1 ? fields.find((field) => text.includes(`'${field.value}'`)) : fields[0];
+}
+
+function beside(note, form) {
+  const name = note.dataset.field, text = note.querySelector("span").textContent.trim(), field = about(form, name, text);
+  const place = field?.closest(".field, td");
+  if (!place) return;
+  const fault = document.createElement("span");
+  fault.className = "error";
+  fault.setAttribute("role", "alert");
+  fault.textContent = text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text;
+  place.append(fault);
+  field.setAttribute("aria-invalid", "true");
+  for (let fold = field.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  field.focus();
+  (note.parentElement.childElementCount === 1 ? note.parentElement : note).remove();
+}
+
+const note = document.querySelector(".messages [data-field]"), sent = sessionStorage.getItem(KEY);
+sessionStorage.removeItem(KEY);
+if (note && sent) {
+  const form = back(JSON.parse(sent), note.dataset.field);
+  if (form) beside(note, form);
+}

@@ -1,0 +1,46 @@
+"""Forms that were refused: what was typed comes back, and the fault stands beside its field."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.look.conftest import Site
+
+pytestmark = pytest.mark.browser
+UNCHECKED = "document.querySelectorAll('form').forEach((form) => { form.noValidate = true; })"
+
+
+def test_a_team_that_is_refused_comes_back_as_typed_with_the_fault_beside_its_field(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/home/teams")
+    page.evaluate(UNCHECKED)
+    page.fill("[name=slug]", "Bad Name")
+    page.fill("[name=name]", "A good name")
+    page.click("text=Make the team")
+    fault = "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'"
+    expect(page.locator(".field:has([name=slug]) .error")).to_have_text(fault)
+    expect(page.locator("[name=slug]")).to_have_value("Bad Name")
+    expect(page.locator("[name=slug]")).to_be_focused()
+    expect(page.locator("[name=name]")).to_have_value("A good name")
+    expect(page.locator(".messages")).to_have_count(0)
+    page.reload()
+    expect(page.locator("[name=slug]")).to_have_value("")
+
+
+def test_of_several_fields_of_one_name_the_one_that_the_fault_names_is_marked(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/home/quotas?edit=team:default")
+    page.locator("#limits [name=limit]").nth(1).fill("many")
+    page.click("text=See what would change")
+    expect(page.locator("#limits [name=limit]").nth(1)).to_have_attribute("aria-invalid", "true")
+    expect(page.locator("#limits [name=limit]").nth(1)).to_have_value("many")
+
+
+def test_a_secret_value_is_never_kept_in_the_browser(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/home/secrets")
+    page.evaluate(UNCHECKED)
+    page.evaluate("document.addEventListener('submit', () => { window.name = sessionStorage.getItem('sent'); })")
+    page.fill("main [name=name]", "bad name!")
+    page.fill("main [name=value]", "never-to-be-kept")
+    page.click("text=Set it")
+    expect(page.locator(".field:has([name=name]) .error")).to_be_visible()
+    assert "bad name!" in page.evaluate("window.name") and "never-to-be-kept" not in page.evaluate("window.name")
