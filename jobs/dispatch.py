@@ -36,6 +36,7 @@ log = logging.getLogger(__name__)
 WINDOW = 500          # attempts looked at in one step, once not all of the first batch could start
 HORIZON = 2000        # attempts looked at in one round: what waits deeper than that is not judged yet
 BATCH = 100           # attempts handed over in one go: as many as a machine can start, or a cluster take, well within a lease
+FIRST = 25            # of these in the first batch, so that the cluster has something to do while the next is claimed
 LEASE = 15.0          # seconds a worker has to hand a batch over
 _CLAIMED = ("state", "state_at", "is_held", "placement", "node", "lease", "lease_until", "wait")
 _OF_JOB = tuple(f"job__{field.attname}" for field in Job._meta.concrete_fields if not field.primary_key)    # read once for each job
@@ -50,20 +51,22 @@ def dispatch_all() -> int:
 def dispatch_cluster(cluster: Cluster) -> int:
     """The same for one cluster: the next batch is claimed while the cluster takes the last. A cluster that does not answer leaves
     its attempts queued, with that as their reason."""
-    total, before = 0, None
+    total, before, size = 0, None, FIRST
     with Handover() as handover:
         while True:
-            claim = claim_due(cluster.id)
+            claim = claim_due(cluster.id, size)
             under_way = handover.begin(claim) if claim else None
             if before:
                 total += handover.finish(before)
             if under_way is None:
                 return total
-            if len(under_way.attempts) < BATCH:         # as far as one knows the last: what came of it is not kept back for a look at the queue
+            if len(under_way.attempts) < size:          # as far as one knows the last: what came of it is not kept back for a look at the queue
                 total, before = total + handover.finish(under_way), None
             else:
                 before = under_way
-                under_way.wait_for_half()
+                if size == BATCH:
+                    under_way.wait_for_half()
+            size = BATCH
 
 
 def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
