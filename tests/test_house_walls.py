@@ -26,7 +26,7 @@ CONNECTS = {
     "portal/core/audit/targets.py",                            # syslog and webhooks, to addresses that `outbound` allowed
     "portal/process/stack.py", "portal/process/prepare.py", "portal/process/embedded.py", "portal/process/parts.py",   # our own listening sockets
     "workspaces/sso/ldap/line.py", "workspaces/sso/oidc/protocol.py", "jobs/images/wire.py", "jobs/backends/kubernetes_parts/wire.py",
-    "jobs/backends/kubernetes_parts/access.py", "jobs/backends/slurm_parts/rest.py", "jobs/backends/slurm_parts/wire.py",  # what operators connected
+    "jobs/backends/kubernetes_parts/access.py", "jobs/backends/link.py",                                             # what operators connected
     "portal/core/holders.py"}                                                              # this machine's name
 CHANCE = {"portal/core/audit/forwarding.py"}    # jitter
 MARKUP = {"workspaces/templatetags/muster.py"}  # format_html, which escapes
@@ -263,7 +263,9 @@ def test_browsers_store_how_pages_look_and_nothing_else():
     """By name, or by a name that begins so. No store but this one is used."""
     text = scripts()
     assert set(re.findall(r"localStorage\.\w+Item\(\s*([^,)]+)", text)) == {'"theme"', "`log-${name}`"}
-    assert set(re.findall(r"localStorage(?!\.[gs]etItem\()|sessionStorage|indexedDB|document\.cookie|caches\.open", text)) == set()
+    kept = set(re.findall(r"sessionStorage\.\w+Item\(\s*([^,)]+)", text))
+    assert kept == {"KEY"}         # what was typed into a form that may be refused, until the next page; nothing that is masked
+    assert set(re.findall(r"(?:local|session)Storage(?!\.(?:[gs]et|remove)Item\()|indexedDB|document\.cookie|caches\.open", text)) == set()
 
 
 def test_no_script_of_ours_gives_every_object_a_property():
