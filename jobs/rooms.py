@@ -14,7 +14,7 @@ from jobs.backends import capabilities_of
 from jobs.backends.base import Capability
 from jobs.models import Attempt
 from jobs.states import State
-from workspaces.gpu_hours import ended_this_month, running_now
+from workspaces.gpu_hours import used_on
 from workspaces.models import Quota
 from workspaces.quotas import GPU_HOURS, Meter, Standing
 from workspaces.services.quota import meter_of, standing_of
@@ -34,10 +34,10 @@ def limits_of(asks: Iterable[Ask]) -> dict[Meter, Standing]:
     """The limits and guarantees that concern these asks."""
     subjects = {subject for ask in asks for subject in (ask.org_id, ask.team_id, ask.user_id)}
     rows = Quota.objects.filter(Q(limit__isnull=False) | Q(guaranteed__gt=0), subject_id__in=subjects)
-    found = {meter_of(row): standing_of(row).moved(row.ended_this_month) for row in rows.annotate(ended_this_month=ended_this_month())}
+    found = {meter_of(row): standing_of(row) for row in rows}
     if of_hours := [meter for meter in found if meter.resource == GPU_HOURS]:
-        running = running_now({meter.org_id for meter in of_hours})
-        found |= {meter: found[meter].moved(running[meter.scope, meter.subject_id]) for meter in of_hours}
+        used = used_on(of_hours)
+        found |= {meter: found[meter].moved(used[meter]) for meter in of_hours}
     return found
 
 

@@ -8,12 +8,9 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Case, OuterRef, Subquery, When
-from django.db.models.functions import Coalesce
-
 from portal.core import clock
 from workspaces.models import GpuMonth, Quota
-from workspaces.quotas import GPU_HOURS, ORG, TEAM, USER
+from workspaces.quotas import GPU_HOURS, ORG, TEAM, USER, Meter
 
 Whose = tuple[str, UUID]        # scope, subject
 
@@ -79,8 +76,9 @@ def by_month(runs: Iterable[Ran]) -> Counter[tuple[UUID, str, UUID, date]]:
 
 def used_now() -> Counter[Whose]:
     """GPU-milliseconds of the current month, what runs now included, by whose, in the scope one is in. Two statements."""
+    running = _running_now()
     rows = GpuMonth.objects.filter(month=month_of(clock.now())).values_list("scope", "subject_id", "used")
-    return Counter({(scope, subject): n for scope, subject, n in rows}) + running_now(None)
+    return Counter({(scope, subject): n for scope, subject, n in rows}) + running
 
 
 def with_hours(rows: Iterable[Quota], hours: Mapping[Whose, int]) -> list[Quota]:
@@ -99,20 +97,26 @@ def without_limit(rows: Iterable[Quota], hours: Mapping[Whose, int]) -> list[Quo
             for (scope, subject), n in hours.items() if (scope, subject) not in known]
 
 
-def running_now(org_ids: Collection[UUID] | None) -> Counter[Whose]:
-    """The part of it that what runs now has used so far: of these organizations or (None) of all in the scope one is in."""
+def _running_now() -> Counter[Whose]:
+    """The part of it that what runs now has used so far."""
     at = clock.now()
     used: Counter[Whose] = Counter()
-    for (_org, scope, subject, month), n in by_month(_running[0](org_ids, at) if _running else ()).items():
+    for (_org, scope, subject, month), n in by_month(_running[0](None, at) if _running else ()).items():
         if month == month_of(at):
             used[scope, subject] += n
     return used
 
 
-def ended_this_month() -> Coalesce:
-    """Of queries on `Quota`: the part that is counted already. Nothing for other classes."""
-    rows = GpuMonth.objects.filter(org=OuterRef("org"), scope=OuterRef("scope"), subject_id=OuterRef("subject_id"), month=month_of(clock.now()))
-    return Coalesce(Case(When(resource=GPU_HOURS, then=Subquery(rows.values("used")))), 0)
+def used_on(meters: Collection[Meter]) -> Counter[Meter]:
+    """GPU-milliseconds of the current month on these meters. Two statements, what runs first: what ends meanwhile is counted twice for
+    this moment, and nothing starts by an hour that was seen in neither."""
+    org_ids, at = {meter.org_id for meter in meters}, clock.now()
+    runs = by_month(_running[0](org_ids, at) if _running else ())
+    used = Counter({Meter(org, scope, subject, GPU_HOURS): n for (org, scope, subject, month), n in runs.items() if month == month_of(at)})
+    rows = GpuMonth.objects.filter(org_id__in=org_ids, subject_id__in={meter.subject_id for meter in meters}, month=month_of(at))
+    for org, scope, subject, n in rows.values_list("org_id", "scope", "subject_id", "used"):
+        used[Meter(org, scope, subject, GPU_HOURS)] += n
+    return used
 
 
 def _ms(at: datetime) -> int:

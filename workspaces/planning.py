@@ -81,6 +81,7 @@ class World:
     owners: Mapping[UUID, frozenset[UUID]] = field(default_factory=dict)    # of each organization, those who count
     operators: frozenset[UUID] = frozenset()
     had: int = 0
+    shut_elsewhere: frozenset[UUID] = frozenset()       # accounts switched off that another provider of the installation says are gone
     domains: Sequence[str] | None = None    # where it makes accounts: an organization's provider in those it was given, others everywhere
 
 
@@ -188,7 +189,7 @@ class _Provided:
     """One provider's rules, and what is its to give and to take."""
 
     def __init__(self, rules: Sequence[Rule], world: World):
-        self.provider_id, self.org_id = world.provider_id, world.org_id
+        self.provider_id, self.org_id, self.shut_elsewhere = world.provider_id, world.org_id, world.shut_elsewhere
         self._rules = [rule for rule in rules if world.org_id in (None, rule.org_id)]
 
     def given(self, groups: frozenset[str]) -> Given:
@@ -246,19 +247,21 @@ def _see(made: Plan, person: Person, before: Known, mine: _Provided) -> UUID:
     after = replace(before, login=person.login, groups=tuple(sorted(person.groups)), is_gone=False, said=person.email)
     if after != before:
         made.identities.append((before, after))
-    if before.is_gone and not before.is_active and mine.org_id is None:
+    if before.is_gone and not before.is_active and mine.org_id is None and before.user_id not in mine.shut_elsewhere:
         made.on.append(before)
     return before.user_id
 
 
 def _miss(made: Plan, gone: Known, mine: _Provided, seats: Mapping[Place, Seat], *, is_here: bool) -> None:
     """Nobody is deleted: switched off on the whole installation, or suspended in the provider's own organization. Who is switched
-    off already, by hand, is not marked as gone, so that their return does not switch them on. `is_here`: under another subject."""
-    if mine.org_id is None and not is_here and not gone.is_active:
+    off already, by hand, is not marked as gone, so that their return does not switch them on; whom another provider switched off is,
+    so that both must name them again. `is_here`: under another subject."""
+    is_off = mine.org_id is None and not is_here and not gone.is_active
+    if is_off and gone.user_id not in mine.shut_elsewhere:
         return
     if not gone.is_gone:
         made.identities.append((gone, replace(gone, is_gone=True)))
-    if is_here:
+    if is_here or is_off:
         return
     if mine.org_id is None:
         made.off.append(gone)

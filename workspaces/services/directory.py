@@ -22,6 +22,7 @@ from workspaces.permissions import OrgRole
 from workspaces.planning import Change, Clash, Known, Newcomer, Person, Plan, Rule, Seat, World, plan
 from workspaces.services.quota_ends import end_guarantees
 from workspaces.services.renaming import follow_names
+from workspaces.services.restoring import shut_elsewhere
 from workspaces.services.standing import unchanged
 from workspaces.services.tokens import revoke_vouched
 from workspaces.services.told import facts_of
@@ -123,7 +124,7 @@ def world_of(provider: Provider, people: Sequence[Person], subjects: Sequence[st
         seats = list(_seats(provider, users, set((links or {}).values())))
         return World(provider.id, provider.org_id, known, seats, taken, _owners(seats),
                      _operators(known, {person.subject for person in people}), sum(not k.is_gone for k in known),
-                     provider.domains if provider.org_id else None)
+                     shut_elsewhere(provider, [k.user_id for k in known if not k.is_active]), provider.domains if provider.org_id else None)
 
 
 @transaction.atomic(savepoint=False)

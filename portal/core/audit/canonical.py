@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -23,15 +23,17 @@ COLUMNS = ("position", "id", "at", "kind", "org_id", "actor", "on_behalf_of", "v
 NO_ORG = UUID(int=0)
 _AT, _ORG, _DATA = COLUMNS.index("at"), COLUMNS.index("org_id"), COLUMNS.index("data")
 _UUIDS = [at for at, name in enumerate(COLUMNS) if name == "id" or (name.endswith("_id") and name != "request_id")]
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _HOW = orjson.OPT_SORT_KEYS | orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
 
 Row = list[Any]
 
 
 def columns(alias: str = "e") -> str:
-    """For a SELECT whose rows go to `read`."""
+    """For a SELECT whose rows go to `read`. PostgreSQL gives times as microseconds: reading them as text takes longer than all else."""
     quote = connection.ops.quote_name
-    return ", ".join(f"{alias}.{quote(name)}" for name in COLUMNS)
+    at = f"(extract(epoch FROM {alias}.{quote('at')}) * 1000000)::bigint" if connection.vendor == "postgresql" else f"{alias}.{quote('at')}"
+    return ", ".join(at if name == "at" else f"{alias}.{quote(name)}" for name in COLUMNS)
 
 
 def read(rows: Iterable[Sequence[Any]], behind: int = 0) -> Iterator[Row]:
@@ -69,6 +71,7 @@ def event_table() -> str:
 
 
 def _from_postgres(values: Row, behind: int) -> None:
+    values[behind + _AT] = _EPOCH + timedelta(microseconds=values[behind + _AT])
     values[behind + _DATA] = _json(values[behind + _DATA])
 
 

@@ -21,6 +21,7 @@ from jobs.models import Attempt, Job
 from jobs.quotas.preview import preview
 from jobs.quotas.tree import tree
 from jobs.rooms import limits_of
+from jobs.running import running
 from jobs.services import rehearse
 from jobs.spec import parse_mapping
 from jobs.specs import resources_of
@@ -261,7 +262,35 @@ def test_nothing_is_written_while_only_the_use_goes_on(story):
     assert not [q["sql"] for q in asked if q["sql"].startswith("UPDATE") and "jobs_attempt" in q["sql"]]
 
 
-def test_a_claim_under_a_limit_of_hours_takes_one_statement_more(story):
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_what_ends_while_a_limit_is_judged_is_counted_all_the_same(story, monkeypatch, when):
+    """Between the statements it moves from what runs to what ended: it may be counted twice for that moment, never not at all."""
+    cluster_with(gpus=4)
+    _limit(story, 2)
+    first = _held(story)
+    ask = pending.ask_of(only_attempt(submit(story, resources={"accelerators": 1})))
+    transition([Change(only_attempt(first).id, State.RUNNING, "test", started_at=NOON - timedelta(hours=1))])
+
+    def read(org_ids, at):
+        found = list(running(org_ids, at)) if when == "before" else None
+        _run(first, NOON - timedelta(hours=1), NOON)
+        return list(running(org_ids, at)) if found is None else found
+    monkeypatch.setattr("workspaces.gpu_hours._running", [read])
+    used = [now.used for meter, now in limits_of([ask]).items() if (meter.scope, meter.resource) == ("team", GPU_HOURS)]
+    assert len(used) == 1 and used[0] >= 2 * HOUR
+
+
+def test_what_a_person_used_in_one_organization_is_not_counted_in_another(story, monkeypatch):
+    cluster_with(gpus=4)
+    _limit(story, 2, "user", story.ada.email)
+    ask = pending.ask_of(only_attempt(submit(story, resources={"accelerators": 1})))
+    elsewhere = Ran(story.borealis.id, UUID(int=2), story.ada.id, 2, NOON - timedelta(hours=1), NOON)
+    monkeypatch.setattr("workspaces.gpu_hours._running", [lambda org_ids, at: [elsewhere]])
+    GpuMonth.objects.create(org=story.borealis, scope="user", subject_id=story.ada.id, month=NOON.date().replace(day=1), used=HOUR)
+    assert {now.used for meter, now in limits_of([ask]).items() if meter.resource == GPU_HOURS} == {0}
+
+
+def test_a_claim_under_a_limit_of_hours_takes_two_statements_more(story):
     cluster_with(gpus=4)
     job = submit(story, resources={"accelerators": 1})
     ask = pending.ask_of(only_attempt(job))
@@ -271,7 +300,7 @@ def test_a_claim_under_a_limit_of_hours_takes_one_statement_more(story):
     _limit(story, 5)
     with CaptureQueriesContext(connection) as limited:
         limits_of([ask])
-    assert (len(without), len(limited)) == (1, 2)
+    assert (len(without), len(limited)) == (1, 3)
 
 
 def test_a_submission_waits_for_hours_but_is_refused_where_none_are_ever_allowed(story):

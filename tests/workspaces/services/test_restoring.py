@@ -6,7 +6,7 @@ import pytest
 
 from portal.core import clock
 from portal.core.models import Event
-from workspaces.models import GroupRule, Membership, Provider, User
+from workspaces.models import GroupRule, Identity, Membership, Provider, User
 from workspaces.services.directory import Person, sync_people
 from workspaces.services.restoring import shut_out
 from workspaces.tenancy.scope import no_scope, platform_scope
@@ -56,4 +56,61 @@ def test_whom_an_operator_suspended_is_not_brought_back(story, corp):
     with platform_scope("test"):
         Membership.objects.filter(user__email="p0@corp.example").update(suspended_at=clock.now())
     remove(story, corp, bring_back="1")
+    assert not may_come("p0@corp.example")
+
+
+@pytest.fixture
+def two(story) -> list[Provider]:
+    """Two directories of the installation that both knew nine people."""
+    made = []
+    for slug in ("first", "second"):
+        row = Provider.objects.create(kind="ldap", slug=slug, name=slug, domains=["corp.example"])
+        GroupRule.objects.create(provider=row, position=1, group="*", org=story.atlas, role="member")
+        made.append(row)
+    with no_scope():
+        sync_people(made[0], PEOPLE)
+        users = {user.email: user for user in User.objects.filter(email__endswith="@corp.example")}
+        sync_people(made[1], PEOPLE, links={person.subject: users[person.email].id for person in PEOPLE})
+    assert Identity.objects.filter(user__email="p0@corp.example").count() == 2
+    return made
+
+
+PEOPLE = [Person(f"u{n}", f"p{n}@corp.example") for n in range(9)]
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_whom_two_directories_shut_out_one_alone_does_not_bring_back(story, two, order):
+    first, second = (two[n] for n in order)
+    with no_scope():
+        sync_people(first, PEOPLE[1:])
+        sync_people(second, PEOPLE[1:])
+        assert not may_come("p0@corp.example")
+        sync_people(first, PEOPLE)
+        assert not may_come("p0@corp.example") and not sync_people(first, PEOPLE).plan.identities
+        sync_people(second, PEOPLE)
+    assert may_come("p0@corp.example") and Event.objects.filter(kind="person.switched_on").count() == 1
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_nor_does_removing_one_of_the_two_bring_them_back(story, two, order):
+    first, second = (two[n] for n in order)
+    with no_scope():
+        sync_people(first, PEOPLE[1:])
+        sync_people(second, PEOPLE[1:])
+        client = story.client(story.dot)
+        client.post(f"/atlas/directories/{first.slug}/act", {"do": "remove", "bring_back": "1"})
+        assert not may_come("p0@corp.example") and not Provider.objects.filter(id=first.id).exists()
+        assert shut_out(second) == ["p0@corp.example"]
+        client.post(f"/atlas/directories/{second.slug}/act", {"do": "remove", "bring_back": "1"})
+    with platform_scope("test"):
+        assert User.objects.get(email="p0@corp.example").is_active
+
+
+def test_who_was_switched_off_by_hand_is_not_switched_on_by_a_return(story, two):
+    User.objects.filter(email="p0@corp.example").update(is_active=False)
+    with no_scope():
+        for row in two:
+            sync_people(row, PEOPLE[1:])
+        for row in two:
+            sync_people(row, PEOPLE)
     assert not may_come("p0@corp.example")

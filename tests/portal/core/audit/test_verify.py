@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.management import call_command
@@ -206,3 +206,14 @@ def test_the_command_says_what_is_wrong_and_where_and_ends_with_2(story, capsys)
     said = capsys.readouterr().out
     assert "atlas: " in said and "1 fault" in said and "changed: #3:" in said and "borealis" not in said
     call_command("verify_audit", org="borealis")
+
+
+@pytest.mark.parametrize("at", ["1969-12-31T23:59:59.999999", "2026-01-31T12:00:00.000001", "2026-01-31T12:00:00", "9999-12-31T23:59:59.999999"])
+def test_a_time_is_read_to_its_microsecond(sealed, at):
+    when = datetime.fromisoformat(at).replace(tzinfo=UTC)
+    position = event(7).position
+    Event.objects.filter(position=position).update(at=when)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {columns()} FROM {event_table()} e WHERE position = %s", [position])
+        [row] = read(cursor.fetchall())
+    assert row[2] == when and f'"{at}Z"'.encode() in canonical(row)
