@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.story import PASSWORD
 from workspaces.services import make_role
 from workspaces.templatetags.muster import told
 from workspaces.tenancy.scope import org_scope
@@ -26,3 +27,10 @@ def test_a_token_of_a_service_account_says_whose_it_is_on_a_phone_too(story, cli
     client.force_login(story.ada)
     client.post("/atlas/tokens", {"name": "laptop", "days": "90"})
     assert '<td class="muted wide break">ada@atlas.example</td>' in client.get("/atlas/tokens").content.decode()
+
+
+def test_the_page_of_a_passkey_says_where_one_is_and_names_its_field_in_korean(story, client):
+    client.post("/accounts/login/", {"login": story.ada.email, "password": PASSWORD})
+    client.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    page = client.get("/accounts/2fa/webauthn/add/", headers={"accept-language": "ko"}).content.decode()
+    assert "<span>이름</span>" in page and '<b class="clip">패스키 추가</b>' in page
