@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from allauth.mfa.totp.views import activate_totp
+from allauth.mfa.webauthn.views import add_webauthn
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.i18n import set_language
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from monitoring import health
+from workspaces.sso.proof import proof_needed
 from workspaces.web import acting, invitations, sessions
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -18,6 +21,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/sessions/", sessions.sessions, name="account_sessions"),
     path("accounts/acting/stop/", acting.stop, name="account_acting_stop"),
     path("accounts/invitations/<str:text>/", invitations.invitation, name="account_invitation"),
+    path("accounts/2fa/totp/activate/", proof_needed(activate_totp, "mfa_index"), name="mfa_activate_totp"),     # allauth lets in who has no
+    path("accounts/2fa/webauthn/add/", proof_needed(add_webauthn, "mfa_index"), name="mfa_add_webauthn"),        # password, however long ago
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("accounts/", include("workspaces.sso.urls")),
     path("accounts/", include("allauth.account.urls")),

@@ -8,6 +8,7 @@ import select
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from urllib.parse import SplitResult
 import httptools
 
 _AT_ONCE = 1 << 18               # bytes read by one call
+_IDLE = 60.0                     # seconds after which one is not used again: what stands between may have dropped it without a word
 _PORTS = {"http": 80, "https": 443}
 _NO_WORD = re.compile(r"[\x00-\x20\x7f]")
 _NO_VALUE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -47,7 +49,7 @@ class Link:
             self.close()
             raise
         self._host = to.netloc.rpartition("@")[2]
-        self.is_open = True
+        self.is_open, self._used = True, time.monotonic()
 
     def send(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
         """The answer, of whichever status."""
@@ -58,7 +60,7 @@ class Link:
         """The other end has not closed it meanwhile: then there would be something to read."""
         poll = select.poll()
         poll.register(self._socket.fileno(), select.POLLIN)
-        return self.is_open and not poll.poll(0)
+        return self.is_open and time.monotonic() - self._used < _IDLE and not poll.poll(0)
 
     def close(self) -> None:
         self.is_open = False
@@ -77,7 +79,7 @@ class Link:
                 parser.feed_data(data)
             except httptools.HttpParserError as error:
                 raise ConnectionError(f"the answer is no HTTP: {error}") from error
-        self.is_open = reading.stays
+        self.is_open, self._used = reading.stays, time.monotonic()
         return Answer(reading.status, reading.headers, b"".join(reading.parts))
 
 
@@ -127,17 +129,22 @@ class _Reading:
         return bool(self.status) and not self.headers.keys() & {"content-length", "transfer-encoding"}
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+        if not self.is_whole:
+            self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
+        if self.is_whole:                                  # something behind the answer, which nobody asked for
+            self.stays = False
+            return
         status = self.parser.get_status_code()
         self.status = status if status >= 200 else 0       # before it there may be a "go on"
 
     def on_body(self, data: bytes) -> None:
-        self.parts.append(data)
+        if not self.is_whole:
+            self.parts.append(data)
 
     def on_message_complete(self) -> None:
-        if self.status:
+        if self.status and not self.is_whole:
             self.is_whole, self.stays = True, self.parser.should_keep_alive()
         else:
             self.headers = {}

@@ -238,8 +238,15 @@ class SlurmBackend:
         rows = oldest(row for row in self._door.jobs(asked) if row.key in wanted)
         for key in wanted - rows.keys():
             if row := states.left(key, self._files.record(key), time.time()):
-                rows[key] = row
+                rows[key] = self._past_end(row) if row.state == states.FORGOTTEN else row
         return rows
+
+    def _past_end(self, row: Row) -> Row:
+        """A controller may keep ends for seconds only: accounting, where there is any, knows what really was one."""
+        try:
+            return self._past([row.key]).get(row.key, row)
+        except Unavailable:
+            return row
 
     def _past(self, keys: Sequence[str]) -> dict[str, Row]:
         """What accounting knows to be over: what it calls running, and the controller does not know, runs nowhere."""
@@ -257,8 +264,8 @@ class SlurmBackend:
                 return states.live(row, record)
         if (known := self._memory.end_of(row.key)) is not None:
             return known
-        seen = self._ended(row)
-        self._memory.keep(seen)
+        if (seen := self._ended(row)) is not None:
+            self._memory.keep(seen)
         return seen
 
     def _is_withdrawn(self, row: Row) -> bool:
@@ -270,10 +277,13 @@ class SlurmBackend:
             return False
         return True
 
-    def _ended(self, row: Row) -> Observation:
+    def _ended(self, row: Row) -> Observation | None:
+        """None while the node's files may not have come to be seen here."""
         record = self._files.record(row.key)
         if record.code is None and row.state != "COMPLETED" and not row.exit:
             row = replace(row, exit=self._door.exit_of(row.id))
+        if states.is_unstarted(row, record) and self._memory.recorded_for(row.key) < _LATE:
+            return None
         return states.ended(row, record, states.Evidence(*self._files.tails(row.key)))
 
 

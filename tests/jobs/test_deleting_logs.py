@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from clusters.models import Node
@@ -14,6 +16,7 @@ from portal.core import clock
 from portal.core.errors import Conflict, NotPermitted, Unavailable
 from portal.core.models import Event
 from tests.jobs.stage import claim_all, cluster_with, submit
+from workspaces.models import Quota
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 TEXT = b"a line\n" * 100
@@ -34,7 +37,7 @@ def ended(story, *, sealed: bool = True, person=None, **spec) -> Job:
     job = submit(story, person, **spec)
     claim_all(job.cluster)
     for attempt in job.attempts.all():
-        transition([Change(attempt.id, State.SUCCEEDED, "test", Reason.COMPLETED, started_at=clock.now(), finished_at=clock.now())])
+        transition([Change(attempt.id, State.SUCCEEDED, "test", Reason.COMPLETED, started_at=clock.now(), finished_at=clock.now(), native_id="1")])
         written(attempt, sealed=sealed)
     return Job.objects.get(id=job.id)
 
@@ -141,6 +144,51 @@ def test_a_disk_that_refuses_is_tried_again_and_keeps_no_other_job_waiting(story
     monkeypatch.undo()
     tasks.delete_logs()
     assert sizes(broken) == [0]
+
+
+def test_a_log_that_its_disk_lost_is_gone_and_keeps_none_from_going(story):
+    lost, other = ended(story), ended(story)
+    storage.count_closed()
+    for job in (lost, other):
+        delete(story, job)
+    shutil.rmtree(log_store()._folder(Attempt.objects.get(job=lost).id.hex))
+    storage.delete_asked()
+    assert not Job.objects.filter(log_deleted_at=None).exists() and sizes(other) == [0]
+    assert set(Quota.objects.filter(resource="storage").values_list("used", flat=True)) == {0}
+
+
+def test_a_certificate_that_cannot_be_read_keeps_no_other_log_from_being_counted_or_deleted(story, caplog):
+    broken, other = ended(story), ended(story)
+    path = log_store()._folder(Attempt.objects.get(job=broken).id.hex) / "certificate.json"
+    path.write_text("{")
+    storage.count_closed()
+    assert list(Attempt.objects.order_by("id").values_list("log_bytes", flat=True)) == [None, 700]
+    for job in (broken, other):
+        delete(story, job)
+    storage.delete_asked()
+    assert [bool(job.log_deleted_at) for job in Job.objects.order_by("id")] == [False, True] and "cannot be deleted" in caplog.text
+
+
+def test_jobs_whose_logs_are_not_closed_keep_none_from_going(story, monkeypatch):
+    waiting, hinted, delete_really = [ended(story, sealed=False) for _ in range(5)], [], storage._delete
+    monkeypatch.setattr(storage, "hint", hinted.append)
+    job = ended(story)
+    for one in (*waiting, job):
+        delete(story, one)
+    hinted.clear()
+    monkeypatch.setattr(storage, "_delete", lambda one, until: delete_really(one, until) if one == job else pytest.fail("it has none that may go"))
+    storage.delete_asked()
+    assert sizes(job) == [0] and hinted == []
+
+
+def test_a_job_that_was_canceled_before_it_began_has_nothing_to_wait_for(story):
+    cluster_with()
+    job = submit(story)
+    with org_scope(story.atlas.id):
+        services.cancel_job(actor=story.actor(story.ada), job=job)
+    delete(story, Job.objects.get(id=job.id))
+    storage.delete_asked()
+    assert Job.objects.get(id=job.id).log_deleted_at
 
 
 def test_a_long_deletion_gives_others_their_turn_and_goes_on(story, monkeypatch):

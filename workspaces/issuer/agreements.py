@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+from allauth.idp.oidc.adapter import get_adapter
 from allauth.idp.oidc.models import Token
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
@@ -29,13 +31,26 @@ def agreements_of(user: User) -> list[dict[str, Any]]:
 @transaction.atomic
 def take_back(*, user: User, client_id: str) -> None:
     """The application asks again at the next sign-in, and what it holds of this person counts no longer. Raises NotFound."""
-    row = Consent.objects.filter(user=user, client_id=client_id).first()
+    row = Consent.objects.select_for_update().filter(user=user, client_id=client_id).first()
     if row is None:
         raise NotFound(_("You have agreed to no such application."))
     count, _by = Token.objects.filter(user=user, client_id=client_id).delete()
     row.delete()
     record(Fact("application.agreement_taken_back", None, "user", user.id, user.email, {
         "client_id": client_id, "tokens": count, "before": {"scopes": row.scopes}, "after": None}))
+
+
+def while_agreed(response: HttpResponse) -> HttpResponse:
+    """Tokens that were just made count if the agreement still stands: a code, or a refresh under way, outlives no taking back. Under the lock
+    of the agreement, in the request's transaction."""
+    if response.status_code != 200:
+        return response
+    digest = get_adapter().hash_token(orjson.loads(response.content).get("access_token", ""))
+    made = Token.objects.filter(type=Token.Type.ACCESS_TOKEN, hash=digest).select_related("client").first()
+    if made is None or made.client.skip_consent or Consent.objects.select_for_update().filter(user=made.user_id, client=made.client_id).first():
+        return response
+    Token.objects.filter(user=made.user_id, client=made.client_id).delete()
+    return JsonResponse({"error": "invalid_grant", "error_description": "The agreement was taken back."}, status=400)
 
 
 @login_required

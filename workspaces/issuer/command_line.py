@@ -21,6 +21,7 @@ from oauthlib.oauth2.rfc6749.errors import OAuth2Error
 from portal.core.errors import NotFound, PortalError
 from workspaces import selectors
 from workspaces.actors import Actor, actor_of, confined
+from workspaces.issuer.agreements import while_agreed
 from workspaces.issuer.refreshing import refreshed
 from workspaces.models import Organization, User
 from workspaces.services.tokens import NewToken, create_token
@@ -49,7 +50,10 @@ class Token(views.TokenView):
         def answer() -> HttpResponse:
             return super(Token, self)._create_token_response(request, **more)  # type: ignore[no-any-return]
 
-        return refreshed(request, answer) if request.POST.get("grant_type") == "refresh_token" else answer()
+        grant = request.POST.get("grant_type")
+        if grant == "refresh_token":
+            return while_agreed(refreshed(request, answer))
+        return while_agreed(answer()) if grant == "authorization_code" else answer()
 
     def _post_device_token(self, request: HttpRequest) -> HttpResponse:
         if request.POST.get("client_id") != CLIENT:

@@ -73,7 +73,7 @@ class Mounted:
 
 # One program for all, with its data as arguments; an unreadable spool is told by its exit code.
 _REMOTE = {
-    "record": '[ -d "$1" ] || exit 3; for f in id start end refused; do cat "$1/$2/$f" 2>/dev/null; echo "--"; done;'
+    "record": '[ -d "$1" ] || exit 3; for f in id start end refused; do [ ! -e "$1/$2/$f" ] || cat "$1/$2/$f" || exit; echo "--"; done;'
               ' if [ -e "$1/$2/again" ]; then echo again; fi',
     "read": '[ -d "$1" ] || exit 3; [ -e "$1/$2/output.log" ] || exit 0; tail -c "+$3" "$1/$2/output.log" | head -c "$4"',
     "tail": '[ -e "$1" ] || exit 0; tail -c 65536 "$1"',

@@ -25,6 +25,7 @@ _LIVE = {
     "RUNNING": State.RUNNING, "RESIZING": State.RUNNING, "SUSPENDED": State.RUNNING, "STOPPED": State.RUNNING, "SIGNALING": State.RUNNING,
     "STAGE_OUT": State.RUNNING, "COMPLETING": State.RUNNING,         # that it ends is not that we asked: we would ask again, and it would look so
 }
+FORGOTTEN = "FORGOTTEN"          # our word beside Slurm's own
 _ENDS = {
     "PREEMPTED": (Reason.PREEMPTED, "Slurm took its nodes for a job of higher priority."),
     "NODE_FAIL": (Reason.NODE_FAILED, "A node of it stopped answering to Slurm."),
@@ -35,10 +36,12 @@ _ENDS = {
     "DEADLINE": (Reason.TIME_LIMIT, "It could not end before its deadline."),
     "REVOKED": (Reason.CANCELED, "A sibling of it started on another cluster."),
     "CANCELLED": (Reason.CANCELED, ""),
-    "FORGOTTEN": (Reason.FORGOTTEN, "Slurm forgot it when its controller was started again, and ended what ran of it."),    # our word
+    FORGOTTEN: (Reason.FORGOTTEN, "Slurm forgot it when its controller was started again, and ended what ran of it."),
 }
+_BRIEF = 5.0                     # seconds that a node takes at most to find that it cannot start a script
 _FRESH = 30.0                    # seconds; slurmctld knows a job that ended for MinJobAge, 300 s
 _UNLAUNCHED = re.compile(r"[^a-z]*launch[^a-z]*failed", re.IGNORECASE)
+_OOM = re.compile(r"oom[-_]kill", re.IGNORECASE)
 _OVER_MEMORY = re.compile(r"exceeded memory limit \((\d+) > (\d+)\), being killed")
 _NO_FILES = 53
 _WHY_BACK = re.compile(r"CANCELLED AT \S+ DUE TO (PREEMPTION|JOB REQUEUE|NODE FAILURE)")
@@ -99,9 +102,16 @@ def may_have_run(row: Row) -> bool:
 def is_of_another(row: Row, record: Record) -> bool:
     """The record was begun, and not ended by itself, by a job that the controller has forgotten since; this one was sent in its place, perhaps
     under the same number, and its script refuses to run a second time."""
-    if not (record.code is None or record.is_cut_off) or not record.started or not record.id.isdigit():
+    is_cut_off = record.is_cut_off and row.ended - record.ended < _FRESH
+    if not (record.code is None or is_cut_off) or not record.started or not record.id.isdigit():
         return False
     return int(record.id) != row.id or (row.id in record.refused and row.state == "COMPLETED")
+
+
+def is_unstarted(row: Row, record: Record) -> bool:
+    """FAILED at once, and its script left no sign: so it goes where its number still runs on the node, of a job that was forgotten."""
+    is_brief = row.started > 0 and row.ended - row.started <= _BRIEF
+    return not record.started and row.state == "FAILED" and row.exit == "1:0" and is_brief and not row.is_asked_to_end
 
 
 def left(key: str, record: Record, now: float) -> Row | None:
@@ -109,7 +119,7 @@ def left(key: str, record: Record, now: float) -> Row | None:
     if record.code is None or not record.id.isdigit():
         return None
     is_forgotten = record.is_cut_off and now - record.ended < _FRESH
-    state = "COMPLETED" if record.code == 0 else "FORGOTTEN" if is_forgotten else "FAILED"
+    state = "COMPLETED" if record.code == 0 else FORGOTTEN if is_forgotten else "FAILED"
     return Row(int(record.id), state, key, exit=f"{record.code}:0")
 
 
@@ -149,7 +159,7 @@ def _with_memory(row: Row, number: int | None, evidence: Evidence) -> Row:
     """Where Slurm counts memory by itself, without control groups, it kills the job and says so only in words. So it is with what only
     the job's own record tells of."""
     said = _OVER_MEMORY.findall(evidence.said + evidence.tail) if number == SIGKILL else []
-    if not said and not (row.state == "FORGOTTEN" and "oom-kill" in evidence.said.lower()):
+    if not said and not (row.state == FORGOTTEN and _OOM.search(evidence.said)):
         return row
     return replace(row, state="OUT_OF_MEMORY", peak=max([row.peak, *(int(peak) for peak, _ in said)]))
 
@@ -168,7 +178,7 @@ def _verdict(row: Row, record: Record, evidence: Evidence, code: int | None, num
         reason, words = _ENDS[row.state]
         return Verdict(Reason.CANCELED if row.is_asked_to_end else reason, "" if row.is_asked_to_end else words)
     if not record.started and row.state == "FAILED" and not row.is_asked_to_end:
-        is_silent = number != _NO_FILES and not evidence.said.strip()       # so it goes where its number still runs on the node, forgotten
+        is_silent = is_unstarted(row, record) and not evidence.said.strip()
         return Verdict(Reason.FORGOTTEN if is_silent else Reason.PLATFORM_ERROR, _unstarted(number, evidence))
     if record.code and not record.asked and (trouble := image_trouble(record.code, evidence.tail)):
         return trouble

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import subprocess
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -224,6 +225,7 @@ def test_an_end_is_that_of_the_job_that_ran_and_not_of_the_one_sent_in_its_place
 
 @pytest.mark.parametrize(("asked", "age", "said", "reason"), [
     ("", 2, "", Reason.FORGOTTEN), ("", 600, "", Reason.KILLED_BY_SIGNAL), ("time", 2, "", Reason.TIME_LIMIT), ("cancel", 2, "", Reason.CANCELED),
+    ("", 2, "slurmstepd: error: Detected 1 oom_kill event in StepId=7.batch.", Reason.OUT_OF_MEMORY),
     ("", 2, "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=7.batch.", Reason.OUT_OF_MEMORY)])
 def test_one_that_was_killed_and_is_unknown_at_once_was_forgotten(asked, age, said, reason):
     """A controller knows an end for minutes; the record is of one killed so many seconds ago."""
@@ -253,8 +255,10 @@ def test_what_slurm_put_back_ended_as_slurm_says_and_not_well(row, is_again, why
 
 def test_a_job_that_its_node_did_not_start_and_says_nothing_of_was_forgotten():
     """So it ends where its number still runs there, of a job that the controller does not know any more."""
-    row = Row(7, "FAILED", "t-1", exit="1:0", nodes="n1")
+    row = Row(7, "FAILED", "t-1", exit="1:0", nodes="n1", started=1000, ended=1001)
     assert states.ended(row, states.Record(), states.Evidence()).reason == Reason.FORGOTTEN
+    for ran in (replace(row, ended=1400), replace(row, exit="3:0")):
+        assert states.ended(ran, states.Record(), states.Evidence()).reason == Reason.PLATFORM_ERROR
     assert states.ended(row, states.Record(), states.Evidence(said="bash: not found")).reason == Reason.PLATFORM_ERROR
 
 

@@ -105,6 +105,20 @@ def test_what_is_agreed_to_is_shown_and_taken_back_and_counts_no_longer(story, g
     assert Client().get("/accounts/applications/")["Location"].startswith("/accounts/login/")
 
 
+def test_a_code_that_was_kept_outlives_no_taking_back(story, grafana):  # noqa: F811
+    client = story.client(story.ben)
+    code = _code(_agree(client, _ask(client)))
+    client.post("/accounts/applications/", {"client_id": "grafana"})
+    answer = _token(code)
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_grant") and not Token.objects.exists()
+
+
+def test_a_refresh_outlives_no_taking_back(story, grafana):  # noqa: F811
+    token = signed_in(story)["refresh_token"]
+    Consent.objects.all().delete()                    # as one that was taken back while this waited
+    assert refresh(token).status_code == 400 and not Token.objects.exclude(type="sp").exists()
+
+
 @pytest.mark.parametrize("asked", ["openid", "openid email"])
 def test_an_application_gets_the_scopes_that_were_agreed_to_and_no_others(story, grafana, asked):  # noqa: F811
     client = story.client(story.ben)

@@ -110,6 +110,24 @@ def test_who_has_nothing_to_prove_with_has_to_have_come_in_lately(story, house_i
     assert ("sign out and in again" in page) == (minutes > 5)
 
 
+@pytest.mark.parametrize("minutes", [1, 6])
+@pytest.mark.parametrize("path", ["/accounts/2fa/totp/activate/", "/accounts/2fa/webauthn/add/"])
+def test_a_first_factor_of_who_has_no_password_takes_a_sign_in_as_late(story, house_idp, issuer, path, minutes):
+    """A factor is a way in: an app proves who one is, and a passkey signs in."""
+    issuer.claims["groups"] = ["people"]
+    browser = Client()
+    go(browser, house_idp, issuer).back()
+    session = browser.session
+    session[RECORDS] = [record | {"at": time.time() - minutes * 60} for record in session[RECORDS]]
+    session.save()
+    shown, sent = browser.get(path), browser.post(path, {"code": "000000", "name": "key"})
+    if minutes < 5:
+        assert (shown.status_code, sent.status_code) == (200, 200)
+    else:
+        assert shown["Location"] == sent["Location"] == "/accounts/2fa/"
+        assert "sign out and in again" in browser.get("/accounts/2fa/").content.decode()
+
+
 def test_the_page_shows_what_may_be_changed_once_it_is_proved(story, ada, atlas_idp):
     browser = story.client(ada)
     assert "Confirm that it is you" in browser.get("/accounts/linked/").content.decode()
