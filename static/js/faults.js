@@ -3,14 +3,19 @@ const KEY = "sent", KEPT = "input:not([type=password], [type=hidden], [type=file
 const here = (form) => new URL(form.getAttribute("action") || location.href, location.href).pathname;
 const kept = (form) => [...form.elements].filter((field) => field.name && field.matches(KEPT));
 
-document.addEventListener("submit", ({ target: form }) => {
-  if (form.method !== "post") return;
-  sessionStorage.setItem(KEY, JSON.stringify({ to: here(form), values: kept(form).map((field) => [field.name, field.value, field.checked]) }));
+// What it was to do, where one address takes several forms.
+const does = (form, what) => [...form.elements].some((field) => field.name === "do" && field.value === what);
+
+document.addEventListener("submit", ({ target: form, submitter }) => {
+  if (form.method !== "post" || document.querySelector("main.auth")) return; // nothing of how one signs in
+  const what = submitter?.name === "do" ? submitter.value : form.querySelector("[name=do]")?.value;
+  sessionStorage.setItem(KEY, JSON.stringify({ to: here(form), what, values: kept(form).map((field) => [field.name, field.value, field.checked]) }));
 });
 
 // The form that was sent, filled as it was.
 function back(sent, name) {
-  const form = [...document.forms].find((one) => one.method === "post" && here(one) === sent.to && kept(one).some((field) => field.name === name));
+  const forms = [...document.forms].filter((one) => one.method === "post" && here(one) === sent.to && (!sent.what || does(one, sent.what)));
+  const form = forms.find((one) => kept(one).some((field) => field.name === name));
   const values = [...sent.values];
   for (const field of form ? kept(form) : []) {
     const at = values.findIndex(([known, value]) => known === field.name && (!["checkbox", "radio"].includes(field.type) || value === field.value));

@@ -92,7 +92,8 @@ def test_what_a_node_kills_since_its_controller_forgot_it_runs_again(site, wait_
     record.write_text(f"137 - {time.time() - 3} {time.time()}\n")
     site.until(site.is_over, 60)
     assert (site.states(), site.runs()) == ([State.SUCCEEDED], [2]), site.story_so_far()
-    assert Attempt.objects.get(is_current=False).reason == Reason.FORGOTTEN
+    lost = Attempt.objects.filter(is_current=False)                # the next may meet its number on the node
+    assert {attempt.reason for attempt in lost} == {Reason.FORGOTTEN}
 
 
 @SEEDS
