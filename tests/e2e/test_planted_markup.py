@@ -22,8 +22,8 @@ TAG = "b-ad"
 MARK = f"'\"><{TAG} a={{{{7*7}}}}><img src=x onerror=x()>"
 OURS = ("workspaces", "clusters", "jobs", "core")
 FREE = {"name", "note", "text", "evidence", "made_by", "trouble", "message", "via", "agent", "group", "place_why", "actor", "cancel_asked_by",
-        "log_delete_asked_by", "login", "version", "model", "labels", "lines", "wait_facts", "facts", "data", "first_name", "last_name", "created_by", "on_behalf_of", "why",
-        "suspended_why", "word", "decided_by"}
+        "log_delete_asked_by", "login", "version", "model", "labels", "lines", "wait_facts", "facts", "data", "first_name", "last_name", "created_by",
+        "on_behalf_of", "why", "suspended_why", "word", "decided_by"}
 MACHINE = {  # written and read by us: digests, states, keys, numbers, addresses; and what names a thing in an address
     "digest", "hint", "scopes", "networks", "last_used_address", "key", "address", "level", "kind", "config", "domains", "subject", "groups", "role",
     "outcome", "counts", "losses", "clashes", "email", "teams", "scope", "resource", "permissions", "backend", "partitions", "runs", "told", "uuid",
