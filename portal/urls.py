@@ -10,7 +10,7 @@ from django.views.i18n import set_language
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from monitoring import health
-from workspaces.sso.proof import proof_needed
+from workspaces.sso.proof import first_factor
 from workspaces.web import acting, invitations, sessions
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -21,8 +21,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("accounts/sessions/", sessions.sessions, name="account_sessions"),
     path("accounts/acting/stop/", acting.stop, name="account_acting_stop"),
     path("accounts/invitations/<str:text>/", invitations.invitation, name="account_invitation"),
-    path("accounts/2fa/totp/activate/", proof_needed(activate_totp, "mfa_index"), name="mfa_activate_totp"),     # allauth lets in who has no
-    path("accounts/2fa/webauthn/add/", proof_needed(add_webauthn, "mfa_index"), name="mfa_add_webauthn"),        # password, however long ago
+    path("accounts/2fa/totp/activate/", first_factor(activate_totp), name="mfa_activate_totp"),
+    path("accounts/2fa/webauthn/add/", first_factor(add_webauthn), name="mfa_add_webauthn"),
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("accounts/", include("workspaces.sso.urls")),
     path("accounts/", include("allauth.account.urls")),

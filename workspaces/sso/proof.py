@@ -43,13 +43,25 @@ def asked(request: Any, back: str) -> HttpResponse:
     return redirect(back)
 
 
-def proof_needed(view: View, back: str = "account_linked") -> View:
-    """For forms on the page of that name. Nothing of a refused form is kept: there may be a password in it."""
+def proof_needed(view: View) -> View:
+    """For forms on the page of ways to sign in. Nothing of a refused form is kept: there may be a password in it."""
 
     @wraps(view)
     def inside(request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         if request.user.is_authenticated and not is_proved(request):
-            return asked(request, reverse(back))
+            return asked(request, reverse("account_linked"))
+        return view(request, *args, **kwargs)
+
+    return inside
+
+
+def first_factor(view: View) -> View:
+    """For allauth's own forms, which ask whoever has a password or a factor here, and let in who has neither, however long ago they came."""
+
+    @wraps(view)
+    def inside(request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
+        if request.user.is_authenticated and not can_confirm(request.user) and not is_proved(request):
+            return asked(request, reverse("mfa_index"))
         return view(request, *args, **kwargs)
 
     return inside
