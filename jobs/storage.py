@@ -24,8 +24,6 @@ log = logging.getLogger(__name__)
 PIECE = 0.5             # seconds of deleting until others get their turn
 BATCH = 100             # logs whose deletion is written down together
 LOOKED = 1000           # logs not counted yet whose certificates are read to say how large they are
-
-
 KEPT = Q(log_bytes__gt=0) | Q(log_bytes=None) & ~Q(native_id="", is_log_sealed=False)      # one that never was on a cluster wrote none
 
 

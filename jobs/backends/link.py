@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 from urllib.parse import SplitResult
 
@@ -43,7 +44,7 @@ class Link:
         try:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if to.scheme == "https":
-                self._socket = (tls or ssl.create_default_context()).wrap_socket(self._socket, server_hostname=name or host)
+                self._socket = (tls or _usual_tls()).wrap_socket(self._socket, server_hostname=name or host)
             self._socket.settimeout(timeout)
         except BaseException:
             self.close()
@@ -148,6 +149,12 @@ class _Reading:
             self.is_whole, self.stays = True, self.parser.should_keep_alive()
         else:
             self.headers = {}
+
+
+@cache
+def _usual_tls() -> ssl.SSLContext:
+    """With this machine's authorities, which are read once: that takes longer than a request."""
+    return ssl.create_default_context()
 
 
 def _head(method: str, path: str, host: str, headers: Mapping[str, str], body: bytes | None) -> bytes:

@@ -21,6 +21,8 @@ from jobs.backends.kubernetes_parts.access import Access
 from jobs.backends.link import Answer, Link, Links
 
 if TYPE_CHECKING:
+    import ssl
+
     from urllib3 import BaseHTTPResponse, HTTPConnectionPool
 
 CONNECT, READ = 3.0, 10.0         # seconds
@@ -43,8 +45,8 @@ class Wire:
 
     def __init__(self, access: Access, connections: int = 16):
         self.access = access
-        self._pool = _pool(access, connections)
         to, tls = urlsplit(access.server), access.tls()
+        self._pool = _pool(access, connections, tls)
         self._links = Links(lambda: Link(to, READ, connect=CONNECT, tls=tls, name=access.server_name), connections)
         self._root = to.path.rstrip("/")
         self._headers = {"Accept": "application/json", "User-Agent": "muster",
@@ -144,7 +146,7 @@ class Wire:
             self._rest_until = time.monotonic() + min(float(asked), LONGEST_REST)
 
 
-def _pool(access: Access, connections: int) -> HTTPConnectionPool:
+def _pool(access: Access, connections: int, tls: ssl.SSLContext | None) -> HTTPConnectionPool:
     """Of one server: a manager of pools would work out anew for each request which of them it is, at a third of the cost of all of it."""
     import urllib3
 
@@ -152,7 +154,7 @@ def _pool(access: Access, connections: int) -> HTTPConnectionPool:
     if at.scheme != "https":
         return urllib3.HTTPConnectionPool(at.hostname or "", at.port, maxsize=connections, retries=False)
     names: dict[str, Any] = {"assert_hostname": access.server_name, "server_hostname": access.server_name} if access.server_name else {}
-    return urllib3.HTTPSConnectionPool(at.hostname or "", at.port, maxsize=connections, retries=False, ssl_context=access.tls(), **names)
+    return urllib3.HTTPSConnectionPool(at.hostname or "", at.port, maxsize=connections, retries=False, ssl_context=tls, **names)
 
 
 def segment(name: str) -> str:

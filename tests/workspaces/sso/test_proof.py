@@ -95,14 +95,20 @@ def test_a_new_password_takes_the_former_one_or_the_link_of_a_mail(story, ada, n
     assert ways(ada) == before
 
 
-@pytest.mark.parametrize("minutes", [1, 6])
-def test_who_has_nothing_to_prove_with_has_to_have_come_in_lately(story, house_idp, issuer, minutes):
+def came_in(provider, issuer, minutes: int) -> Client:
+    """The browser of somebody without a password or factor here, so long after the provider let them in."""
     issuer.claims["groups"] = ["people"]
     browser = Client()
-    go(browser, house_idp, issuer).back()
+    go(browser, provider, issuer).back()
     session = browser.session
     session[RECORDS] = [record | {"at": time.time() - minutes * 60} for record in session[RECORDS]]
     session.save()
+    return browser
+
+
+@pytest.mark.parametrize("minutes", [1, 6])
+def test_who_has_nothing_to_prove_with_has_to_have_come_in_lately(story, house_idp, issuer, minutes):
+    browser = came_in(house_idp, issuer, minutes)
     browser.post("/accounts/password/set/", {"password1": "another one entirely", "password2": "another one entirely"})
     eve = User.objects.get(email="eve@atlas.example")
     assert eve.has_usable_password() == (minutes < 5)
@@ -114,12 +120,7 @@ def test_who_has_nothing_to_prove_with_has_to_have_come_in_lately(story, house_i
 @pytest.mark.parametrize("path", ["/accounts/2fa/totp/activate/", "/accounts/2fa/webauthn/add/"])
 def test_a_first_factor_of_who_has_no_password_takes_a_sign_in_as_late(story, house_idp, issuer, path, minutes):
     """A factor is a way in: an app proves who one is, and a passkey signs in."""
-    issuer.claims["groups"] = ["people"]
-    browser = Client()
-    go(browser, house_idp, issuer).back()
-    session = browser.session
-    session[RECORDS] = [record | {"at": time.time() - minutes * 60} for record in session[RECORDS]]
-    session.save()
+    browser = came_in(house_idp, issuer, minutes)
     shown, sent = browser.get(path), browser.post(path, {"code": "000000", "name": "key"})
     if minutes < 5:
         assert (shown.status_code, sent.status_code) == (200, 200)
