@@ -5,10 +5,11 @@ may stay unused."""
 from __future__ import annotations
 
 import threading
-import time
 from dataclasses import dataclass
 
 from django.core.cache import cache
+
+from portal.core import clock
 
 WINDOW = 60         # seconds
 _SHARE = 100        # blocks of a window
@@ -29,7 +30,7 @@ _lock = threading.Lock()
 
 def take(who: str, limit: int) -> tuple[int, int]:
     """One more by `who`: the number of this one in the window, and the seconds until the next window."""
-    at = int(time.time())
+    at = _seconds()
     with _lock:
         block = _blocks.get(who)
         if block is None or block.window != at // WINDOW:
@@ -40,6 +41,10 @@ def take(who: str, limit: int) -> tuple[int, int]:
             block.used = block.end - size
         block.used += 1
         return block.used, WINDOW - at % WINDOW
+
+
+def _seconds() -> int:
+    return clock.now_ms() // 1000
 
 
 def _begin(who: str, window: int) -> _Block:

@@ -14,8 +14,8 @@ from portal.core.ids import uuid7
 @pytest.fixture
 def at(monkeypatch):
     """A minute that lasts; `at(seconds)` goes on."""
-    now = [1_000_000_020.0]
-    monkeypatch.setattr(windows.time, "time", lambda: now[0])
+    now = [1_000_000_020]
+    monkeypatch.setattr(windows, "_seconds", lambda: now[0])
     return lambda seconds: now.__setitem__(0, now[0] + seconds)
 
 
