@@ -1,0 +1,15 @@
+"""A plugin of pytest: writes the ids of tests that fail, a line each, into the file that $MUSTER_TEST_FAILED names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """With several processes each tells the first one, and this writes it down."""
+    if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+        with Path(os.environ["MUSTER_TEST_FAILED"]).open("a") as file:
+            file.write(f"{report.nodeid}\n")
