@@ -14,7 +14,8 @@ from rest_framework.response import Response
 
 from jobs import present, selectors, services
 from jobs.api import serializers as s
-from jobs.api.views import JobViewBase, _limit, _whole
+from jobs.api.asked import limit_of, whole
+from jobs.api.views import JobViewBase
 from jobs.models import Attempt
 from jobs.services.measure import record_points
 from portal import series
@@ -32,8 +33,8 @@ class OutputView(JobViewBase):
     def attempt(self, request: Request, job: str) -> Attempt:
         asked = request.query_params
         ordinal = asked.get("attempt")
-        return selectors.find_attempt(self.job(job), _whole("index", asked.get("index") or "0") % 2**31,
-                                      _whole("attempt", ordinal) % 2**15 if ordinal else None)
+        return selectors.find_attempt(self.job(job), whole("index", asked.get("index") or "0") % 2**31,
+                                      whole("attempt", ordinal) % 2**15 if ordinal else None)
 
 
 class LogView(OutputView):
@@ -46,8 +47,8 @@ class LogView(OutputView):
         """Bytes of the log from offset `after`. X-Log-Start, X-Log-End (of these bytes), X-Log-Size (stored so far) and
         X-Log-Complete (nothing will follow) tell how to go on; X-Log-Deleted says by whom and when, where it was deleted."""
         attempt = self.attempt(request, job)
-        limit = _limit(request.query_params.get("limit"), 1 << 20, 8 << 20)
-        after = _whole("after", request.query_params.get("after") or "0")
+        limit = limit_of(request.query_params.get("limit"), 1 << 20, 8 << 20)
+        after = whole("after", request.query_params.get("after") or "0")
         store, name = log_store(), attempt.id.hex
         certificate = store.certificate(name)
         part = store.read(name, after, limit)
@@ -111,7 +112,7 @@ class LogSearchView(OutputView):
         needle = request.query_params.get("q", "").encode()
         if not needle or len(needle) > 1000:
             raise InvalidInput.at("q", "must be 1 to 1000 bytes of text")
-        after = _whole("after", request.query_params.get("after") or "0")
+        after = whole("after", request.query_params.get("after") or "0")
         return Response(log_store().search(self.attempt(request, job).id.hex, needle, after).as_dict())
 
 
@@ -125,8 +126,8 @@ class MetricsView(OutputView):
         attempt = self.attempt(request, job)
         asked = request.query_params
         names = [n for n in asked.get("names", "").split(",") if n][:100] or None
-        span = {f"{n}_ms": _whole(n, asked[n]) for n in ("start", "end") if asked.get(n)}
-        points = _limit(asked.get("max_points"), 600, 5000)
+        span = {f"{n}_ms": whole(n, asked[n]) for n in ("start", "end") if asked.get(n)}
+        points = limit_of(asked.get("max_points"), 600, 5000)
         return Response({
             "training": [d.as_dict() for d in series.query(f"job:{attempt.job_id.hex}", names=names, max_points=points, **span)],
             "system": [d.as_dict() for d in series.query(f"attempt:{attempt.id.hex}", names=names, max_points=points, **span)]})

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs import present, selectors, storage
-from jobs.api.views import _limit
+from jobs.api.asked import limit_of
 from workspaces.api.base import OrgView
 from workspaces.api.views import items
 
@@ -34,7 +34,7 @@ class StorageView(OrgView):
         """The jobs that one may see whose logs take the most space, the largest first. A log counts within a minute after it is closed."""
         asked = request.query_params
         rows = present.listed(selectors.filtered(self.actor, {name: asked.get(name, "") for name in ("team", "owner")}))
-        return items([_row(present.job_row(job), size) for size, job in storage.largest(rows, _limit(asked.get("limit")))])
+        return items([_row(present.job_row(job), size) for size, job in storage.largest(rows, limit_of(asked.get("limit")))])
 
 
 def _row(job: dict[str, object], size: int) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
@@ -12,10 +13,11 @@ from rest_framework.response import Response
 
 from jobs import pending, present, selectors, services
 from jobs.api import serializers as s
+from jobs.api.asked import limit_of, whole
 from jobs.api.cost import cost_of
 from jobs.api.image import image_note
 from jobs.api.reading import fault, read_spec
-from jobs.models import Job
+from jobs.models import Attempt, Job
 from jobs.spec import SpecErrors, parse_text
 from portal.core.errors import InvalidInput
 from portal.core.models import Event
@@ -42,7 +44,7 @@ class JobsView(OrgView):
             if name not in {*FILTERS, "sort", "limit", "cursor"}:
                 raise InvalidInput.at(name, f"is no filter here; there is {', '.join(FILTERS)}, sort, limit, cursor")
         page = selectors.page_of(
-            selectors.filtered(self.actor, {n: asked.get(n, "") for n in FILTERS}), limit=_limit(asked.get("limit")),
+            selectors.filtered(self.actor, {n: asked.get(n, "") for n in FILTERS}), limit=limit_of(asked.get("limit")),
             cursor=asked.get("cursor", ""), ascending=_ascending(asked.get("sort", "")))
         return Response({"items": [present.job_row(job) for job in page.items], "next": page.next, "previous": page.previous})
 
@@ -165,10 +167,9 @@ class AttemptsView(JobViewBase):
     def get(self, request: Request, job: str) -> Response:
         """Every try of every task, by index and ordinal; pages by `after` (an index)."""
         rows = self.job(job).attempts.order_by("index", "ordinal")
-        limit = _limit(request.query_params.get("limit"), 200, 1000)
+        limit = limit_of(request.query_params.get("limit"), 200, 1000)
         after = request.query_params.get("after", "")
-        found = list((rows.filter(index__gt=_whole("after", after)) if after else rows)[:limit])
-        last = str(found[-1].index) if len(found) == limit else None
+        found, last = _whole_tasks(rows.filter(index__gt=whole("after", after)) if after else rows, limit)
         return Response({"items": [present.attempt_row(a) for a in found], "next": last, "previous": None})
 
 
@@ -179,8 +180,8 @@ class EventsView(JobViewBase):
     def get(self, request: Request, job: str) -> Response:
         """What happened to it, oldest first; pages by `after` (a position)."""
         rows = Event.objects.filter(subject_id=self.job(job).id).order_by("position")
-        limit = _limit(request.query_params.get("limit"), 200, 1000)
-        found = list(rows.filter(position__gt=_whole("after", request.query_params.get("after") or "0"))[:limit])
+        limit = limit_of(request.query_params.get("limit"), 200, 1000)
+        found = list(rows.filter(position__gt=whole("after", request.query_params.get("after") or "0"))[:limit])
         facts = [{"id": e.id, "position": e.position, "at": e.at, "kind": e.kind, "actor": e.actor, "data": e.data} for e in found]
         return Response({"items": facts, "next": str(found[-1].position) if len(found) == limit else None, "previous": None})
 
@@ -190,18 +191,18 @@ def _pending(job: Job, actor: Any) -> dict[str, Any] | None:
     return None if told is None else {name: getattr(told, name) for name in told.__dataclass_fields__}
 
 
+def _whole_tasks(rows: QuerySet[Attempt], limit: int) -> tuple[list[Attempt], str | None]:
+    """A page, and the index after which the next one begins. It ends with a whole task, so that no try of one is between two pages."""
+    found = list(rows[:limit])
+    if len(found) < limit:
+        return found, None
+    last = found[-1].index
+    found = [attempt for attempt in found if attempt.index != last] or list(rows.filter(index=last))
+    return found, str(found[-1].index)
+
+
 def _created(job: Job) -> Response:
     return Response(present.new_job(job), status=status.HTTP_201_CREATED)
-
-
-def _limit(text: str | None, default: int = 50, most: int = selectors.MAX_PAGE) -> int:
-    return min(max(_whole("limit", text), 1), most) if text else default
-
-
-def _whole(name: str, text: str | None) -> int:
-    if text is None or not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise InvalidInput.at(name, "must be a whole number")
-    return int(text)
 
 
 def _ascending(sort: str) -> bool:

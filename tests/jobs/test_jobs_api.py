@@ -10,6 +10,7 @@ from django.db import connections
 
 from jobs.models import Attempt, Job
 from jobs.states import State
+from portal.core.ids import uuid7
 from portal.core.models import Event
 from tests.jobs.stage import GIB, cluster_with, submit
 from workspaces.services import set_quota
@@ -183,3 +184,21 @@ def test_an_array_of_a_thousand_is_one_call(ada):
     body = post(ada, {"team": "vision", "spec": {"run": "true", "array": 1000}}).json()
     assert body["array"]["size"] == 1000
     assert ada.get(f"{JOBS}/1").json()["array"]["states"] == {"queued": 1000}
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 200])
+def test_pages_of_attempts_leave_no_try_out_and_show_none_twice(story, ada, limit):
+    """Three tasks, of which the second was tried four times."""
+    job = submit(story, array="0-2")
+    with platform_scope("test"):
+        second = job.attempts.get(index=1)
+        for ordinal in (2, 3, 4):
+            Attempt.objects.filter(id=second.id).update(is_current=False)
+            second.pk, second.ordinal, second.is_current = uuid7(), ordinal, True
+            second.save(force_insert=True)
+    seen, after = [], ""
+    while after is not None:
+        page = ada.get(f"{JOBS}/1/attempts", {"limit": limit, **({"after": after} if after else {})}).json()
+        seen += [(attempt["index"], attempt["ordinal"]) for attempt in page["items"]]
+        after = page["next"]
+    assert seen == [(0, 1), (1, 1), (1, 2), (1, 3), (1, 4), (2, 1)]

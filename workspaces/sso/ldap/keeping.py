@@ -51,16 +51,19 @@ def end_all() -> None:
 
 
 def _kept(config: Config, until: float) -> tuple[Directory, float] | None:
-    """One that goes on. Where one has ended, those beside it have too, and none is tried."""
+    """One that goes on. Where one has ended, those beside it have too, and none is tried. Raises Trouble where the directory itself says
+    no: asked again on a new line it would count a reader's wrong password twice."""
     kept = _taken(config, 1)
     if not kept:
         return None
     try:
         kept[0].directory.go_on(max(0.1, until - clock.monotonic()))
         return kept[0].directory, kept[0].began
-    except Trouble:
+    except Trouble as trouble:
         for one in [*kept, *_taken(config, MOST)]:
             one.directory.close()
+        if not trouble.is_away:
+            raise
         return None
 
 
