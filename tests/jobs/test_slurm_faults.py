@@ -148,7 +148,7 @@ def _plain(site: Site) -> dict[str, Any]:
 
 
 @SEEDS
-def test_a_cancel_at_any_moment_ends_the_job_here_and_there(site, seed):
+def test_a_cancel_at_any_moment_ends_the_job_here_and_there(site, seed, wait_for):
     random = Random(seed)
     waits = [random.uniform(0, 1.5) for _ in range(8)]
     for _ in waits:
@@ -165,7 +165,9 @@ def test_a_cancel_at_any_moment_ends_the_job_here_and_there(site, seed):
     site.until(site.is_over, 60)
     assert set(site.states()) <= {State.CANCELED, State.SUCCEEDED}
     assert max(site.runs()) <= 1
-    assert site.slurm.run("squeue", "--noheader", "--user", site.slurm.user).strip() == ""
+    queue = ["squeue", "--noheader", "--user", site.slurm.user]
+    assert site.slurm.run(*queue, "--states=PENDING,RUNNING,SUSPENDED").strip() == ""
+    wait_for(lambda: not site.slurm.run(*queue).strip())        # its node may still be cleaning up
 
 
 def _cancel(site: Site, job: Job) -> None:
