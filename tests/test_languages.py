@@ -10,6 +10,7 @@ import time
 import pytest
 from django.utils import translation
 
+from jobs.states import Reason
 from portal.languages import catalogue, checking, python, sources
 from portal.languages.catalogue import Message
 from portal.languages.pages import untranslated
@@ -181,6 +182,13 @@ def test_a_duration_is_told_as_the_page_will_tick_it(seconds, english, said):
 def test_a_state_with_its_source_and_age_is_told_in_the_readers_language(english, said):
     with translation.override("ko"):
         assert told(english) == said
+
+
+@pytest.mark.parametrize("language", ["ko", "ja"])
+def test_every_way_a_job_ends_is_told_in_the_readers_language(language):
+    with translation.override(language):
+        texts = [text for reason in Reason for text in (reason.headline, reason.advice) if text]
+        assert [text for text in texts if told(text) == text] == []
 
 
 def test_a_duration_of_the_browsers_is_no_shape_of_a_sentence():

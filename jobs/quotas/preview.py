@@ -20,6 +20,7 @@ from jobs.models import Attempt
 from jobs.rooms import limits_of, running_of
 from jobs.states import State
 from jobs.words import amount_text
+from portal.languages import sentences
 from workspaces.actors import Actor
 from workspaces.gpu_hours import begins_anew, used_now, with_hours
 from workspaces.models import Organization, Quota
@@ -120,10 +121,10 @@ def _over(line: Line, row: Quota) -> str:
     if row.resource == GPU_HOURS:
         return _("%(whose)s has used %(used)s this month, above the new limit: nothing that runs is stopped, "
                  "and no more of it with GPUs starts before %(day)s.") % {
-            "whose": line.whose, "used": amount_text(row.resource, row.used), "day": f"{begins_anew():%Y-%m-%d}"}
+            "whose": line.whose, "used": _amount(row.resource, row.used), "day": f"{begins_anew():%Y-%m-%d}"}
     return _("%(whose)s holds %(used)s, %(over)s above the new limit: nothing that runs is stopped, "
              "and nothing more of it starts until it is below.") % {
-        "whose": line.whose, "used": amount_text(row.resource, row.used), "over": amount_text(row.resource, row.used - row.limit)}
+        "whose": line.whose, "used": _amount(row.resource, row.used), "over": _amount(row.resource, row.used - row.limit)}
 
 
 def _line(change: Wanted, was: Quota | None, row: Quota, org: Organization) -> Line:
@@ -133,5 +134,9 @@ def _line(change: Wanted, was: Quota | None, row: Quota, org: Organization) -> L
 
 def terms(resource: str, limit: int | None, guaranteed: int) -> str:
     """"at most 8 GPUs, 2 GPUs guaranteed"."""
-    most = _("no limit") if limit is None else _("at most %(amount)s") % {"amount": amount_text(resource, limit)}
-    return most + (_(", %(amount)s guaranteed") % {"amount": amount_text(resource, guaranteed)} if guaranteed else "")
+    most = _("no limit") if limit is None else _("at most %(amount)s") % {"amount": _amount(resource, limit)}
+    return most + (_(", %(amount)s guaranteed") % {"amount": _amount(resource, guaranteed)} if guaranteed else "")
+
+
+def _amount(resource: str, amount: int) -> str:
+    return sentences.told(amount_text(resource, amount))

@@ -43,6 +43,7 @@ CHAINS = (_("sealed up to now: {n} event"), _("sealed up to now: {n} events"), _
           _("{n} event not sealed yet"), _("{n} events not sealed yet"), _("being verified now"), _("never verified"),
           _("verified {at} UTC, {n} fault"), _("verified {at} UTC, {n} faults"), _("verified {at} UTC, {n} faults; being verified again"),
           _("verified {at} UTC, {n} fault; being verified again"))
+HEADLINES = (_("Canceled."),)          # of how a job ended; the others read like sentences and are found
 LOGS = (_("complete, {n} bytes, 0 gaps, closed by {end}"), _("{n} gap: {where}; {size} bytes kept, closed by {end}"),
         _("{n} gaps: {where}; {size} bytes kept, closed by {end}"), _("deleted by {who} on {at} UTC; it had {n} bytes, closed by {end}"))
 ACTED = (_("being stopped"), _("submitted again"), _("the logs are being deleted"))          # on many jobs at once

@@ -1,4 +1,5 @@
 // What every page has: theme, menus, copy buttons, times that tick, the palette, keys. Small modules, no inline script.
+import "./ask.js";
 import "./time.js";
 import "./palette.js";
 import "./keys.js";
@@ -35,12 +36,9 @@ for (const tab of document.querySelectorAll('.tabs [aria-selected="true"], .tabs
   if (tab.offsetLeft + tab.offsetWidth > row.offsetLeft + row.clientWidth) row.scrollLeft = tab.offsetLeft - row.offsetLeft - 24;
 }
 
-// A form that does harm asks for the name, or at least once.
 document.addEventListener("submit", (event) => {
   if (event.defaultPrevented) return;
   const form = event.target;
-  const question = event.submitter?.dataset.confirm ?? form.dataset.confirm;
-  if (question && !window.confirm(question)) { event.preventDefault(); return; }
   if (form.method === "post") setTimeout(() => form.querySelectorAll("button").forEach((b) => { b.disabled = true; }));
 });
 window.addEventListener("pageshow", () => document.querySelectorAll("form button[disabled]").forEach((b) => { b.disabled = false; }));

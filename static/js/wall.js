@@ -34,7 +34,8 @@ function begin(root) {
     const answer = await fetch(root.dataset.url, { headers: { Accept: "application/json" } }).catch(() => null);
     if (!answer?.ok) return;
     wall = await answer.json();
-    root.hidden = !wall.nodes.some((node) => node[3]);
+    const own = wall.clusters.findIndex((c) => c.name === root.dataset.cluster);
+    root.hidden = !wall.nodes.some((node) => node[3] && (!root.dataset.cluster || node[1] === own));
     if (root.hidden) return;
     const words = { cluster: wall.clusters.map((c) => c.name), type: wall.types, partition: wall.partitions, state: KINDS };
     const asked = new URLSearchParams(location.search);

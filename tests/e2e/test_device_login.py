@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.look.conftest import says_yes
 from tests.rig.environment import ROOT
 from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder
@@ -60,7 +61,7 @@ def test_a_terminal_is_signed_in_by_the_browser_until_its_token_is_revoked_there
     assert command.returncode == 0 and f"Signed in to {portal.url} as {EMAIL}, organization home" in out
     who = _whoami(config)
     assert who.returncode == 0 and EMAIL in who.stdout
-    page.on("dialog", lambda dialog: dialog.accept())
+    says_yes(page)
     page.goto(f"{portal.url}/home/tokens")
     page.locator("tr", has_text="muster login").get_by_role("button", name="Revoke").click()
     expect(page.locator("tr", has_text="muster login").get_by_role("button", name="Revoke")).to_have_count(0)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.look.conftest import says_yes
 from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder
 
@@ -93,7 +94,7 @@ def sockets_closed(page: Page, portal: Portal, elsewhere: Page) -> None:
     page.wait_for_timeout(1500)
     assert not closed
     began = time.monotonic()
-    elsewhere.on("dialog", lambda dialog: dialog.accept())
+    says_yes(elsewhere)
     elsewhere.get_by_role("button", name="Sign out everywhere else").click()
     expect(elsewhere.locator("tbody tr")).to_have_count(1)
     for _ in range(60):

@@ -21,6 +21,7 @@ import pytest
 from allauth.mfa.totp.internal import auth as totp
 from playwright.sync_api import Browser, Page, expect
 
+from tests.look.conftest import says_yes
 from tests.rig import saml_idp
 from tests.rig.environment import ROOT
 from tests.rig.portal import EMAIL, PASSWORD, Portal
@@ -232,7 +233,7 @@ def revoke_the_token(page: Page, portal: Portal) -> None:
 
 
 def test_a_fresh_install_becomes_a_working_company_without_a_shell(portal, slapd, openid, saml, page, somebody, tmp_path):
-    page.on("dialog", lambda dialog: dialog.accept())
+    says_yes(page)
     sign_in(page, portal, EMAIL, PASSWORD, "/home/guide")
     expect(page.get_by_role("heading", name="First steps")).to_be_visible()
     for slug in ("atlas", "borealis"):

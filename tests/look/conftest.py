@@ -113,3 +113,23 @@ def watch(page: Page, complaints: list[str]) -> None:
     page.on("pageerror", lambda error: complaints.append(f"exception: {error}"))
     page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
     page.on("response", lambda got: got.status >= 500 and complaints.append(f"{got.status} {got.url}"))
+
+
+YES = """
+new MutationObserver(() => document.querySelectorAll("dialog.ask[open]:not([data-told])").forEach((dialog) => {
+  dialog.dataset.told = ""; told(dialog.querySelector("p").textContent); dialog.querySelector("[value=yes]").click();
+})).observe(document, { childList: true, subtree: true });
+"""
+
+
+def says_yes(page: Page) -> list[str]:
+    """Answers yes to what the page asks before it does harm; returns the questions."""
+    asked: list[str] = []
+
+    def told(question: str) -> None:
+        asked.append(question)
+
+    page.expose_function("told", told)
+    page.add_init_script(YES)
+    page.evaluate(YES)
+    return asked

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from tests.look.conftest import says_yes
 from tests.look.test_directory_page import looked
 
 pytestmark = pytest.mark.browser
 
 
 def test_an_announcement_is_made_read_on_other_pages_and_put_away(site, page):
-    page.on("dialog", lambda dialog: dialog.accept())
+    says_yes(page)
     page.goto(f"{site.url}/home/announcements")
     looked(page, "announcements-none")
     for level, text in (("trouble", "The filesystem of the GPU cluster is slow; we are on it."), ("note", "a-word-without-a-break-" * 12)):

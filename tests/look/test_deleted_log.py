@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.look.conftest import PHONE
+from tests.look.conftest import PHONE, says_yes
 
 
 def test_a_log_is_deleted_from_its_page_and_the_page_says_so(site, signed_in):
     number = site.submit("seq 2000")
     site.ended(number)
     page = signed_in().new_page()
-    asked: list[str] = []
-    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.accept()))
+    asked = says_yes(page)
     page.goto(f"{site.url}/home/jobs/{number}?tab=logs")
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.locator("[data-certificate]")).to_contain_text("deleted by")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.look.conftest import PHONE, WIDE
+from tests.look.conftest import PHONE, WIDE, says_yes
 from tests.rig.portal import PASSWORD
 from tests.rig.processes import Folder
 from tests.rig.slapd import Slapd, password_of, start_slapd
@@ -65,7 +65,7 @@ def ways_to_sign_in(site, page) -> None:
 
 
 def test_a_directory_is_connected_and_its_people_come_in(site, page, browser, slapd):
-    page.on("dialog", lambda dialog: dialog.accept())
+    says_yes(page)
     page.goto(f"{site.url}/home/directories")
     looked(page, "empty")
     page.click("text=LDAP directory")

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
+from tests.look.conftest import says_yes
 from tests.look.test_directory_page import looked
 from tests.rig import saml_idp
 
@@ -15,7 +16,7 @@ BACK = "https://grafana.example.com/login/generic_oauth"
 
 
 def test_a_saml_provider_is_connected_and_offered_to_who_signs_in(site, page, browser):
-    page.on("dialog", lambda dialog: dialog.accept())
+    says_yes(page)
     page.goto(f"{site.url}/home/directories?kind=saml")
     looked(page, "saml-form-empty")
     page.fill("[name=slug]", "keycloak")
@@ -44,7 +45,7 @@ def test_a_saml_provider_is_connected_and_offered_to_who_signs_in(site, page, br
 
 
 def test_an_application_is_written_down_and_signed_in_to(site, page):
-    page.on("dialog", lambda dialog: dialog.accept())
+    says_yes(page)
     page.goto(f"{site.url}/accounts/applications/")
     page.wait_for_selector("text=No application yet")
     looked(page, "agreements-empty")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import translation
 
 from jobs.dispatch import claim_due
 from jobs.quotas.preview import preview
@@ -31,6 +32,13 @@ def test_the_jobs_that_a_lower_limit_would_stop_are_named_by_team(story):
     assert [(g.team, g.count, g.numbers) for g in told.stopped] == [("Vision", 3, [job.number for job in jobs[1:]])]
     assert told.sentences == [f"3 jobs of Vision would stop being started: #{jobs[1].number}, #{jobs[2].number}, #{jobs[3].number}"]
     assert [(line.before, line.after) for line in told.lines] == [("no limit", "at most 2 cores")]
+
+
+def test_what_a_change_would_do_is_told_in_the_readers_language_with_its_amounts(story):
+    cluster_with(cpus=100)
+    with translation.override("ko"):
+        told = _asked(story, ("team", "vision", "cpu", 2))
+    assert [(line.before, line.after) for line in told.lines] == [("한도 없음", "최대 코어 2개")]
 
 
 def test_asking_changes_nothing_and_leaves_no_fact(story):

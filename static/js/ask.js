@@ -1,0 +1,31 @@
+// A form that does harm asks first, in a dialog of the page: `data-confirm` on the form or on the button that was pressed. The focus lies on
+// leaving it; Esc leaves it too, and then the focus is again where it was.
+import { say } from "./words.js";
+
+const agreed = new WeakSet();
+
+document.addEventListener("submit", (event) => {
+  const form = event.target, button = event.submitter ?? [...form.elements].find((field) => field.type === "submit");
+  const question = button?.dataset.confirm ?? form.dataset.confirm;
+  if (!question || agreed.delete(form)) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  ask(question, button, () => { agreed.add(form); form.requestSubmit(event.submitter); });
+}, true);
+
+function ask(question, button, yes) {
+  const dialog = Object.assign(document.createElement("dialog"), { className: "ask", role: "alertdialog" });
+  const text = Object.assign(document.createElement("p"), { id: "asked", textContent: question });
+  const leave = Object.assign(document.createElement("button"), { className: "btn", autofocus: true, textContent: say("Leave it") });
+  const act = Object.assign(document.createElement("button"), { value: "yes", textContent: button?.textContent.trim() || say("Yes") });
+  act.className = button?.matches(".danger") ? "btn danger" : "btn primary";
+  const row = Object.assign(document.createElement("div"), { className: "row end" }), body = document.createElement("form");
+  Object.assign(body, { method: "dialog", className: "body stack" });
+  dialog.setAttribute("aria-labelledby", text.id);
+  row.append(leave, act);
+  body.append(text, row);
+  dialog.append(body);
+  dialog.addEventListener("close", () => { dialog.remove(); if (dialog.returnValue === "yes") yes(); });
+  document.body.append(dialog);
+  dialog.showModal();
+}

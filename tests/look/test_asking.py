@@ -1,0 +1,59 @@
+"""What does harm asks first, in a dialog of the page, that a keyboard alone can answer."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.look.conftest import PHONE, Site
+from tests.rig.environment import ROOT
+
+pytestmark = pytest.mark.browser
+
+
+def opened(page: Page, site: Site) -> None:
+    """An announcement, and the question whether it is withdrawn."""
+    page.goto(f"{site.url}/home/announcements")
+    page.fill("[name=text]", "Maintenance on Saturday")
+    page.click(".panel button.primary")
+    page.get_by_role("button", name="Withdraw").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alertdialog", name="Withdraw this announcement?")).to_be_visible()
+
+
+def test_a_question_is_answered_by_keyboard_and_leaving_it_gives_the_focus_back(site, page):
+    opened(page, site)
+    dialog, button = page.get_by_role("alertdialog"), page.locator("td.act").get_by_role("button", name="Withdraw")
+    expect(dialog.get_by_role("button", name="Leave it")).to_be_focused()
+    for leave in ("Enter", "Escape"):
+        page.keyboard.press(leave)
+        expect(dialog).to_have_count(0)
+        expect(button).to_be_focused()
+        page.keyboard.press("Enter")
+    expect(dialog).to_be_visible()
+    assert page.evaluate("document.activeElement.closest('dialog') !== null"), "what lies behind is out of reach"
+    page.keyboard.press("Tab")
+    expect(dialog.get_by_role("button", name="Withdraw")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("td.act")).to_have_count(0)
+
+
+def test_a_question_is_asked_in_the_readers_language_and_fits_a_phone(site, page):
+    page.set_extra_http_headers({"Accept-Language": "ko"})
+    page.set_viewport_size(PHONE)
+    page.goto(f"{site.url}/home/announcements")
+    page.fill("[name=text]", "토요일 점검")
+    page.click(".panel button.primary")
+    page.locator("td.act button").click()
+    expect(page.get_by_role("alertdialog").get_by_role("button", name="그대로 두기")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.get_by_role("alertdialog").get_by_role("button").last.click()
+    expect(page.locator("td.act")).to_have_count(0)
+
+
+def test_no_page_uses_the_questions_of_the_browser():
+    modules = {path.name: path.read_text() for path in (ROOT / "static/js").glob("*.js")}
+    assert "ask.js" in modules
+    assert not [name for name, text in modules.items() if re.search(r"\b(confirm|alert|prompt)\(", text)]
