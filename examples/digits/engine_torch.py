@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from pathlib import Path
 
 import torch
 from data import Digits, Split
 from torch import distributed, nn
+from torch.distributed import distributed_c10d
 from torch.nn.parallel import DistributedDataParallel
+
+PARTING = timedelta(minutes=1)
 
 
 class Engine:
@@ -69,9 +73,18 @@ class Engine:
         if self.ranks > 1:
             try:
                 if is_well:
-                    distributed.barrier()
+                    self._part()
             finally:
                 distributed.destroy_process_group()
+
+    def _part(self) -> None:
+        """gloo closes with a reset, and what was not read by then is lost: the first one, which holds the others' store, goes last."""
+        distributed.barrier()
+        store = distributed_c10d._get_default_store()        # noqa: SLF001  there is no public way to it
+        if self.rank:
+            store.set(f"left{self.rank}", "")
+        else:
+            store.wait([f"left{rank}" for rank in range(1, self.ranks)], PARTING)
 
     def _joined(self) -> DistributedDataParallel:
         distributed.init_process_group("nccl" if self.device.type == "cuda" else "gloo", rank=self.rank, world_size=self.ranks)

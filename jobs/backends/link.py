@@ -18,6 +18,8 @@ from urllib.parse import SplitResult
 
 import httptools
 
+WHOLE = 30.0                     # seconds in which an answer must be whole,
+RATE = 1 << 17                   # and one more for each so many bytes that came: a long list over a slow line is no hang
 _AT_ONCE = 1 << 18               # bytes read by one call
 _IDLE = 60.0                     # seconds after which one is not used again: what stands between may have dropped it without a word
 _PORTS = {"http": 80, "https": 443}
@@ -35,8 +37,9 @@ class Answer:
 
 
 class Link:
-    """For one thread at a time. `timeout`: seconds of silence, `connect` those of making it, where they differ. Raises OSError (among them
-    ssl.SSLError and TimeoutError), and ValueError for what cannot be sent; after any of these it is of no use any more."""
+    """For one thread at a time. `timeout`: seconds of silence, `connect` those of making it, where they differ; an answer that comes bit by bit
+    has a limit as a whole, too. Raises OSError (among them ssl.SSLError and TimeoutError), and ValueError for what cannot be sent; after any of
+    these it is of no use any more."""
 
     def __init__(self, to: SplitResult, timeout: float, *, tls: ssl.SSLContext | None = None, name: str = "", connect: float = 0):
         host = to.hostname or ""
@@ -45,15 +48,15 @@ class Link:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if to.scheme == "https":
                 self._socket = (tls or _usual_tls()).wrap_socket(self._socket, server_hostname=name or host)
-            self._socket.settimeout(timeout)
         except BaseException:
             self.close()
             raise
-        self._host = to.netloc.rpartition("@")[2]
+        self._host, self._silence = to.netloc.rpartition("@")[2], timeout
         self.is_open, self._used = True, time.monotonic()
 
     def send(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
         """The answer, of whichever status."""
+        self._socket.settimeout(self._silence)
         self._socket.sendall(_head(method, path, self._host, headers, body) + (body or b""))
         return self._answer()
 
@@ -67,11 +70,20 @@ class Link:
         self.is_open = False
         self._socket.close()
 
+    def _heard(self, until: float) -> bytes:
+        left = until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the answer came too slowly")
+        self._socket.settimeout(min(self._silence, left))
+        return self._socket.recv(_AT_ONCE)
+
     def _answer(self) -> Answer:
         reading = _Reading()
         parser = reading.parser = httptools.HttpResponseParser(reading)
+        until = time.monotonic() + WHOLE
         while not reading.is_whole:
-            data = self._socket.recv(_AT_ONCE)
+            data = self._heard(until)
+            until += len(data) / RATE
             if not data:
                 if not reading.ends_with_the_connection:
                     raise ConnectionResetError("the connection was closed before the answer was whole")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -22,7 +23,7 @@ from jobs.states import State
 from jobs.web.reading import facts_of_log
 from jobs.web.starting import starting_text
 from portal.core import clock
-from portal.core.errors import NotPermitted, PortalError
+from portal.core.errors import InvalidInput, NotPermitted, PortalError
 from portal.core.models import Event
 from portal.languages.sentences import told
 from portal.web.denials import note_denial
@@ -33,6 +34,8 @@ from workspaces.web.doors import action, page, tell_fault
 
 POST = ("POST",)
 SHOWN = 12
+IN_BULK: dict[str, Callable[..., Any]] = {
+    "cancel": services.cancel_job, "rerun": services.rerun_job, "delete-logs": services.delete_logs}
 FILTERS = ("state", "team", "owner", "cluster", "pool", "q", "name", "label")
 QUICK = (("state=queued", "Waiting"), ("state=running", "Running"), ("state=failed", "Failed"), ("state=succeeded", "Succeeded"),
          ("owner=me", "Mine"))
@@ -123,15 +126,11 @@ def act_on_jobs(request: Any) -> HttpResponse:
     from django.contrib import messages
 
     verb, done, failed = request.POST.get("verb", ""), 0, []
+    if (act := IN_BULK.get(verb)) is None:
+        raise InvalidInput.at("verb", f"must be one of {', '.join(IN_BULK)}")
     for name in request.POST.getlist("job")[:200]:
         try:
-            row = selectors.find_job(request.actor, name)
-            if verb == "cancel":
-                services.cancel_job(actor=request.actor, job=row)
-            elif verb == "rerun":
-                services.rerun_job(actor=request.actor, job=row)
-            elif verb == "delete-logs":
-                services.delete_logs(actor=request.actor, job=row)
+            act(actor=request.actor, job=selectors.find_job(request.actor, name))
             done += 1
         except PortalError as error:
             note_denial(request, error)

@@ -94,9 +94,17 @@ def test_two_nodes_learn_together_and_the_first_one_speaks(tmp_path: Path) -> No
     assert float(first.stdout.split()[-1]) > 0.9
     assert "2 ranks" in first.stdout
     assert (second.stdout, (folders[1] / "out").exists()) == ("", False)
-
-
     assert [folder.joinpath("parted").read_text() for folder in folders] == ["True", "True"]
+
+
+def test_the_first_node_leaves_last(tmp_path: Path) -> None:
+    """gloo ends its connections with a reset: what another has not read of the last word by then is lost, and that one waits for ever."""
+    folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
+    with ThreadPoolExecutor() as pool:
+        told = [pool.submit(_node, folder, rank, port, LATE=str(3 * rank)) for rank, folder in enumerate(folders)]
+        first, second = (one.result() for one in told)
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
+    assert float((folders[0] / "ended").read_text()) >= float((folders[1] / "agreed").read_text())
 
 
 def test_a_node_that_fails_leaves_no_other_waiting(tmp_path: Path) -> None:
@@ -109,10 +117,12 @@ def test_a_node_that_fails_leaves_no_other_waiting(tmp_path: Path) -> None:
     assert [folder.joinpath("parted").read_text() for folder in folders] == ["True", "True"]
 
 
-# The trainer, and whether the ranks had parted when it ended.
-WATCHED = """import atexit, pathlib, runpy, sys
+# The trainer, and whether the ranks had parted when it ended; LATE seconds lie between the barrier's end and what is done next.
+WATCHED = """import atexit, os, pathlib, runpy, sys, time
 from torch import distributed
-atexit.register(lambda: pathlib.Path("parted").write_text(str(not distributed.is_initialized())))
+barrier, write = distributed.barrier, lambda name, value: pathlib.Path(name).write_text(str(value))
+atexit.register(lambda: (write("parted", not distributed.is_initialized()), write("ended", time.time())))
+distributed.barrier = lambda: (barrier(), time.sleep(float(os.environ.get("LATE", "0"))), write("agreed", time.time()))
 sys.path.insert(0, str(pathlib.Path(sys.argv[1]).parent))
 runpy.run_path(sys.argv[1], run_name="__main__")
 """

@@ -29,14 +29,18 @@ _KINDS = {"namespaces": "Namespace", "pods": "Pod", "secrets": "Secret", "servic
           "jobs": "Job", "networkpolicies": "NetworkPolicy", "workloads": "Workload", "localqueues": "LocalQueue", "clusterqueues": "ClusterQueue"}
 
 
+class Drip(float):
+    """An answer that never ends: a byte each so many seconds."""
+
+
 class Double:
-    """`answers`: what the next requests get instead of an answer, as (words of their line, Answer or seconds to hang)."""
+    """`answers`: what the next requests get instead of an answer, as (words of their line, Answer, seconds to hang or a Drip)."""
 
     def __init__(self) -> None:
         self.store, self.token = Store(), "double"
         self.node = Node(self.store)
         self.kueue = Kueue(self.store)                   # not installed, unless a test installs it
-        self.answers: list[tuple[str, Answer | float]] = []
+        self.answers: list[tuple[str, Answer | Drip | float]] = []
         self.asked: list[str] = []
         self.denied: set[str] = set()                    # rights as "create jobs" that reviews refuse
         self.cuts = 0                                    # raised to break all watches off
@@ -45,12 +49,12 @@ class Double:
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
-    def fail(self, part: str, answer: Answer | float, times: int = 1) -> None:
+    def fail(self, part: str, answer: Answer | Drip | float, times: int = 1) -> None:
         """The next requests whose line holds each word of `part` get this."""
         self.answers += [(part, answer)] * times
 
     def cut(self) -> None:
-        """Every watch ends in the middle of a line."""
+        """Every watch is broken off in the middle of a line."""
         with self.store.changed:
             self.cuts += 1
             self.store.changed.notify_all()
@@ -111,7 +115,7 @@ class Double:
                 is_old, at = at < self.store.oldest, self.store.version
             if self.cuts != cuts:
                 yield b'{"type":"MODIFIED","obj'
-                return
+                raise BrokenPipeError                    # as of a server that was killed: no last chunk
             if is_old:
                 yield _line("ERROR", Answer(410, "Expired", "The resourceVersion for the provided watch is too old.").body)
                 return
@@ -228,8 +232,14 @@ class _Handler(BaseHTTPRequestHandler):
                 double.answers.remove(fault)
                 if isinstance(fault[1], Answer):
                     raise fault[1]
-                time.sleep(fault[1])
+                self._drip(fault[1]) if isinstance(fault[1], Drip) else time.sleep(fault[1])
                 return
+
+    def _drip(self, pause: float) -> None:
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
+        while True:                                      # until the other end is gone
+            time.sleep(pause)
+            self.wfile.write(b"x")
 
     def _send(self, code: int, data: bytes, after: int = 0) -> None:
         self.send_response(code)

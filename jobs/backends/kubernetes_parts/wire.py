@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -67,8 +68,7 @@ class Wire:
         return self._json("DELETE", path, query, body)
 
     def text(self, path: str) -> str:
-        with self.stream(path) as answer:
-            return answer.read().decode(errors="replace")
+        return self._asked("GET", path).decode(errors="replace")
 
     @contextmanager
     def stream(self, path: str, silence: float = 0, **query: Any) -> Iterator[BaseHTTPResponse]:
@@ -89,11 +89,14 @@ class Wire:
                 answer.close()
 
     def _json(self, method: str, path: str, query: Mapping[str, Any], body: Object | None = None, kind: str = "application/json") -> Object:
+        return _read(self._asked(method, path, query, body, kind))
+
+    def _asked(self, method: str, path: str, query: Mapping[str, Any] = MappingProxyType({}), body: Object | None = None, kind: str = "") -> bytes:
         with self._translated():
             answer = self._send(method, path, query, body, kind)
         if answer.status >= 400:
             self._refuse(answer.status, answer.headers, answer.data)
-        return _read(answer.data)
+        return answer.data
 
     def _send(self, method: str, path: str, query: Mapping[str, Any], body: Object | None, kind: str) -> Answer:
         self._rested()
@@ -197,6 +200,8 @@ def in_words(error: BaseException, server: str) -> str:
         return f"{server} did not answer in time."
     if any(isinstance(one, (ssl.SSLError, urllib3.exceptions.SSLError)) for one in chain):
         return f"No secure connection to {server} can be made: {chain[-1]}"
+    if any(isinstance(one, urllib3.exceptions.ProtocolError) for one in chain):
+        return f"The connection to {server} was broken off."
     return f"The connection to {server} failed: {chain[-1]}"
 
 

@@ -82,10 +82,10 @@ def test_what_is_not_synced_is_unavailable_and_never_missing(double, backend, mo
 
 
 def test_a_server_that_hangs_is_unavailable_within_seconds_and_heals(double, backend, monkeypatch, wait_for):
+    monkeypatch.setattr("jobs.backends.kubernetes_parts.wire.READ", 0.5)
     key = backend.submit(launch()).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
     monkeypatch.setattr(view, "SILENT", 0.0)
-    monkeypatch.setattr("jobs.backends.kubernetes_parts.wire.READ", 0.5)
     double.fail("/readyz", 30.0)
     start = time.monotonic()
     with pytest.raises(Unavailable, match="in time"):

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
 import pytest
 
+from jobs.backends import link as links
 from jobs.backends.link import Answer, Link
 
 WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-One: a\r\n\r\nok"
 
 
 @contextmanager
-def answering(*answers: bytes, in_bits: bool = False) -> Iterator[tuple[Link, list[bytes]]]:
-    """One that says these, one for each request that comes to its head's end, then closes."""
+def answering(*answers: bytes, in_bits: bool = False, bit: int = 1, pause: float = 0) -> Iterator[tuple[Link, list[bytes]]]:
+    """One that says these, one for each request that comes to its head's end, then closes; in bits of so many bytes, with a pause after each."""
     heard: list[bytes] = []
 
     def serve() -> None:
         there, _ = listening.accept()
-        with there:
+        with there, suppress(BrokenPipeError, ConnectionResetError):
             for answer in answers:
                 heard.append(there.recv(1 << 16))
-                for bit in ([answer[n:n + 1] for n in range(len(answer))] if in_bits else [answer]):
-                    there.sendall(bit)
+                for at in range(0, len(answer), bit if in_bits else len(answer) or 1):
+                    there.sendall(answer[at:at + bit] if in_bits else answer)
+                    time.sleep(pause)
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=serve)
@@ -62,6 +65,31 @@ def test_an_answer_without_a_body_ends_with_its_head():
 def test_half_an_answer_is_none(said):
     with answering(said) as (link, _), pytest.raises(ConnectionResetError):
         link.send("GET", "/x", None, {})
+
+
+@pytest.mark.parametrize("said", [
+    b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + b"x" * 99, b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 99, b"HTTP/1.1 100 Go on\r\n\r\n" * 5])
+def test_an_answer_that_drips_is_given_up(said, monkeypatch):
+    monkeypatch.setattr(links, "WHOLE", 0.5)
+    with answering(said, in_bits=True, pause=0.1) as (link, _):
+        began = time.monotonic()
+        with pytest.raises(TimeoutError):
+            link.send("GET", "/x", None, {})
+        assert 0.4 < time.monotonic() - began < 2
+
+
+def test_a_long_answer_may_take_the_longer_the_more_of_it_comes(monkeypatch):
+    monkeypatch.setattr(links, "WHOLE", 0.2)
+    monkeypatch.setattr(links, "RATE", 1 << 14)
+    long = b"x" * (1 << 15)
+    with answering(b"HTTP/1.1 200 OK\r\nContent-Length: 32768\r\n\r\n" + long, in_bits=True, bit=1 << 13, pause=0.1) as (link, _):
+        assert link.send("GET", "/x", None, {}).data == long
+
+
+def test_a_short_wait_at_the_end_of_one_answer_is_none_of_the_next(monkeypatch):
+    monkeypatch.setattr(links, "WHOLE", 0.5)
+    with answering(*[WHOLE] * 4, in_bits=True, bit=40, pause=0.2) as (link, _):
+        assert [link.send("GET", "/x", None, {}).data for _ in range(4)] == [b"ok"] * 4
 
 
 def test_what_is_no_http_is_told_so():
