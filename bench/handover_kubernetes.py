@@ -4,6 +4,7 @@ On the cluster whose kubeconfig MUSTER_TEST_KUBECONFIG names; its pods wait for 
 **Without one, against our double of its API, in a process of its own whose cluster does nothing**: then the figures are what our side costs, and
 not what a real API server takes; the raw ones show how fast the double is. Ours: claimed from the database, made into a Job and its Secret,
 created, and recorded. Raw: the same two objects of each job, by as many connections. They take turns.
+The double once as it comes to lie on the cores, and once on a core of its own (`bench/sides.py`); a real cluster is where it is.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import statistics
 import subprocess
 import sys
 import time
@@ -22,8 +22,10 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+from bench.handover import launches
 from bench.setting import begin
-from bench.table import Row, report, timed
+from bench.sides import TOO_FEW, Pace, Round, Sides, can_part, compared, costs
+from bench.table import Row, report
 from jobs.backends.kubernetes_parts import access
 from jobs.backends.kubernetes_parts.access import Access
 from jobs.backends.kubernetes_parts.wire import Wire
@@ -45,22 +47,32 @@ def main() -> int:
         options = _options(double)
         actor = begin(folder)
         cluster, site = _connect(actor, options), _access(options)
-        _raw_rate(site)
-        _rate(actor, cluster)                                         # the namespace, connections, tables: made once
-        rounds = [(_raw_rate(site), _rate(actor, cluster)) for _ in range(ROUNDS)]
+        sides = Sides.of(folder, [double.pid] if double else [os.getpid()])
+        _raw_pace(sides, site, actor)
+        _pace(sides, actor, cluster)                                  # the namespace, connections, tables: made once
+        together, apart = _rounds(sides, site, actor, cluster), []
+        if double and can_part():
+            with sides.apart():
+                apart = _rounds(sides, site, actor, cluster)
         said = _clean_up(site)
     finally:
         if double:
             double.kill()
         folder.close()
-    raw, ours = (statistics.median(column) for column in zip(*rounds, strict=True))
-    ratio = statistics.median(o / r for r, o in rounds)
-    report([
-        Row(f"hand-over to Kubernetes ({said}), {CONNECTIONS} connections", f"{raw:.0f} jobs/s by the same creates sent bare", "–",
-            f"{ours:.0f} jobs/s: {ratio:.2f} of raw", "≥ 0.8 of raw, ≥ 100 jobs/s", ratio >= 0.8 and ours >= 100,
-            "two objects a job; ours with claim, token, record and events"),
-    ])  # fmt: skip
+    report([_row(said, together, f"; {costs(together)}" if double else "", f"; {TOO_FEW}" if double and not apart else ""),
+            *([_row(f"{said}, on a core of its own", apart, f"; {costs(apart)}")] if apart else [])])
     return 0
+
+
+def _rounds(sides: Sides, site: Access, actor: Any, cluster: Any) -> list[Round]:
+    return [(_raw_pace(sides, site, actor), _pace(sides, actor, cluster)) for _ in range(ROUNDS)]
+
+
+def _row(which: str, rounds: list[Round], *more: str) -> Row:
+    raw, ours, ratio = compared(rounds)
+    return Row(f"hand-over to Kubernetes ({which}), {CONNECTIONS} connections", f"{raw:.0f} jobs/s by the same creates sent bare", "–",
+               f"{ours:.0f} jobs/s: {ratio:.2f} of raw", "≥ 0.8 of raw, ≥ 100 jobs/s", ratio >= 0.8 and ours >= 100,
+               "two objects a job; ours with claim, token, record and events" + "".join(more))
 
 
 def _options(double: Any) -> dict[str, Any]:
@@ -96,9 +108,8 @@ def _connect(actor: Any, options: dict[str, Any]) -> Any:
     return Cluster.objects.get(id=cluster.id)
 
 
-def _rate(actor: Any, cluster: Any) -> float:
+def _pace(sides: Sides, actor: Any, cluster: Any) -> Pace:
     from jobs import services
-    from jobs.dispatch import dispatch_cluster
     from jobs.spec import parse_mapping
     from workspaces.models import Team
     from workspaces.tenancy.scope import org_scope, platform_scope
@@ -108,33 +119,35 @@ def _rate(actor: Any, cluster: Any) -> float:
         for _ in range(BATCH):
             services.submit_job(actor=actor, team=team, spec=parse_mapping(SPEC))
     with platform_scope("bench"):
-        began = time.perf_counter()
-        handed = dispatch_cluster(cluster)
-        while handed < BATCH:                                         # what the cluster could not take is tried again
-            if time.perf_counter() - began > PATIENCE:
-                raise RuntimeError(f"{handed} of {BATCH} were handed over")
-            time.sleep(0.02)
-            handed += dispatch_cluster(cluster)
-        took = time.perf_counter() - began
-    return BATCH / took
+        return sides.pace(lambda: _dispatch(cluster), BATCH)
 
 
-def _raw_rate(site: Access) -> float:
+def _dispatch(cluster: Any) -> None:
+    """What the cluster could not take is tried again."""
+    from jobs.dispatch import dispatch_cluster
+
+    until, handed = time.monotonic() + PATIENCE, dispatch_cluster(cluster)
+    while handed < BATCH:
+        if time.monotonic() > until:
+            raise RuntimeError(f"{handed} of {BATCH} were handed over")
+        time.sleep(0.02)
+        handed += dispatch_cluster(cluster)
+
+
+def _raw_pace(sides: Sides, site: Access, actor: Any) -> Pace:
     """In a namespace of its own: the other is only used when it is the portal's."""
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}
     _post(site, [("/api/v1/namespaces", json.dumps(space).encode())], {201, 409})
-    bodies = [_bodies() for _ in range(BATCH)]
+    bodies = [_bodies(launch) for launch in launches(actor, SPEC, BATCH)]
     shares = [[pair for made in bodies[n::CONNECTIONS] for pair in made] for n in range(CONNECTIONS)]
     with ThreadPoolExecutor(CONNECTIONS) as pool:
-        return BATCH / timed(lambda: list(pool.map(lambda share: _post(site, share, {201}), shares)))
+        return sides.pace(lambda: list(pool.map(lambda share: _post(site, share, {201}), shares)), BATCH)
 
 
-def _bodies() -> list[tuple[str, bytes]]:
-    """What the backend would send for one job like ours, as (path, body)."""
-    from jobs.backends.base import Launch
+def _bodies(launch: Any) -> list[tuple[str, bytes]]:
+    """What the backend would send for this job, as (path, body)."""
     from jobs.backends.kubernetes_parts import pod
 
-    launch = Launch(key=f"raw-{uuid4().hex}", name="hand-over", script="true", memory=1 << 30, time_limit=600, env={"PADDING": "x" * 2000})
     made = pod.build(launch, pod.Site(image="local/bash:1", selector=NOWHERE))
     strict = "?fieldValidation=Strict"
     return [(f"/apis/batch/v1/namespaces/{SPACE}/jobs{strict}", json.dumps(_there(made.job)).encode()),
