@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from types import MappingProxyType
 from uuid import UUID
 
 from jobs.backends.base import Placement
@@ -202,8 +204,13 @@ class Room:
                        if self.nodes else {})
 
 
-def _meters(ask: Ask) -> dict[Meter, int]:
-    return meters(ask.org_id, ask.team_id, ask.user_id, judged(ask.resources))
+def _meters(ask: Ask) -> Mapping[Meter, int]:
+    return _moved(ask.org_id, ask.team_id, ask.user_id, tuple(ask.resources.items()))
+
+
+@lru_cache(256)                  # a batch is mostly of few people who ask for few things
+def _moved(org_id: UUID, team_id: UUID, user_id: UUID, resources: tuple[tuple[str, int], ...]) -> Mapping[Meter, int]:
+    return MappingProxyType(meters(org_id, team_id, user_id, judged(dict(resources))))
 
 
 def _free(node: NodeRoom, resource: str, gpu_type: str) -> int:

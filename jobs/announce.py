@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
-from django.db.models import prefetch_related_objects
 
+from jobs.rows import attach
 from portal.core import streams
 
 if TYPE_CHECKING:
@@ -41,8 +41,5 @@ def _publish(jobs: Sequence[Job]) -> None:
     from workspaces.tenancy.scope import platform_scope
 
     with platform_scope("live rows go to topics that are authorised one by one"):
-        prefetch_related_objects(jobs, "org", "team", "owner", "cluster")
-        for job in jobs:
-            row = _row(job)
-            streams.publish(f"job:{job.id.hex}", row)
-            streams.publish(f"jobs:{job.team_id.hex}", row)
+        attach(jobs, "org", "team", "owner", "cluster")
+        streams.publish_all(((f"job:{job.id.hex}", f"jobs:{job.team_id.hex}"), _row(job)) for job in jobs)

@@ -37,6 +37,7 @@ WINDOW = 500          # attempts looked at in one step, once not all of the firs
 HORIZON = 2000        # attempts looked at in one round: what waits deeper than that is not judged yet
 BATCH = 100           # attempts handed over in one go: as many as a machine can start, or a cluster take, well within a lease
 FIRST = 25            # of these in the first batch, so that the cluster has something to do while the next is claimed
+GROWTH = 2            # times as many in the next, which is claimed in about the time that the cluster takes for the last
 LEASE = 15.0          # seconds a worker has to hand a batch over
 _CLAIMED = ("state", "state_at", "is_held", "placement", "node", "lease", "lease_until", "wait")
 _OF_JOB = tuple(f"job__{field.attname}" for field in Job._meta.concrete_fields if not field.primary_key)    # read once for each job
@@ -66,7 +67,7 @@ def dispatch_cluster(cluster: Cluster) -> int:
                 before = under_way
                 if size == BATCH:
                     under_way.wait_for_half()
-            size = BATCH
+            size = min(size * GROWTH, BATCH)
 
 
 def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:

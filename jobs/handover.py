@@ -66,8 +66,8 @@ class Handover:
 
     def begin(self, claim: Claim) -> UnderWay:
         """Starts to submit what is still claimed; a single one is submitted here and now, several by the threads."""
-        still = set(Attempt.objects.filter(id__in=[a.id for a in claim.attempts], lease=claim.lease, state=State.DISPATCHING)
-                    .values_list("id", flat=True))
+        held = Attempt.objects.filter(cluster=claim.cluster, state=State.DISPATCHING, lease=claim.lease)
+        still = set(held.values_list("id", flat=True))
         attempts = [attempt for attempt in claim.attempts if attempt.id in still]
         backend, launches = clusters.backend_of(claim.cluster), build_launches(attempts, claim.orphans)
         note_use(claim.cluster, "to submit jobs")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from jobs.models import Attempt, Job
+from jobs.rows import attach
 from workspaces.services.quota import Meter, meters
 
 
@@ -25,9 +26,9 @@ def meters_of(jobs: Iterable[tuple[Job, int]]) -> Counter[Meter]:
 def with_jobs(attempts: Sequence[Attempt], *related: str, is_locked: bool = False) -> Sequence[Attempt]:
     """The same, each with its job and what of the job is named; a job that has many of them is read once. `is_locked`: nobody else's
     until the transaction ends, in the order of ids."""
-    jobs = Job.objects.select_related(*related) if related else Job.objects.all()
-    ids = {attempt.job_id for attempt in attempts}
-    found = {job.id: job for job in jobs.select_for_update().filter(id__in=ids).order_by("id")} if is_locked else jobs.in_bulk(ids)
+    rows = Job.objects.filter(id__among=list({attempt.job_id for attempt in attempts}))
+    found = {job.id: job for job in (rows.select_for_update().order_by("id") if is_locked else rows)}
+    attach(list(found.values()), *related)
     for attempt in attempts:
         attempt.job = found[attempt.job_id]
     return attempts

@@ -64,15 +64,16 @@ class Change:
 def transition(changes: Iterable[Change]) -> list[Attempt]:
     """Apply each change that still moves its attempt up; the attempts that moved. Runs in the scope one is in."""
     wanted = {change.attempt_id: change for change in changes}
-    rows = Attempt.objects.select_for_update(of=("self",)).filter(id__in=list(wanted)).order_by("id")
+    rows = Attempt.objects.select_for_update(of=("self",)).filter(id__among=list(wanted)).order_by("id")
     at = clock.now()
+    waited = {attempt.id for attempt in rows if attempt.state == State.QUEUED or attempt.wait}        # who claims one closes its spell
     moved = [attempt for attempt in rows if _apply(attempt, wanted[attempt.id], at)]
     if moved:
         with_jobs(moved, is_locked=True)        # before the meters, as a claim does: two who meet do not wait in a ring
         _settle_all(moved)
         write_rows(moved, _FIELDS)
         _tell(moved, wanted)
-        _close_spells(moved)
+        _close_spells([attempt.id for attempt in moved if attempt.id in waited])
         image_ends.remember((a, wanted[a.id].image_digest) for a in moved if a.reason == Reason.NO_KERNEL_IMAGE)
         _after(moved)
     return moved
@@ -134,8 +135,9 @@ def _tell(moved: Sequence[Attempt], wanted: dict[UUID, Change]) -> None:
     ) for a in moved)
 
 
-def _close_spells(moved: Sequence[Attempt]) -> None:
-    PendingSpell.objects.filter(attempt__in=moved, until=None).update(until=clock.now())
+def _close_spells(attempts: Sequence[UUID]) -> None:
+    if attempts:
+        PendingSpell.objects.filter(attempt__id__among=attempts, until=None).update(until=clock.now())
 
 
 def _after(moved: Sequence[Attempt]) -> None:

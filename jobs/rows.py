@@ -1,4 +1,4 @@
-"""Writing many rows that differ, in few round trips: `bulk_update` builds CASE trees that cost more than the database does."""
+"""Many rows in few round trips. Writing those that differ: `bulk_update` builds CASE trees that cost more than the database does."""
 
 from __future__ import annotations
 
@@ -19,15 +19,28 @@ def write_rows(rows: Sequence[models.Model], names: Sequence[str]) -> None:
         return
     meta = type(rows[0])._meta
     fields = [_field(meta.get_field(name)) for name in names]
-    alike: dict[tuple[Any, ...], list[models.Model]] = defaultdict(list)
-    for row in rows:
-        alike[tuple(_plain(getattr(row, field.attname)) for field in fields)].append(row)
     if connection.vendor != "postgresql":
         _each(rows, fields)
-    elif len(alike) <= FEW:
+        return
+    other = [field for field in fields if not _are_same([getattr(row, field.attname) for row in rows])]
+    alike: dict[tuple[Any, ...], list[models.Model]] = defaultdict(list)
+    for row in rows:
+        alike[tuple([_plain(getattr(row, field.attname)) for field in other])].append(row)
+    if len(alike) <= FEW:
         _groups(list(alike.values()), fields)
     else:
-        _joined(rows, fields, list(alike))
+        _joined(rows, [field for field in fields if field not in other], other)
+
+
+def attach(rows: Sequence[models.Model], *names: str) -> None:
+    """Give each row what these foreign keys of it name, where that was not read yet: each once, as one object, however many rows share it."""
+    for name in names:
+        field: Any = rows[0]._meta.get_field(name) if rows else None
+        lacking = [row for row in rows if not field.is_cached(row)]
+        ids = {pk for row in lacking if (pk := getattr(row, field.attname)) is not None}
+        found = field.related_model._default_manager.in_bulk(ids) if ids else {}
+        for row in lacking:
+            field.set_cached_value(row, found.get(getattr(row, field.attname)))
 
 
 def _each(rows: Sequence[models.Model], fields: Sequence[AnyField]) -> None:
@@ -47,11 +60,8 @@ def _groups(alike: Sequence[Sequence[models.Model]], fields: Sequence[AnyField])
             cursor.execute(update, [*_values(same[0], fields), [row.pk for row in same]])
 
 
-def _joined(rows: Sequence[models.Model], fields: Sequence[AnyField], distinct: Sequence[tuple[Any, ...]]) -> None:
+def _joined(rows: Sequence[models.Model], same: Sequence[AnyField], other: Sequence[AnyField]) -> None:
     """One statement for all: columns that differ come as arrays, one element a row, the rest as plain values."""
-    differs = [len(set(values)) > 1 for values in zip(*distinct, strict=True)]
-    same = [field for field, does in zip(fields, differs, strict=True) if not does]
-    other = [field for field, does in zip(fields, differs, strict=True) if does]
     key = _key(rows)
     sets = ", ".join([f"{_name(field)} = %s" for field in same] + [f"{_name(field)} = v.{_name(field)}" for field in other])
     arrays = ", ".join(f"%s::{_type(field)}[]" for field in [key, *other])
@@ -60,7 +70,7 @@ def _joined(rows: Sequence[models.Model], fields: Sequence[AnyField], distinct: 
         cursor.execute(
             f"UPDATE {_table(rows)} AS t SET {sets} FROM unnest({arrays}) AS v ({names}) "  # noqa: S608  names, no values
             f"WHERE t.{_name(key)} = v.{_name(key)}",
-            [*_values(rows[0], same), *([_values(row, [field])[0] for row in rows] for field in [key, *other])])
+            [*_values(rows[0], same), *(_column(rows, field) for field in [key, *other])])
 
 
 def _table(rows: Sequence[models.Model]) -> str:
@@ -87,6 +97,18 @@ def _field(found: object) -> AnyField:
 
 def _values(row: models.Model, fields: Sequence[AnyField]) -> list[Any]:
     return [field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields]
+
+
+def _column(rows: Sequence[models.Model], field: AnyField) -> list[Any]:
+    prepared, name = field.get_db_prep_save, field.attname
+    return [prepared(getattr(row, name), connection) for row in rows]
+
+
+def _are_same(values: list[Any]) -> bool:
+    """Most columns are: this is quicker than to hash each value."""
+    if isinstance(values[0], dict | list):
+        values = [repr(value) for value in values]
+    return values.count(values[0]) == len(values)
 
 
 def _plain(value: Any) -> Any:

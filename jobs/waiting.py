@@ -56,4 +56,4 @@ def settle(attempts: Sequence[Attempt]) -> None:
 
 def close(attempts: Sequence[Attempt]) -> None:
     """These wait no more, or for another reason."""
-    PendingSpell.objects.filter(attempt__in=attempts, until=None).update(until=clock.now())
+    PendingSpell.objects.filter(attempt__id__among=[a.id for a in attempts], until=None).update(until=clock.now())

@@ -80,7 +80,7 @@ def meters(org_id: UUID, team_id: UUID, user_id: UUID, resources: Mapping[str, i
 
 def refusal(standings: Standings, amounts: Amounts) -> Meter | None:
     """The first meter that has no room for its amount; None when all have."""
-    return next((meter for meter, amount in amounts.items()
+    return next((meter for meter, amount in (amounts.items() if standings else ())
                  if (now := standings.get(meter)) and now.limit is not None and not _has_room(meter, now, amount, standings, amounts)), None)
 
 
@@ -106,4 +106,4 @@ def freed_by(meter: Meter, standings: Standings, amounts: Amounts) -> int:
 def after(standings: Standings, amounts: Amounts) -> dict[Meter, Standing]:
     """How these meters stand once the amounts are held; those not known are left out."""
     return {meter: now.moved(amount, freed_by(meter, standings, amounts))
-            for meter, amount in amounts.items() if (now := standings.get(meter))}
+            for meter, amount in (amounts.items() if standings else ()) if (now := standings.get(meter))}

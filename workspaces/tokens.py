@@ -6,7 +6,6 @@ scanners find it and a typing error fails without a look-up. Stored as HMAC-SHA2
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import secrets
 import zlib
@@ -58,7 +57,7 @@ def is_well_formed(raw: str) -> bool:
 
 def digest_of(raw: str, key: str | None = None) -> str:
     """What is stored: HMAC-SHA256, in hex."""
-    return hmac.new((key or settings.SECRET_KEY).encode(), raw.encode(), hashlib.sha256).hexdigest()
+    return hmac.digest((key or settings.SECRET_KEY).encode(), raw.encode(), "sha256").hex()
 
 
 def authenticate_token(raw: str, address: str = "") -> Actor | None:

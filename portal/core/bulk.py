@@ -24,7 +24,8 @@ def insert_rows(model: type[models.Model], names: Sequence[str], rows: Iterable[
     table, columns = quote(model._meta.db_table), ", ".join(quote(str(field.column)) for field in fields)
     otherwise = "" if is_new else " ON CONFLICT DO NOTHING"
     if connection.vendor == "postgresql" and (model._meta.db_table in wall.tables or not is_new):
-        _insert_arrays(table, columns, fields, list(rows), otherwise)
+        if found := list(rows):
+            _insert_arrays(table, columns, fields, found, otherwise)
         return
     if connection.vendor == "postgresql":
         shapes = [_shape(field) for field in fields]
@@ -40,11 +41,24 @@ def insert_rows(model: type[models.Model], names: Sequence[str], rows: Iterable[
 
 
 def _insert_arrays(table: str, columns: str, fields: Sequence[models.Field[Any, Any]], rows: Sequence[Row], otherwise: str) -> None:
-    """Where row-level security is, PostgreSQL takes no COPY: one INSERT of an array for each column instead."""
-    arrays = ", ".join(f"%s::{field.cast_db_type(connection)}[]" for field in fields)
-    values = [[field.get_db_prep_save(row[n], connection) for row in rows] for n, field in enumerate(fields)]
+    """Where row-level security is, PostgreSQL takes no COPY: one INSERT of an array for each column instead, or of one value where it is the
+    same in all rows. The first column is an array in any case."""
+    differs = [n == 0 or not _are_same([row[n] for row in rows]) for n in range(len(fields))]
+    types = [field.cast_db_type(connection) for field in fields]
+    selected = ", ".join(f"v.c{n}" if does else f"%s::{types[n]}" for n, does in enumerate(differs))
+    arrays = ", ".join(f"%s::{types[n]}[]" for n, does in enumerate(differs) if does)
+    names = ", ".join(f"c{n}" for n, does in enumerate(differs) if does)
+    single = [field.get_db_prep_save(rows[0][n], connection) for n, field in enumerate(fields) if not differs[n]]
+    many = [[field.get_db_prep_save(row[n], connection) for row in rows] for n, field in enumerate(fields) if differs[n]]
     with connection.cursor() as cursor:
-        cursor.execute(f"INSERT INTO {table} ({columns}) SELECT * FROM unnest({arrays}){otherwise}", values)  # noqa: S608  names, no values
+        cursor.execute(f"INSERT INTO {table} ({columns}) SELECT {selected} FROM unnest({arrays}) AS v ({names}){otherwise}",  # noqa: S608  names, no values
+                       [*single, *many])
+
+
+def _are_same(values: Sequence[Any]) -> bool:
+    """The very same object, or equals of a kind that is written alike (inside of a list, True equals 1)."""
+    first = values[0]
+    return all(value is first or (not isinstance(first, dict | list) and value == first) for value in values)
 
 
 def repeat_row(first: models.Model, counter: str, times: int) -> None:

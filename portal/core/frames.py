@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -27,6 +27,7 @@ class Bus(Protocol):
     """How frames get from publishers to hubs."""
 
     def publish(self, frame: Frame) -> None: ...
+    def publish_all(self, frames: Sequence[Frame]) -> None: ...
     def is_watched(self, topic: str) -> bool: ...
 
     def subscribe(self, topic: str, deliver: Deliver) -> bool:

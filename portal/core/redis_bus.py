@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from portal.core.frames import Deliver, Frame
@@ -33,13 +33,14 @@ class Outbox:
         self._changed = threading.Condition()
         self.dropped = 0
 
-    def put(self, frame: Frame) -> None:
+    def put(self, *frames: Frame) -> None:
         with self._changed:
-            if len(self._frames) >= BUFFER or self._size + len(frame.data) > BUFFER_BYTES:
-                self._drop([frame])
-            else:
-                self._frames.append(frame)
-                self._size += len(frame.data)
+            for frame in frames:
+                if len(self._frames) >= BUFFER or self._size + len(frame.data) > BUFFER_BYTES:
+                    self._drop([frame])
+                else:
+                    self._frames.append(frame)
+                    self._size += len(frame.data)
             self._changed.notify()
 
     def take(self, most: int) -> list[Frame]:
@@ -99,8 +100,11 @@ class RedisBus:
         return self._out.dropped
 
     def publish(self, frame: Frame) -> None:
+        self.publish_all([frame])
+
+    def publish_all(self, frames: Sequence[Frame]) -> None:
         self._run("writer", self._write)
-        self._out.put(frame)
+        self._out.put(*frames)
 
     def is_watched(self, topic: str) -> bool:
         return True

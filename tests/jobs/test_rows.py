@@ -9,8 +9,8 @@ from uuid import uuid4
 import pytest
 from django.db import DataError, transaction
 
-from jobs.models import Attempt
-from jobs.rows import write_rows
+from jobs.models import Attempt, Job
+from jobs.rows import attach, write_rows
 from portal.core import clock
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import platform_scope
@@ -58,3 +58,17 @@ def _fill(row: Attempt, kind: int, at) -> None:
 
 
 _LEASES = [uuid4() for _ in range(12)]
+
+
+def test_what_many_rows_name_is_read_once_and_is_one_object(story, django_assert_num_queries):
+    cluster_with()
+    for _ in range(3):
+        submit(story)
+    with platform_scope("test"):
+        jobs = list(Job.objects.all())
+        with django_assert_num_queries(2):
+            attach(jobs, "team", "owner", "pool")             # none has a pool: that is known without asking
+            attach(jobs, "team", "owner", "pool")
+            assert {(job.team.slug, job.owner.email, job.pool) for job in jobs} == {(jobs[0].team.slug, jobs[0].owner.email, None)}
+        assert jobs[0].team is jobs[2].team
+    attach([], "team")

@@ -3,7 +3,7 @@ the script and the values of variables are data of a Secret, and what the contai
 
 from __future__ import annotations
 
-import base64
+import binascii
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -57,8 +57,9 @@ def build(launch: Launch, site: Site, products: Sequence[str] = ()) -> Objects:
     meta = {"name": name, "namespace": namespace, "labels": names.labels(site.prefix, name), "annotations": _notes(launch)}
     service = {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": {
         "clusterIP": "None", "publishNotReadyAddresses": True, "selector": {names.KEY: name}}}
-    owned = [_secret(launch, name, meta, site)] + ([service] if launch.num_nodes > 1 else [])
-    return Objects(namespace, _queued(_job(launch, site, name, meta, products), launch.partition), owned)
+    env = environment(launch, name, site)
+    owned = [_secret(launch, env, meta)] + ([service] if launch.num_nodes > 1 else [])
+    return Objects(namespace, _queued(_job(launch, site, name, meta, _variables(env, name), products), launch.partition), owned)
 
 
 def owned_by(made: Object, job: Object) -> Object:
@@ -117,23 +118,23 @@ def _utf8(text: str, what: str, of: str) -> None:
         raise Rejected(f"{what} holds a NUL character.", of)
 
 
-def _secret(launch: Launch, name: str, meta: Object, site: Site) -> Object:
+def _secret(launch: Launch, env: Mapping[str, str], meta: Object) -> Object:
     """The values of its variables, by number, and its files: one object, since each is a request and a write of the cluster's store."""
     files = {key: content for key, _, content in given(launch)}
-    values = {f"env-{i}": value.encode() for i, value in enumerate(environment(launch, name, site).values())}
+    values = {f"env-{i}": value.encode() for i, value in enumerate(env.values())}
     values |= {f"file-{i}": value.encode() for i, value in enumerate(launch.files.values())}
     sizes = [sum(len(key) + len(value) for key, value in data.items()) for data in (values, files)]
     if sum(sizes) > SECRET_ROOM:
         raise Rejected(f"The script with its examples is {sizes[1]:,} bytes and the variables are {sizes[0]:,}; Kubernetes takes 1 MiB together.",
                        "run" if sizes[1] >= sizes[0] else "env")
-    return {"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "immutable": True, "metadata": {**meta, "name": name},
-            "data": {key: base64.b64encode(value).decode() for key, value in (values | files).items()}}
+    return {"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "immutable": True, "metadata": meta,
+            "data": {key: binascii.b2a_base64(value, newline=False).decode() for key, value in (values | files).items()}}
 
 
-def _variables(launch: Launch, name: str, site: Site) -> list[Object]:
+def _variables(env: Mapping[str, str], name: str) -> list[Object]:
     """By reference: what stands in a Secret is not expanded, a literal value would be."""
     return [{"name": variable, "valueFrom": {"secretKeyRef": {"name": name, "key": f"env-{i}"}}}
-            for i, variable in enumerate(environment(launch, name, site))]
+            for i, variable in enumerate(env)]
 
 
 def given(launch: Launch) -> list[tuple[str, str, bytes]]:
@@ -142,13 +143,13 @@ def given(launch: Launch) -> list[tuple[str, str, bytes]]:
     return own + [(f"example-{i}", f"examples/{path}", content) for i, (path, content) in enumerate(launch.examples.items())]
 
 
-def _job(launch: Launch, site: Site, name: str, meta: Object, products: Sequence[str]) -> Object:
+def _job(launch: Launch, site: Site, name: str, meta: Object, variables: list[Object], products: Sequence[str]) -> Object:
     many = {"completionMode": "Indexed"} if launch.num_nodes > 1 else {}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": {
         "completions": launch.num_nodes, "parallelism": launch.num_nodes, "backoffLimit": 0, **many,
         "podFailurePolicy": _FAILURES,
         "template": {"metadata": {"labels": names.labels(site.prefix, name), "annotations": _notes(launch)},
-                     "spec": _pod(launch, site, name, products)}}}
+                     "spec": _pod(launch, site, name, variables, products)}}}
 
 
 def _queued(job: Object, queue: str) -> Object:
@@ -165,13 +166,13 @@ _FAILURES: Object = {"rules": [
     {"action": "FailJob", "onExitCodes": {"containerName": names.CONTAINER, "operator": "NotIn", "values": [0]}}]}
 
 
-def _pod(launch: Launch, site: Site, name: str, products: Sequence[str]) -> Object:
+def _pod(launch: Launch, site: Site, name: str, variables: list[Object], products: Sequence[str]) -> Object:
     spec: Object = {
         "restartPolicy": "Never", "automountServiceAccountToken": False, "enableServiceLinks": False, "hostNetwork": False, "hostPID": False,
         "hostIPC": False, "terminationGracePeriodSeconds": max(1, math.ceil(launch.grace)),
         "securityContext": {"runAsNonRoot": True, "runAsUser": site.user, "runAsGroup": site.user, "fsGroup": site.user,
                             "seccompProfile": {"type": "RuntimeDefault"}},
-        "containers": [_container(launch, site, name)], "volumes": _volumes(launch, site, name)}
+        "containers": [_container(launch, site, variables)], "volumes": _volumes(launch, site, name)}
     if launch.num_nodes > 1:
         spec["subdomain"] = name
     if launch.time_limit:
@@ -194,14 +195,14 @@ def _on_nodes_with(products: Sequence[str]) -> Object:
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [wanted]}]}}}
 
 
-def _container(launch: Launch, site: Site, name: str) -> Object:
+def _container(launch: Launch, site: Site, variables: list[Object]) -> Object:
     image = launch.image or site.image
     if not image:
         raise Rejected("This cluster runs images only, and has none for jobs that name none: set `image`.", "image")
     if not _IMAGE.fullmatch(image):
         raise Rejected("That is not the name of an image.", "image")
     return {"name": names.CONTAINER, "image": image, "imagePullPolicy": site.pull_policy, "command": ["bash", f"{MOUNT}/start"],
-            "workingDir": "/muster/work", "env": _variables(launch, name, site), "resources": _resources(launch, site),
+            "workingDir": "/muster/work", "env": variables, "resources": _resources(launch, site),
             "securityContext": {"allowPrivilegeEscalation": False, "privileged": False, "capabilities": {"drop": ["ALL"]}},
             "volumeMounts": _mounts(launch, site)}
 

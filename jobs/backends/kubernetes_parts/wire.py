@@ -17,6 +17,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
+import orjson
+
 from jobs.backends.base import Rejected, Unavailable
 from jobs.backends.kubernetes_parts.access import Access
 from jobs.backends.link import Answer, Link, Links
@@ -53,6 +55,7 @@ class Wire:
         self._headers = {"Accept": "application/json", "User-Agent": "muster",
                          **({"Authorization": f"Bearer {access.token}"} if access.token else {})}
         self._rest_until = 0.0
+        self._said = ""
         self.ahead = timedelta(0)               # what the server's clock is ahead of ours
 
     def get(self, path: str, **query: Any) -> Object:
@@ -102,7 +105,7 @@ class Wire:
         self._rested()
         headers = {**self._headers, **({"Content-Type": kind} if body is not None else {})}
         with self._links.one() as link:
-            answer = link.send(method, self._target(path, query), None if body is None else json.dumps(body).encode(), headers)
+            answer = link.send(method, self._target(path, query), None if body is None else orjson.dumps(body), headers)
         self._compare_clocks(answer.headers.get("date", ""))
         return answer
 
@@ -118,6 +121,9 @@ class Wire:
 
     def _compare_clocks(self, said: str) -> None:
         """What counts in waiting times and ends is the cluster's clock, whatever ours says."""
+        if said == self._said:                  # within the same second there is no more to learn
+            return
+        self._said = said
         with suppress(ValueError, TypeError):
             ahead = parsedate_to_datetime(said).replace(tzinfo=UTC) - datetime.now(UTC)
             if abs(ahead - self.ahead) > SKEW:
@@ -206,8 +212,6 @@ def in_words(error: BaseException, server: str) -> str:
 
 
 def _read(data: bytes) -> Object:
-    import orjson
-
     try:
         read = orjson.loads(data)
     except orjson.JSONDecodeError as error:

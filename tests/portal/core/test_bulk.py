@@ -52,3 +52,15 @@ def test_repeating_goes_on_from_the_first(story):
         first = submit(story).attempts.get()
         repeat_row(first, "index", 2)
         assert sorted(first.job.attempts.values_list("index", flat=True)) == [0, 1, 2]
+
+
+def test_a_column_that_is_the_same_in_all_rows_and_one_that_only_looks_so_are_both_kept(db):
+    at, ids = clock.now(), [uuid7() for _ in range(3)]
+    names = ("id", "at", "kind", "org_id", "actor", "on_behalf_of", "via", "address", "subject_type", "subject_id", "data", "request_id")
+    told = [{"flag": flag} for flag in (True, 1, True)]
+    insert_rows(Event, names, [(pk, at, "same", None, actor, "", "", "", "", ids[0], data, "")
+                               for pk, actor, data in zip(ids, "aba", told, strict=True)], is_new=False)
+    found = {event.id: event for event in Event.objects.filter(id__in=ids)}
+    assert [found[pk].actor for pk in ids] == ["a", "b", "a"]
+    assert [repr(found[pk].data) for pk in ids] == [repr(data) for data in told]
+    assert {(event.at, event.kind, event.org_id, event.subject_id) for event in found.values()} == {(at, "same", None, ids[0])}

@@ -200,8 +200,8 @@ def test_an_outbox_is_bounded_and_remembers_whose_frames_it_dropped():
     taken = box.take(100)
     assert [(f.topic, f.is_lost) for f in taken] == [("log:a", True), *[("log:a", False)] * 4, ("jobs:x", False)]
     assert box.dropped == 2
-    box.put(event(2))
-    assert box.take(100) == [event(2)]
+    box.put(event(2), event(3))
+    assert box.take(100) == [event(2), event(3)]
 
 
 def _last(watcher: Watcher) -> int:
