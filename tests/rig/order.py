@@ -3,6 +3,7 @@ not here is one of the short ones."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,3 +29,8 @@ _PLACES = {ROOT / name: number for number, name in enumerate(LONGEST)}
 
 def place(path: Path) -> int:
     return _PLACES.get(path, len(_PLACES))
+
+
+def has_marks(path: Path) -> bool:
+    """Whether a test of that file runs one by one; the suite reads no other file for that part of it."""
+    return bool(re.search(r"\bpytest\.mark\.(serial|storm)\b", path.read_text()))
