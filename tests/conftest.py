@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 from django.utils import translation
 
-from tests.rig.order import place
+from tests.rig.order import has_marks, place
 from tests.rig.postgres import start_postgres
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
@@ -27,6 +27,9 @@ Wait = Callable[..., T]
 @pytest.hookimpl(trylast=True)      # within a file, Django's order stays
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place(item.path))
+    unseen = {item.path for item in items if {"serial", "storm"} & {mark.name for mark in item.iter_markers()} and not has_marks(item.path)}
+    if unseen:
+        raise pytest.UsageError(f"marked in another way than tests/rig/order.py looks for, so the suite would not run it: {unseen}")
 
 
 @pytest.fixture(autouse=True)

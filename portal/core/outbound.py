@@ -13,6 +13,7 @@ import ssl
 import threading
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import requests
@@ -139,6 +140,15 @@ class _Line:
                 sock.shutdown(socket.SHUT_RDWR)
 
 
+@lru_cache(maxsize=64)
+def _tls(ca: str) -> ssl.SSLContext:
+    """With this machine's authorities and those; read once, since that takes longer than a request."""
+    context = ssl.create_default_context()
+    if ca:
+        context.load_verify_locations(cadata=ca)
+    return context
+
+
 class _Adapter(HTTPAdapter):
     """Pools whose connections go out by the line and no other way."""
 
@@ -147,10 +157,7 @@ class _Adapter(HTTPAdapter):
         super().__init__(max_retries=0)
 
     def init_poolmanager(self, *args: Any, **given: Any) -> None:
-        context = ssl.create_default_context()
-        if self._reach.ca:
-            context.load_verify_locations(cadata=self._reach.ca)
-        super().init_poolmanager(*args, ssl_context=context, **given)
+        super().init_poolmanager(*args, ssl_context=_tls(self._reach.ca), **given)
         manager: Any = self.poolmanager
         manager.pool_classes_by_scheme = {"http": _pool(HTTPConnectionPool, HTTPConnection, self._line),
                                           "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._line)}

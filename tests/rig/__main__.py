@@ -15,6 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.rig.order import has_marks
 from tests.rig.processes import program
 from tests.rig.slurm_by_hand import serve_slurm
 
@@ -52,13 +53,23 @@ def suite(arguments: list[str]) -> int:
     """Both modes, each in two parts: what may run side by side, then what needs the machine (timings, storms)."""
     code, summary = _browser_scripts()
     lines, failed = [f"browser scripts: {summary}"], bool(code)
-    for mode in ("embedded", "server"):
-        for part, options in (("", [*PARALLEL, *ONCE[mode]]), (" (one by one)", ALONE[mode])):
-            code, summary = _pytest(mode, [*options, *arguments])
-            failed |= code not in {0, NO_TESTS_RAN}
-            lines.append(f"{mode}{part}: {summary}")
+    with tempfile.TemporaryDirectory(prefix="muster-bytecode-") as bytecode:
+        for mode in ("embedded", "server"):
+            for part, options in (("", [*PARALLEL, *ONCE[mode]]), (" (one by one)", alone(mode, arguments))):
+                code, summary = _pytest(mode, [*options, *arguments], bytecode)
+                failed |= code not in {0, NO_TESTS_RAN}
+                lines.append(f"{mode}{part}: {summary}")
     print("\n" + "\n".join(lines))
     return int(failed)
+
+
+def alone(mode: str, arguments: list[str]) -> list[str]:
+    """Only the files that have such a test: reading all others, to leave them out, takes longer than some of these tests."""
+    if any(Path(argument).exists() for argument in arguments):
+        return ALONE[mode]
+    blind = [ROOT / "tests" / name for name in BLIND] if mode == "server" else []
+    files = [path for path in sorted((ROOT / "tests").rglob("test_*.py")) if has_marks(path)]
+    return [*ALONE[mode], *(str(path) for path in files if not any(path.is_relative_to(part) for part in blind))]
 
 
 def _browser_scripts() -> tuple[int, str]:
@@ -77,24 +88,27 @@ def _browser_scripts() -> tuple[int, str]:
     return done.returncode, f"{counts.get('pass', 0)} passed, {counts.get('fail', 0)} failed"
 
 
-def _pytest(mode: str, options: list[str]) -> tuple[int, str]:
+def _pytest(mode: str, options: list[str], bytecode: str) -> tuple[int, str]:
     """A part of the suite. Few that fail are asked again, alone: what passes then is named, what does not fails the suite."""
+    environment = {"MUSTER_TEST_MODE": mode, "PYTHONPYCACHEPREFIX": bytecode}
     with tempfile.NamedTemporaryFile("r", prefix="muster-failed-") as failed:
-        code, summary = _run({"MUSTER_TEST_MODE": mode, "MUSTER_TEST_FAILED": failed.name}, ["-p", "tests.rig.failed", *options])
+        code, summary = _run({**environment, "MUSTER_TEST_FAILED": failed.name}, ["-p", "tests.rig.failed", *options])
         names = list(dict.fromkeys(failed.read().splitlines()))
     if code != TESTS_FAILED or not 0 < len(names) <= MOST_UNSTEADY:
         return code, summary
-    code, again = _run({"MUSTER_TEST_MODE": mode}, names)
+    code, again = _run(environment, names)
     return code, f"{summary}; once more by themselves: {again}" + "".join(f"\n  unsteady: {name}" for name in names if not code)
 
 
 def _run(environment: dict[str, str], options: list[str]) -> tuple[int, str]:
+    """Compiled once for the ten processes that read the tests and for every portal and command that they start, whatever the shell says of it."""
+    environment = {**{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}, **environment}
     print(f"== {environment['MUSTER_TEST_MODE']}: pytest {' '.join(options)}", flush=True)
     tail = ""
     with subprocess.Popen(
         [*PYTEST, *options],
         cwd=ROOT,
-        env={**os.environ, **environment},
+        env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

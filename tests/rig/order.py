@@ -3,28 +3,37 @@ not here is one of the short ones."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 # About by the time that they took when somebody last looked, of those that take longer than most.
 LONGEST = (
-    "api/test_schema.py", "client/test_cli_real.py", "look/test_pages.py", "jobs/backends/test_slurm_reasons.py",
-    "portal/blobs/test_logs_faults.py", "jobs/test_worlds.py", "storm/test_full_disk.py", "jobs/test_paging.py", "jobs/test_slurm_forgotten.py",
-    "examples/test_digits.py", "test_house_walls.py", "jobs/backends/test_slurm.py", "workspaces/sso/test_arrivals.py",
-    "look/test_admin_pages.py", "look/test_log_view.py", "e2e/test_setting_up.py", "portal/process/test_serve.py", "look/test_single_sign_on.py",
-    "portal/blobs/test_logs.py", "look/test_directory_page.py", "monitoring/live/test_scim_ends.py", "jobs/test_kubernetes_faults.py",
-    "jobs/test_slurm_faults.py", "workspaces/access/test_explanations.py", "workspaces/test_planning.py", "look/test_languages_live.py",
-    "test_role_matrix.py", "e2e/test_first_job.py", "jobs/backends/test_contract.py", "test_languages_of_pages.py", "e2e/test_secret_canary.py",
-    "test_permission_matrix.py", "monitoring/live/test_real_ends.py", "api/test_hostile_input.py", "e2e/test_passkeys.py",
-    "workspaces/services/test_guarantees.py", "storm/test_flood.py", "look/test_audit_page.py", "workspaces/sso/test_hostile_saml.py",
-    "workspaces/scim/test_tester.py", "api/test_lists.py", "jobs/test_lifecycle.py", "jobs/backends/test_slurm_options.py",
-    "jobs/backends/test_kubernetes_schedules.py", "e2e/test_device_login.py", "workspaces/sso/test_real_providers.py",
-    "look/test_cluster_pages.py", "doors/test_answers.py", "client/test_real_portal.py", "monitoring/live/test_real_portal.py",
-    "e2e/test_planted_markup.py", "e2e/test_adoption.py", "workspaces/services/test_invitations.py", "jobs/test_admission.py",
-    "test_every_change_is_a_fact.py", "jobs/test_slurm_preemption.py", "doors/test_csrf.py", "rig/test_slurm.py", "portal/process/test_nginx.py",
+    "look/test_pages.py", "client/test_cli_real.py", "jobs/backends/test_slurm_reasons.py", "jobs/backends/test_slurm.py",
+    "jobs/test_slurm_forgotten.py", "jobs/backends/test_contract.py", "jobs/test_slurm_faults.py", "api/test_schema.py", "jobs/test_worlds.py",
+    "portal/process/test_serve.py", "jobs/test_lifecycle.py", "examples/test_digits.py", "workspaces/test_planning.py", "look/test_admin_pages.py",
+    "look/test_log_view.py", "portal/process/test_nginx.py", "jobs/test_kubernetes_faults.py", "test_role_matrix.py", "test_permission_matrix.py",
+    "portal/blobs/test_logs_faults.py", "storm/test_full_disk.py", "e2e/test_setting_up.py", "monitoring/live/test_real_ends.py",
+    "look/test_single_sign_on.py", "look/test_directory_page.py", "monitoring/live/test_real_portal.py", "look/test_languages_live.py",
+    "api/test_hostile_input.py", "workspaces/sso/test_hostile_oidc.py", "workspaces/sso/test_arrivals.py", "e2e/test_first_job.py",
+    "e2e/test_secret_canary.py", "e2e/test_passkeys.py", "storm/test_flood.py", "look/test_audit_page.py", "e2e/test_planted_markup.py",
+    "doors/test_answers.py", "workspaces/sso/test_real_providers.py", "e2e/test_device_login.py", "look/test_cluster_pages.py",
+    "workspaces/test_audit_api.py", "e2e/test_adoption.py", "client/test_real_portal.py", "jobs/backends/test_slurm_options.py", "rig/test_slurm.py",
+    "jobs/test_paging.py", "jobs/spec/test_environment.py", "test_languages_of_pages.py", "jobs/backends/test_kubernetes_schedules.py",
+    "jobs/test_slurm_preemption.py", "workspaces/issuer/test_applications.py", "workspaces/sso/test_proof.py", "monitoring/live/test_scim_ends.py",
+    "workspaces/test_second_factor.py", "jobs/spec/test_round_trip.py", "jobs/test_slurm_pending.py", "workspaces/access/test_people.py",
+    "jobs/backends/test_slurm_users.py", "workspaces/services/test_guarantees.py", "workspaces/issuer/test_tokens_of_applications.py",
+    "jobs/quotas/test_storage_counted.py", "doors/test_csrf.py", "workspaces/access/test_explanations.py", "portal/blobs/test_logs.py",
+    "test_house_walls.py", "api/test_lists.py", "jobs/backends/test_kubernetes_faults.py", "jobs/backends/test_local.py",
+    "portal/process/test_successors.py", "workspaces/scim/test_scim.py",
 )
 _PLACES = {ROOT / name: number for number, name in enumerate(LONGEST)}
 
 
 def place(path: Path) -> int:
     return _PLACES.get(path, len(_PLACES))
+
+
+def has_marks(path: Path) -> bool:
+    """Whether a test of that file runs one by one; the suite reads no other file for that part of it."""
+    return bool(re.search(r"\bpytest\.mark\.(serial|storm)\b", path.read_text()))

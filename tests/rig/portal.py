@@ -51,8 +51,9 @@ class Portal:
             "MUSTER_ADMIN_EMAIL": EMAIL,
             "MUSTER_ADMIN_PASSWORD": PASSWORD,
             "DJANGO_SETTINGS_MODULE": "portal.settings",
-            "PYTHONDONTWRITEBYTECODE": "1",
         }
+        if "PYTHONPYCACHEPREFIX" not in os.environ:
+            ours["PYTHONDONTWRITEBYTECODE"] = "1"       # nothing is left beside the sources
         if self.database_url:
             ours |= {"MUSTER_DATABASE_URL": self.database_url, "MUSTER_REDIS_URL": self.redis_url}
         return (

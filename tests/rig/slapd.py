@@ -166,7 +166,7 @@ def start_slapd(folder: Folder, *, name: str = "slapd", more: Iterable[Entry] = 
     path, first = folder.path / name, free_ports(2)
     for part in (path, path / "corp", path / "ad"):
         part.mkdir()
-    ca = _write_certificates(path)
+    ca = write_certificates(path)
     (path / "ad.schema").write_text(_AD_SCHEMA)
     (path / "slapd.conf").write_text(_CONF.format(path=path, base=BASE, ad=AD, admin=ADMIN, admin_password=ADMIN_PASSWORD, reader=READER))
     made = Slapd(first, first + 1, ca, path, folder)
@@ -253,7 +253,7 @@ def _bytes(values: Any) -> list[bytes]:
     return [value if isinstance(value, bytes) else str(value).encode() for value in many]
 
 
-def _write_certificates(path: Path) -> str:
+def write_certificates(path: Path) -> str:
     ca_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     ca_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "The rig's own CA")])
     ca = _certificate(ca_name, ca_name, ca_key.public_key(), ca_key, is_ca=True)

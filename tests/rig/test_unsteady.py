@@ -38,7 +38,7 @@ def part(tmp_path: Path, monkeypatch):
     def run(steady: int = 1, unsteady: int = 0, wrong: int = 0) -> tuple[int, str]:
         file = tmp_path / "test_some.py"
         file.write_text(FILE.format(steady=steady, unsteady=unsteady, wrong=wrong))
-        return rig._pytest("embedded", [str(file)])
+        return rig._pytest("embedded", [str(file)], str(tmp_path / "bytecode"))
 
     return run
 

@@ -9,6 +9,7 @@ import requests
 from portal.core import outbound
 from portal.core.outbound import Reach, Refused, Session
 from tests.rig.hostile import servers
+from tests.rig.slapd import write_certificates
 
 HERE = Reach(is_private=True, is_plain=True, seconds=2)
 
@@ -111,3 +112,13 @@ def test_the_environment_names_no_proxy_and_no_password(serve, monkeypatch, tmp_
 def test_what_is_no_http_is_told_as_a_failed_request(serve, said):
     with pytest.raises(requests.RequestException):
         Session(HERE).get(serve(said).url)
+
+
+def test_authorities_are_read_once_for_those_who_trust_the_same_and_reach_nobody_else(tmp_path):
+    def trusted(ca):
+        session = Session(Reach(ca=ca))
+        return session.get_adapter("https://a.example").poolmanager.connection_pool_kw["ssl_context"]
+
+    ours = write_certificates(tmp_path)
+    assert trusted("") is trusted("") and trusted(ours) is trusted(ours)
+    assert "The rig's own CA" not in str(trusted("").get_ca_certs()) and "The rig's own CA" in str(trusted(ours).get_ca_certs())
