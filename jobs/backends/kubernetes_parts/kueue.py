@@ -138,14 +138,15 @@ def _short_of(found: tuple[str, str, str], message: str, workload: Object, queue
     facts: dict[str, Any] = {"resource": kind or resource, "flavor": flavor, "message": message[:1000], "ask": asked * count,
                              "queue": (queue or {}).get("metadata", {}).get("name", "")}
     text = f"Kueue's quota of {_name(resource)} in flavor {flavor} is used up"
-    if used := _used(queue, flavor, resource):
+    used = _used(queue, flavor, resource)
+    if used and used[1] - used[0] < max(1, asked * count):       # else they are older than the message, or a cohort's others have it
         facts |= {"used": used[0], "limit": used[1]}
         text = f"Kueue's flavor {flavor} has {telling.part(kind, used[0])} of {_text(kind, used[1])} in use"
     if more:
         facts["more"] = more
         least = (asked * count - more) // count if count else 0
         facts |= telling.changed(Change(kind, asked, least) if kind and 0 < least < asked else None)
-    needed = f", and {_text(kind, more)} more {'is' if more == 1 else 'are'} needed" if more else ""
+    needed = f", and {_text(kind, more)} more {'is' if _text(kind, more).startswith('1 ') else 'are'} needed" if more else ""
     asks = f"; this asks {_text(kind, asked * count)}{needed}." if asked else f"{needed}."
     return Waiting(Wait.CLUSTER_LIMIT, "QuotaReserved", f"{text}{asks}", _ADVICE, facts)
 

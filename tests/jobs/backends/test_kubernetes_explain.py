@@ -163,6 +163,20 @@ def test_kueues_message_becomes_numbers_and_the_smallest_change():
     assert known is not None and known.text.startswith("Kueue's flavor default has 6 of 8 GPUs in use; this asks 4 GPUs")
 
 
+def test_numbers_of_a_queue_that_are_older_than_the_message_are_not_told():
+    idle = {**QUEUE, "status": {"flavorsReservation": [{"name": "default", "resources": [{"name": GPU, "total": "0"}]}]}}
+    seen = kueue.waiting(workload(MORE), idle)
+    assert seen is not None and "used" not in seen.facts
+    assert seen.text == "Kueue's quota of GPUs in flavor default is used up; this asks 4 GPUs, and 2 GPUs more are needed."
+
+
+@pytest.mark.parametrize(("resource", "more", "words"), [
+    ("cpu", "1", "1 core more is needed"), ("cpu", "2", "2 cores more are needed"), (GPU, "1", "1 GPU more is")])
+def test_one_more_is_one_in_every_unit(resource, more, words):
+    seen = kueue.waiting(workload(f"{LACKS}insufficient unused quota for {resource} in flavor default, {more} more needed"))
+    assert seen is not None and words in seen.text
+
+
 def admitted(name: str, gpus: int, queue: str = "big", flavor: str = "default", **more):
     """A Workload that holds quota."""
     usage = {"name": "main", "flavors": {GPU: flavor, "cpu": flavor}, "resourceUsage": {GPU: str(gpus), "cpu": "500m"}}
