@@ -185,10 +185,22 @@ def test_a_state_with_its_source_and_age_is_told_in_the_readers_language(english
         assert told(english) == said
 
 
-@pytest.mark.parametrize(("language", "said"), [("ko", "ada@atlas.example 계정으로 로그인했습니다."), ("ja", "ada@atlas.example としてサインインしました。")])
+@pytest.mark.parametrize(("language", "said"), [
+    ("ko", "ada@atlas.example 계정으로 로그인했습니다."), ("ja", "ada@atlas.example としてサインインしました。")])
 def test_who_signs_in_is_greeted_in_the_words_of_the_house(story, client, language, said):
     sent = {"login": "ada@atlas.example", "password": PASSWORD}
     page = client.post("/accounts/login/", sent, follow=True, headers={"Accept-Language": language})
+    assert said in page.content.decode()
+
+
+@pytest.mark.parametrize(("language", "said"), [
+    ("en", "<strong>ben@atlas.example</strong> may submit jobs in team vision"),
+    ("ko", "<strong>ben@atlas.example</strong> · vision 팀에서 · 작업 제출: 가능"),
+    ("ja", "<strong>ben@atlas.example</strong> · チーム vision で · ジョブの投入: 可")])
+def test_why_somebody_may_is_told_in_the_order_of_the_language(story, language, said):
+    asked = {"user": "ben@atlas.example", "permission": "jobs:submit", "team": "vision"}
+    page = story.client(story.ada).get("/atlas/access", asked, headers={"Accept-Language": language})
+    assert page.status_code == 200
     assert said in page.content.decode()
 
 
