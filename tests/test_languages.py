@@ -16,6 +16,7 @@ from portal.languages.catalogue import Message
 from portal.languages.pages import untranslated
 from portal.languages.sentences import told
 from tests.rig.environment import ROOT
+from tests.story import PASSWORD
 from workspaces.templatetags.muster import span
 
 PAIR = re.compile(r"은\(는\)|이\(가\)|을\(를\)|과\(와\)|와\(과\)|\(으\)로|\(이\)라")
@@ -182,6 +183,25 @@ def test_a_duration_is_told_as_the_page_will_tick_it(seconds, english, said):
 def test_a_state_with_its_source_and_age_is_told_in_the_readers_language(english, said):
     with translation.override("ko"):
         assert told(english) == said
+
+
+@pytest.mark.parametrize(("language", "said"), [
+    ("ko", "ada@atlas.example 계정으로 로그인했습니다."), ("ja", "ada@atlas.example としてサインインしました。")])
+def test_who_signs_in_is_greeted_in_the_words_of_the_house(story, client, language, said):
+    sent = {"login": "ada@atlas.example", "password": PASSWORD}
+    page = client.post("/accounts/login/", sent, follow=True, headers={"Accept-Language": language})
+    assert said in page.content.decode()
+
+
+@pytest.mark.parametrize(("language", "said"), [
+    ("en", "<strong>ben@atlas.example</strong> may submit jobs in team vision"),
+    ("ko", "<strong>ben@atlas.example</strong> · vision 팀에서 · 작업 제출: 가능"),
+    ("ja", "<strong>ben@atlas.example</strong> · チーム vision で · ジョブの投入: 可")])
+def test_why_somebody_may_is_told_in_the_order_of_the_language(story, language, said):
+    asked = {"user": "ben@atlas.example", "permission": "jobs:submit", "team": "vision"}
+    page = story.client(story.ada).get("/atlas/access", asked, headers={"Accept-Language": language})
+    assert page.status_code == 200
+    assert said in page.content.decode()
 
 
 @pytest.mark.parametrize("language", ["ko", "ja"])

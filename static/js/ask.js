@@ -1,5 +1,5 @@
-// A form that does harm asks first, in a dialog of the page: `data-confirm` on the form or on the button that was pressed. The focus lies on
-// leaving it; Esc leaves it too, and then the focus is again where it was.
+// A form that does harm asks first, in a dialog of the page: `data-confirm` on the form or on the button that was pressed, and `data-yes` where
+// the button's own word ("Cancel") would be no answer. The focus lies on leaving it; Esc leaves it too, and then the focus is where it was.
 import { say } from "./words.js";
 
 const agreed = new WeakSet();
@@ -10,14 +10,14 @@ document.addEventListener("submit", (event) => {
   if (!question || agreed.delete(form)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  ask(question, button, () => { agreed.add(form); form.requestSubmit(event.submitter); });
+  ask(question, form, button, () => { agreed.add(form); form.requestSubmit(event.submitter); });
 }, true);
 
-function ask(question, button, yes) {
+function ask(question, form, button, yes) {
   const dialog = Object.assign(document.createElement("dialog"), { className: "ask", role: "alertdialog" });
   const text = Object.assign(document.createElement("p"), { id: "asked", textContent: question });
   const leave = Object.assign(document.createElement("button"), { className: "btn", autofocus: true, textContent: say("Leave it") });
-  const act = Object.assign(document.createElement("button"), { value: "yes", textContent: button?.textContent.trim() || say("Yes") });
+  const act = Object.assign(document.createElement("button"), { value: "yes", textContent: form.dataset.yes ?? button?.dataset.yes ?? (button?.textContent.trim() || say("Yes")) });
   act.className = button?.matches(".danger") ? "btn danger" : "btn primary";
   const row = Object.assign(document.createElement("div"), { className: "row end" }), body = document.createElement("form");
   Object.assign(body, { method: "dialog", className: "body stack" });

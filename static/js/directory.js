@@ -5,6 +5,16 @@ let asking = 0;
 
 form?.querySelectorAll("[data-move], [data-drop]").forEach((button) => { button.hidden = false; });
 
+// A name too long for its field stands whole beneath it.
+function show(line) {
+  const field = line.querySelector("[name=group]"), whole = line.querySelector("[data-whole]");
+  whole.textContent = field.value;
+  whole.hidden = field.scrollWidth <= field.clientWidth;
+}
+const all = () => lines().forEach(show);
+all();
+addEventListener("resize", all);
+
 form?.addEventListener("click", (event) => {
   const line = event.target.closest("[data-rule]"), move = event.target.closest("[data-move]")?.dataset.move;
   if (move === "-1" && line.previousElementSibling) line.previousElementSibling.before(line);
@@ -16,6 +26,7 @@ form?.addEventListener("click", (event) => {
 
 form?.addEventListener("input", (event) => {
   if (event.target.name !== "group") return;
+  show(event.target.closest("[data-rule]"));
   const last = lines().at(-1);
   if (last.querySelector("[name=group]").value) last.after(empty(last));
   clearTimeout(asking);
@@ -25,12 +36,13 @@ form?.addEventListener("input", (event) => {
 function empty(line) {
   const made = line.cloneNode(true);
   made.querySelector("[name=group]").value = "";
+  made.querySelector("[data-whole]").hidden = true;
   return made;
 }
 
 function drop(line) {
   if (lines().length > 1) line.remove();
-  else line.querySelector("[name=group]").value = "";
+  else { line.querySelector("[name=group]").value = ""; show(line); }
 }
 
 async function search(typed) {

@@ -54,7 +54,7 @@ class LogView {
     this.root.querySelector("[data-empty]").hidden = shown > 0;
     this.root.querySelector("[data-count]").textContent = [say("{n} lines, {size}", { n: number(count), size: size(lines.end) }),
       ...(lines.first ? [say("(the first {n} are in the download)", { n: number(lines.first) })] : []),
-      ...this.gaps.map(([start, end, why]) => `· ${say("{size} missing: {why}", { size: size(end - start), why })}`)].join(" ");
+      ...("deleted" in this.root.dataset ? [] : this.gaps).map(([start, end, why]) => `· ${say("{size} missing: {why}", { size: size(end - start), why })}`)].join(" ");
     if (this.isWrapped) { this.#drawWrapped(shown); return; }
     this.#measure(shown * HEIGHT);
     if (this.follow) this.#scrollTo(Infinity);
@@ -239,7 +239,7 @@ class LogView {
     const isTold = "deleted" in this.root.dataset; // by the server, in the page's language
     if (!isTold && (isEnglish || !this.foot.className)) this.foot.textContent = `${say("Certificate:")} ${sealed(certificate)}`;
     this.foot.title = `sha256 ${certificate.sha256}\nblake3 ${certificate.blake3}`;
-    this.foot.className = certificate.complete ? "good" : "bad";
+    this.foot.className = certificate.complete ? "good" : certificate.deleted ? "" : "bad";
     if (!isTold) this.root.querySelector("[data-empty]").textContent = certificate.deleted ? certificate.text : say("The job wrote nothing.");
     this.isEnded = true;
     this.#more();

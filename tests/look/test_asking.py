@@ -53,6 +53,18 @@ def test_a_question_is_asked_in_the_readers_language_and_fits_a_phone(site, page
     expect(page.locator("td.act")).to_have_count(0)
 
 
+@pytest.mark.parametrize(("language", "yes", "no"), [("en", "Stop", "Leave it"), ("ko", "중지", "그대로 두기"), ("ja", "停止", "そのままにする")])
+def test_whether_a_job_is_stopped_is_not_answered_by_cancel(site, page, language, yes, no):
+    number = site.submit("sleep 60")
+    page.set_extra_http_headers({"Accept-Language": language})
+    page.goto(f"{site.url}/home/jobs/{number}")
+    page.locator("form[action$='/cancel'] button").click()
+    assert page.get_by_role("alertdialog").get_by_role("button").all_inner_texts() == [no, yes]
+    page.get_by_role("alertdialog").get_by_role("button").last.click()
+    site.ended(number)
+    assert site.job(number)["state"] == "canceled"
+
+
 def test_no_page_uses_the_questions_of_the_browser():
     modules = {path.name: path.read_text() for path in (ROOT / "static/js").glob("*.js")}
     assert "ask.js" in modules

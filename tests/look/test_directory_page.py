@@ -87,6 +87,9 @@ def test_a_directory_is_connected_and_its_people_come_in(site, page, browser, sl
     page.wait_for_selector("#groups option", state="attached")
     assert page.locator("#groups option").first.get_attribute("value") == "cn=staff,ou=groups,dc=corp,dc=example"
     page.locator("[name=group]").first.fill("cn=staff,ou=groups,dc=corp,dc=example")
+    page.set_viewport_size({"width": 320, "height": 700})
+    assert page.locator("[data-whole]:visible").first.inner_text() == "cn=staff,ou=groups,dc=corp,dc=example", "cut in its field, whole beneath"
+    page.set_viewport_size(WIDE)
     page.locator("[name=group]").nth(1).fill("cn=research,ou=groups,dc=corp,dc=example")
     page.locator("[name=place]").nth(1).select_option("home/default")
     page.click("text=Save the rules")
