@@ -105,3 +105,26 @@ def sockets_closed(page: Page, portal: Portal, elsewhere: Page) -> None:
     page.goto(at(portal, "/home/teams"))
     assert "/accounts/login/" in page.url
     elsewhere.context.close()
+
+
+def test_a_passkey_that_the_browser_refuses_is_told_in_words_and_can_be_tried_again(portal: Portal, browser: Browser):
+    page = browser.new_context().new_page()
+    session, key = with_key(page)
+    session.send("WebAuthn.setUserVerified", {"authenticatorId": key, "isUserVerified": False})
+    page.goto(at(portal, "/accounts/login/"))
+    press = page.get_by_role("button", name="Sign in with a passkey")
+    press.click()
+    expect(page.get_by_role("alert")).to_contain_text("No passkey was given", timeout=90_000)
+    assert page.url == at(portal, "/accounts/login/")
+    with page.expect_response("**/webauthn/login/"):
+        press.click()
+    page.context.close()
+
+
+def test_a_browser_that_knows_no_passkeys_at_this_address_is_told_which_address_it_needs(portal: Portal, browser: Browser):
+    page = browser.new_context().new_page()
+    page.add_init_script("delete globalThis.PublicKeyCredential; Object.defineProperty(navigator, 'credentials', {value: undefined});")
+    page.goto(at(portal, "/accounts/login/"))
+    page.get_by_role("button", name="Sign in with a passkey").click()
+    expect(page.get_by_role("alert")).to_contain_text("HTTPS")
+    page.context.close()
