@@ -1,5 +1,5 @@
-"""The story as the services told it once in this process, written down again for each further test: the same rows under ids of their own, in a
-fifth of the time. Most tests begin with it."""
+"""The story as the services told it once in this process, written down again for each further test: the same rows under ids of their own, without
+the services. Most tests begin with it."""
 
 from __future__ import annotations
 
