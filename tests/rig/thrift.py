@@ -12,7 +12,7 @@ Known = dict[tuple[object, ...], dict[str, object]]
 
 
 def read_static_files_once() -> None:
-    """Each `Client` builds the whole chain of middleware, and static files were looked up on the disk for it: 25 ms of its first request."""
+    """Each `Client` builds the whole chain of middleware, and static files were looked up on the disk for it, at its first request."""
     known: Known = {}
     Files.add_files_from_finders = partialmethod(_add, known, Files.add_files_from_finders)     # type: ignore[assignment]
 
