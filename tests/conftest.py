@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -30,6 +31,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     unseen = {item.path for item in items if {"serial", "storm"} & {mark.name for mark in item.iter_markers()} and not has_marks(item.path)}
     if unseen:
         raise pytest.UsageError(f"marked in another way than tests/rig/order.py looks for, so the suite would not run it: {unseen}")
+
+
+def pytest_collection_finish() -> None:
+    """What collecting made stays to the end: the garbage collector need not walk through it again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _thrift() -> None:
+    from tests.rig.thrift import read_static_files_once  # middleware: only once Django is ready
+
+    read_static_files_once()
 
 
 @pytest.fixture(autouse=True)
@@ -112,9 +126,9 @@ def wait_for() -> Callable[..., object]:
 @pytest.fixture
 def story(db) -> Story:
     """Ada, Ben, Cyd and Dot, with Atlas and Borealis (tests/story.py)."""
-    from tests.story import tell  # models: only once Django is ready
+    from tests.retelling import retell  # models: only once Django is ready
 
-    return tell()
+    return retell()
 
 
 @pytest.fixture(scope="session")

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
 import pytest
+from django.apps import apps
+from django.db import models, transaction
 
 from portal.core.errors import NotFound
+from portal.core.models import Event
+from tests.retelling import retell
+from tests.story import Story, tell
 from workspaces.permissions import Permission
+from workspaces.tenancy.scope import platform_scope
 
 
 def test_each_may_do_what_the_story_says(story):
@@ -23,3 +35,56 @@ def test_cyd_does_not_learn_that_atlas_exists(story):
 
 def test_a_token_of_the_story_is_its_owners(story):
     assert story.token(story.ben).startswith("mst_")
+
+
+def test_a_story_told_again_leaves_the_rows_of_one_that_was_told_by_the_services(db):
+    services = _rows(tell)
+    assert len(services) == 23 and services == _rows(retell) == _rows(retell)
+
+
+def test_a_story_told_again_is_of_people_of_its_own_and_of_now(db):
+    one, other = (_undone(retell) for _ in range(2))
+    for field in fields(Story):
+        assert getattr(one, field.name).pk != getattr(other, field.name).pk, field.name
+    assert one.ada.date_joined < other.ada.date_joined and one.vision.created_at < other.vision.created_at
+    one.ada.name = "Another"
+    assert other.ada.name == _undone(retell).ada.name == "Ada"
+
+
+def _undone(telling: Callable[[], Story], look: Callable[[], object] = lambda: None) -> Any:
+    with transaction.atomic():
+        story = telling()
+        seen = look()
+        transaction.set_rollback(True)
+    return seen or story
+
+
+def _rows(telling: Callable[[], Story]) -> list[str]:
+    """Every row of ours, with names where ids stand, and dates only as there or not."""
+    with platform_scope("the story is told again"):
+        return _undone(telling, lambda: sorted(_named(row) for model in apps.get_models() if model._meta.managed for row in _all(model)))
+
+
+def _all(model: type[models.Model]) -> list[models.Model]:
+    return [] if model._meta.app_label in {"auth", "contenttypes"} else list(model._base_manager.all())
+
+
+def _named(row: models.Model) -> str:
+    """A row as text; who it points at by what they are called."""
+    values = {}
+    for field in row._meta.concrete_fields:
+        value = getattr(row, field.attname)
+        if field.is_relation and value is not None:
+            value = str(getattr(getattr(row, field.name), "email", "") or getattr(row, field.name).slug)
+        elif field.primary_key or field.name == "password" or isinstance(value, datetime | UUID):
+            value = type(value).__name__
+        values[field.name] = value
+    return f"{row._meta.label} {values}"
+
+
+def test_facts_of_a_story_told_again_are_of_its_own_things(db):
+    _undone(retell)
+    story = retell()
+    of = {(event.kind, event.org_id, event.subject_id) for event in Event.objects.all()}
+    assert ("org.created", story.atlas.id, story.atlas.id) in of
+    assert ("team.created", story.borealis.id, story.north.id) in of

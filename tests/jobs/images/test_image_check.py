@@ -139,7 +139,7 @@ def test_submitting_does_not_wait_for_a_registry_that_hangs(story, cluster, add_
     begin = time.monotonic()
     for _ in range(5):
         submit(story, image=f"{server.host}/torch:v1", resources=GPU)
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < 3         # as long as one look would have waited
     assert "did not answer within 3 s" in said_of(rehearse(story, f"{server.host}/torch:v1")).text
 
 

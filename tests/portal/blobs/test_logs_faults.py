@@ -76,20 +76,27 @@ def at_line(number: int, act: Callable[[], None]) -> Callable[..., object]:
     return trace
 
 
-def lines_of_a_run(root: Path) -> int:
+def moments(root: Path) -> list[int]:
+    """When a fault is tried: at each line of our modules the first two times that it runs and the last, and at every 40th line that runs."""
+    ran: dict[tuple[str, int], list[int]] = {}
     count = 0
 
-    def one_more(*_: object) -> None:
+    def note(frame: FrameType, event: str, _: object) -> Callable[..., object] | None:
         nonlocal count
-        count += 1
+        if frame.f_code.co_filename not in OURS:
+            return None
+        if event == "line":
+            count += 1
+            ran.setdefault((frame.f_code.co_filename, frame.f_lineno), []).append(count)
+        return note
 
-    sys.settrace(lambda frame, *_: (lambda f, event, a: one_more() if event == "line" else None)
-                 if frame.f_code.co_filename in OURS else None)
+    sys.settrace(note)
     try:
         write(LogStore(root), lambda end: None)
     finally:
         sys.settrace(None)
-    return count
+    assert count > 500
+    return sorted({*range(1, count, 40), *(at for times in ran.values() for at in (*times[:2], times[-1]))})
 
 
 def dies_at(number: int, root: Path) -> int:
@@ -108,9 +115,7 @@ def dies_at(number: int, root: Path) -> int:
 
 
 def test_a_writer_that_dies_at_any_line_leaves_what_it_was_told_and_the_next_goes_on(tmp_path, small_segments, unsynced):
-    total = lines_of_a_run(tmp_path / "counted")
-    assert total > 500
-    for number in range(1, total, 5):
+    for number in moments(tmp_path / "counted"):
         store = LogStore(tmp_path / str(number))
         told = dies_at(number, store.root)
         end = store.end(KEY)
@@ -125,7 +130,7 @@ def test_a_disk_that_is_full_at_any_line_is_told_and_leaves_a_whole_log(tmp_path
     def full() -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    for number in range(1, lines_of_a_run(tmp_path / "counted"), 5):
+    for number in moments(tmp_path / "counted"):
         store = LogStore(tmp_path / str(number))
         told: list[int] = [0]
         sys.settrace(at_line(number, full))
