@@ -6,12 +6,15 @@ import threading
 import time
 from dataclasses import replace
 
+import ldap
 import pytest
 
 from tests.rig.slapd import READER, READER_PASSWORD, group_dn, password_of, people_dn
 from workspaces.sso.ldap import keeping, line
 from workspaces.sso.ldap.asking import ask
+from workspaces.sso.ldap.client import Directory
 from workspaces.sso.ldap.settings import dn_key
+from workspaces.sso.ldap.trouble import explained
 
 
 @pytest.fixture
@@ -82,6 +85,15 @@ def test_a_reader_whose_password_was_changed_is_refused_on_a_kept_line_too_and_o
     finally:
         slapd.change(READER, userPassword=READER_PASSWORD)
     assert answer(config).person
+
+
+def test_a_directory_that_lets_nobody_sign_in_twice_on_one_line_is_gone_to_by_a_new_one(config, opened, monkeypatch):
+    def refuse(directory: Directory, seconds: float) -> None:
+        raise explained(ldap.UNWILLING_TO_PERFORM({"desc": "Server is unwilling to perform"}), config, "signing in as the reader")
+
+    assert answer(config).person
+    monkeypatch.setattr(Directory, "go_on", refuse)
+    assert answer(config, "bob").person and len(opened) == 2
 
 
 @pytest.mark.parametrize("more", [{"ca": ""}, {"bind_password": "wrong"}, {"is_private": False}])

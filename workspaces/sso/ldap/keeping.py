@@ -51,8 +51,8 @@ def end_all() -> None:
 
 
 def _kept(config: Config, until: float) -> tuple[Directory, float] | None:
-    """One that goes on. Where one has ended, those beside it have too, and none is tried. Raises Trouble where the directory itself says
-    no: asked again on a new line it would count a reader's wrong password twice."""
+    """One that goes on. Where one has ended, those beside it have too, and none is tried. Raises Trouble where the reader's password is wrong:
+    on a new line it would be counted twice. Any other no is perhaps to signing in twice on one line, and asked again on a new one."""
     kept = _taken(config, 1)
     if not kept:
         return None
@@ -62,7 +62,7 @@ def _kept(config: Config, until: float) -> tuple[Directory, float] | None:
     except Trouble as trouble:
         for one in [*kept, *_taken(config, MOST)]:
             one.directory.close()
-        if not trouble.is_away:
+        if trouble.is_counted:
             raise
         return None
 

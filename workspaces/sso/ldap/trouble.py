@@ -9,11 +9,12 @@ from workspaces.sso.ldap.settings import Config
 
 
 class Trouble(Away):
-    """The directory cannot be asked. `is_away`: it may answer later; else somebody has to change something."""
+    """The directory cannot be asked. `is_away`: it may answer later; else somebody has to change something. `is_counted`: it may shut out
+    who says the same again."""
 
-    def __init__(self, message: str, *, is_away: bool = False):
+    def __init__(self, message: str, *, is_away: bool = False, is_counted: bool = False):
         super().__init__(message)
-        self.is_away = is_away
+        self.is_away, self.is_counted = is_away, is_counted
 
 
 def explained(error: Any, config: Config, doing: str) -> Trouble:
@@ -25,7 +26,8 @@ def explained(error: Any, config: Config, doing: str) -> Trouble:
     if isinstance(error, (ldap.SERVER_DOWN, ldap.CONNECT_ERROR, ldap.TIMEOUT, ldap.BUSY, ldap.UNAVAILABLE)):
         return Trouble(f"It does not answer while {doing}: {text}.", is_away=True)
     if isinstance(error, ldap.INVALID_CREDENTIALS):
-        return Trouble(f"It refused the reader {config.bind_dn}: wrong password, or no such DN. Enter the reader's password again.")
+        return Trouble(f"It refused the reader {config.bind_dn}: wrong password, or no such DN. Enter the reader's password again.",
+                       is_counted=True)
     if isinstance(error, ldap.NO_SUCH_OBJECT):
         return Trouble(f"There is nothing there while {doing}: the DN does not exist, or the reader may not see it.")
     if isinstance(error, ldap.INVALID_DN_SYNTAX):
