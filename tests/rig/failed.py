@@ -1,4 +1,5 @@
-"""A plugin of pytest: writes the ids of tests that fail, a line each, into the file that $MUSTER_TEST_FAILED names."""
+"""A plugin of pytest: writes the ids of tests that fail, a line each, into the file that $MUSTER_TEST_FAILED names. It is empty where a failure
+was the end (`-x`): what did not run is not made good by those that failed."""
 
 from __future__ import annotations
 
@@ -13,3 +14,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
         with Path(os.environ["MUSTER_TEST_FAILED"]).open("a") as file:
             file.write(f"{report.nodeid}\n")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.shouldfail:
+        Path(os.environ["MUSTER_TEST_FAILED"]).write_text("")

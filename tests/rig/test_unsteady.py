@@ -35,10 +35,10 @@ def part(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(rig, "PYTEST", [sys.executable, "-m", "pytest", "-q", "-c", "/dev/null", "--rootdir", str(tmp_path)])
     monkeypatch.setattr(rig, "ROOT", tmp_path)
 
-    def run(steady: int = 1, unsteady: int = 0, wrong: int = 0) -> tuple[int, str]:
+    def run(*options: str, steady: int = 1, unsteady: int = 0, wrong: int = 0) -> tuple[int, str]:
         file = tmp_path / "test_some.py"
         file.write_text(FILE.format(steady=steady, unsteady=unsteady, wrong=wrong))
-        return rig._pytest("embedded", [str(file)], str(tmp_path / "bytecode"))
+        return rig._pytest("embedded", [*options, str(file)], str(tmp_path / "bytecode"))
 
     return run
 
@@ -62,3 +62,8 @@ def test_what_fails_again_fails_the_suite(part):
 def test_more_than_two_are_no_chance(part):
     code, told = part(unsteady=3)
     assert code == 1 and told.startswith("3 failed, 1 passed") and "once more" not in told
+
+
+def test_what_a_failure_kept_from_running_is_not_taken_for_right(part):
+    code, told = part("-x", unsteady=1, wrong=1)
+    assert code == 1 and told.startswith("1 failed, 1 passed") and "once more" not in told
