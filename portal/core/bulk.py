@@ -44,7 +44,7 @@ def _insert_arrays(table: str, columns: str, fields: Sequence[models.Field[Any, 
     """Where row-level security is, PostgreSQL takes no COPY: one INSERT of an array for each column instead, or of one value where it is the
     same in all rows. The first column is an array in any case."""
     differs = [n == 0 or not _are_same([row[n] for row in rows]) for n in range(len(fields))]
-    types = [field.cast_db_type(connection) for field in fields]
+    types = [_type(field) for field in fields]
     selected = ", ".join(f"v.c{n}" if does else f"%s::{types[n]}" for n, does in enumerate(differs))
     arrays = ", ".join(f"%s::{types[n]}[]" for n, does in enumerate(differs) if does)
     names = ", ".join(f"c{n}" for n, does in enumerate(differs) if does)
@@ -53,6 +53,11 @@ def _insert_arrays(table: str, columns: str, fields: Sequence[models.Field[Any, 
     with connection.cursor() as cursor:
         cursor.execute(f"INSERT INTO {table} ({columns}) SELECT {selected} FROM unnest({arrays}) AS v ({names}){otherwise}",  # noqa: S608  names, no values
                        [*single, *many])
+
+
+def _type(field: models.Field[Any, Any]) -> str:
+    """Without its length: a cast to `varchar(64)` would cut off in silence what the column refuses."""
+    return str(field.cast_db_type(connection)).partition("(")[0]
 
 
 def _are_same(values: Sequence[Any]) -> bool:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from django.db import DataError, transaction
+
 from portal.core import clock
 from portal.core.bulk import insert_rows, repeat_row
 from portal.core.ids import uuid7
@@ -64,3 +68,12 @@ def test_a_column_that_is_the_same_in_all_rows_and_one_that_only_looks_so_are_bo
     assert [found[pk].actor for pk in ids] == ["a", "b", "a"]
     assert [repr(found[pk].data) for pk in ids] == [repr(data) for data in told]
     assert {(event.at, event.kind, event.org_id, event.subject_id) for event in found.values()} == {(at, "same", None, ids[0])}
+
+
+def test_a_text_that_is_too_long_for_its_column_is_refused_and_never_cut_off(db):
+    at = clock.now()
+    names = ("id", "at", "kind", "org_id", "actor", "on_behalf_of", "via", "address", "subject_type", "subject_id", "data", "request_id")
+    for kinds in ({"x" * 90}, {"x" * 90, "y" * 90}):
+        with suppress(DataError), transaction.atomic():       # PostgreSQL refuses it, SQLite keeps it whole
+            insert_rows(Event, names, [(uuid7(), at, kind, None, "", "", "", "", "", None, {}, "") for kind in kinds], is_new=False)
+    assert {len(event.kind) for event in Event.objects.all()} <= {90}
