@@ -38,10 +38,19 @@ def publish(topic: str, data: bytes | dict[str, Any], *, seq: int | None = None,
 def publish_all(news: Iterable[tuple[Sequence[str], dict[str, Any]]]) -> None:
     """Each of these to all of its topics, at once: what several topics get is written as JSON once, and the writer is woken once."""
     try:
-        written = [(topics, orjson.dumps(data, default=str)) for topics, data in news]
+        written = [(topics, raw) for topics, data in news if (raw := _written(topics, data))]
         bus().publish_all([Frame(topic, raw, 0, 0, False) for topics, raw in written for topic in topics])
     except Exception:
         log.exception("publications were lost")
+
+
+def _written(topics: Sequence[str], data: dict[str, Any]) -> bytes:
+    """As JSON; nothing where it cannot be: those beside it are perhaps another organization's, and go on."""
+    try:
+        return orjson.dumps(data, default=str)
+    except TypeError:
+        log.exception("a publication to %s was lost", ", ".join(topics))
+        return b""
 
 
 def is_watched(topic: str) -> bool:

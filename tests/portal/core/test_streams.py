@@ -1,0 +1,16 @@
+"""What is told to those who watch now."""
+
+from __future__ import annotations
+
+from portal.core import streams
+from portal.core.frames import Frame
+
+
+def test_what_cannot_be_written_keeps_nothing_else_back(monkeypatch):
+    heard: list[Frame] = []
+    bus = streams.LocalBus()
+    monkeypatch.setattr(streams, "bus", lambda: bus)
+    bus.subscribe("one", heard.append)
+    bus.subscribe("two", heard.append)
+    streams.publish_all([(("one",), {"n": 1}), (("one",), {"n": 1 << 70}), (("two",), {"n": 2})])
+    assert [(frame.topic, frame.data) for frame in heard] == [("one", b'{"n":1}'), ("two", b'{"n":2}')]
