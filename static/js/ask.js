@@ -7,11 +7,17 @@ const agreed = new WeakSet();
 document.addEventListener("submit", (event) => {
   const form = event.target, button = event.submitter ?? [...form.elements].find((field) => field.type === "submit");
   const question = button?.dataset.confirm ?? form.dataset.confirm;
-  if (!question || agreed.delete(form)) return;
+  if (!question || agreed.has(form)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  ask(question, form, button, () => { agreed.add(form); form.requestSubmit(event.submitter); });
+  ask(question, form, button, () => send(form, event.submitter));
 }, true);
+
+// Agreed for this once, whether or not it can be sent: the next time is asked about again.
+function send(form, button) {
+  agreed.add(form);
+  try { form.requestSubmit(button); } finally { agreed.delete(form); }
+}
 
 function ask(question, form, button, yes) {
   const dialog = Object.assign(document.createElement("dialog"), { className: "ask", role: "alertdialog" });

@@ -65,6 +65,15 @@ def test_whether_a_job_is_stopped_is_not_answered_by_cancel(site, page, language
     assert site.job(number)["state"] == "canceled"
 
 
+def test_a_yes_is_good_for_one_time_even_if_nothing_could_be_sent(site, page):
+    opened(page, site)
+    page.evaluate("""document.querySelector("td.act form").insertAdjacentHTML("beforeend", '<input required name=late>')""")
+    page.get_by_role("alertdialog").get_by_role("button", name="Withdraw").click()      # a field that came meanwhile keeps it back
+    page.evaluate("document.querySelector('td.act [name=late]').remove()")
+    page.locator("td.act").get_by_role("button", name="Withdraw").click()
+    expect(page.get_by_role("alertdialog", name="Withdraw this announcement?")).to_be_visible()
+
+
 def test_no_page_uses_the_questions_of_the_browser():
     modules = {path.name: path.read_text() for path in (ROOT / "static/js").glob("*.js")}
     assert "ask.js" in modules
