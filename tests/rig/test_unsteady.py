@@ -67,3 +67,10 @@ def test_more_than_two_are_no_chance(part):
 def test_what_a_failure_kept_from_running_is_not_taken_for_right(part):
     code, told = part("-x", unsteady=1, wrong=1)
     assert code == 1 and told.startswith("1 failed, 1 passed") and "once more" not in told
+
+
+def test_a_test_that_takes_its_process_with_it_is_no_chance(part, tmp_path):
+    (tmp_path / "test_other.py").write_text("import os, pathlib\n\ndef test_ends():\n    seen = pathlib.Path(__file__).with_name('seen')\n"
+                                            "    if not seen.exists():\n        seen.touch()\n        os._exit(9)\n")
+    code, told = part("-n", "1", str(tmp_path / "test_other.py"))
+    assert code == 1 and told.startswith("1 failed, 1 passed") and "once more" not in told
