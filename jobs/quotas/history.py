@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jobs.quotas.preview import terms
+from jobs.quotas.tree import title
 from portal.core.models import Event
 from workspaces.actors import Actor, authorize
 from workspaces.models import Organization
@@ -22,9 +23,15 @@ def history(actor: Actor, org: Organization) -> list[dict[str, Any]]:
 
 def _lines(data: dict[str, Any]) -> dict[str, Any]:
     before, after = data.get("before", {}), data.get("after", {})
-    lines = [{"name": name, "before": _terms(name, before.get(name)), "after": _terms(name, now)}
+    lines = [{**_about(name), "before": _terms(name, before.get(name)), "after": _terms(name, now)}
              for name, now in after.items() if isinstance(now, dict)]
     return {"lines": lines[:LINES], "more": max(len(lines) - LINES, 0)}
+
+
+def _about(name: str) -> dict[str, str]:
+    """As the trail has it ("gpu of team vision"), apart: what is limited, and whose it is ("": of the organization)."""
+    resource, _of, whose = name.partition(" of ")
+    return {"what": title(resource), "whose": whose.partition(" ")[2]}
 
 
 def _terms(name: str, values: dict[str, Any] | None) -> str:

@@ -160,6 +160,7 @@ def test_a_member_without_one_is_led_to_the_page_where_they_add_it_and_then_let_
     assert (answer.status_code, answer["Location"]) == (302, "/accounts/2fa/")
     page = browser.get("/accounts/2fa/").content.decode()
     assert "requires a second factor" in page and "/accounts/2fa/totp/activate/" in page
+    assert 'class="note warn" role="status"' in page and 'class="note good" role="status"' not in page
     with_app(strict.ben)
     assert browser.get("/atlas/teams").status_code == 200
 

@@ -29,6 +29,12 @@ def once() -> SafeString:
 
 
 @register.filter
+def bare(field: Any) -> SafeString:
+    """A field of a form of allauth's without the placeholder, which repeats the label above it."""
+    return SafeString(field.as_widget(attrs={"placeholder": False}))
+
+
+@register.filter
 def amount(value: Any, unit: str = "") -> str:
     """A number with its unit: "12.5 GiB", "4 cores", "3 GPUs"."""
     if value is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -74,6 +75,13 @@ def test_members_see_the_tree_and_no_form_nor_history(story):
     _set(story, ("team", "vision", "gpu", 2))
     shown = story.client(story.ben).get("/atlas/quotas?team=vision&edit=team:vision").content.decode()
     assert "Vision" in shown and "Change limits" not in shown and "History" not in shown and "ada@atlas.example" not in shown
+
+
+@pytest.mark.parametrize(("language", "of_team", "of_all"), [("en", "GPUs · vision", "Cores · Organization"), ("ko", "GPU · vision", "코어 · 조직")])
+def test_the_history_names_what_was_changed_in_the_readers_language(story, language, of_team, of_all):
+    _set(story, ("team", "vision", "gpu", 2), ("org", "", "cpu", 8000))
+    shown = story.client(story.ada).get("/atlas/quotas", headers={"Accept-Language": language}).content.decode()
+    assert of_team in shown and of_all in shown and "gpu of team" not in shown
 
 
 def test_with_nothing_set_the_page_says_what_to_do(story):

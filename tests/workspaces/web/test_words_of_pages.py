@@ -34,3 +34,8 @@ def test_the_page_of_a_passkey_says_where_one_is_and_names_its_field_in_korean(s
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})
     page = client.get("/accounts/2fa/webauthn/add/", headers={"accept-language": "ko"}).content.decode()
     assert "<span>이름</span>" in page and '<b class="clip">패스키 추가</b>' in page
+
+
+def test_a_label_is_not_said_again_inside_of_its_field(client, db):
+    shown = client.get("/accounts/login/").content.decode()
+    assert 'name="password"' in shown and "placeholder" not in shown
