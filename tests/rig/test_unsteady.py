@@ -31,6 +31,7 @@ def test_wrong(n):
 @pytest.fixture
 def part(tmp_path: Path, monkeypatch):
     """Runs a part of so many tests of each sort."""
+    monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)       # what it runs is no part of the suite that runs this
     monkeypatch.setenv("PYTHONPATH", str(rig.ROOT))
     monkeypatch.setattr(rig, "PYTEST", [sys.executable, "-m", "pytest", "-q", "-c", "/dev/null", "--rootdir", str(tmp_path)])
     monkeypatch.setattr(rig, "ROOT", tmp_path)
