@@ -25,8 +25,8 @@ function ask(question, form, button, yes) {
   const leave = Object.assign(document.createElement("button"), { className: "btn", autofocus: true, textContent: say("Leave it") });
   const act = Object.assign(document.createElement("button"), { value: "yes", textContent: form.dataset.yes ?? button?.dataset.yes ?? (button?.textContent.trim() || say("Yes")) });
   act.className = button?.matches(".danger") ? "btn danger" : "btn primary";
-  const row = Object.assign(document.createElement("div"), { className: "row end" }), body = document.createElement("form");
-  Object.assign(body, { method: "dialog", className: "body stack" });
+  const row = Object.assign(document.createElement("div"), { className: "row end" });
+  const body = Object.assign(document.createElement("form"), { method: "dialog", className: "body stack" });
   dialog.setAttribute("aria-labelledby", text.id);
   row.append(leave, act);
   body.append(text, row);
