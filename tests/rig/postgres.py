@@ -8,6 +8,7 @@ import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 from tests.rig.processes import Folder, RigFailure, free_port, program, wait_until
 
@@ -66,12 +67,12 @@ def start_postgres(folder: Folder, *, durable: bool = True, name: str = "postgre
 
 
 def create_database(server_url: str, name: str) -> str:
-    """A further, empty database on the same server; returns its URL."""
+    """A further, empty database on the same server; returns its URL. Its name is its own, for parallel processes share the server."""
     import psycopg
     from psycopg import sql
 
+    name = f"{name}_{uuid4().hex[:12]}"
     with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     return f"{server_url.rsplit('/', 1)[0]}/{name}"
 

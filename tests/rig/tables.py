@@ -58,8 +58,9 @@ def _copy_database(url: str, environment: Mapping[str, str]) -> None:
             return
     with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
         if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [_TEMPLATE]).fetchone():
-            _migrate({**environment, "MUSTER_DATABASE_URL": create_database(f"{server}/postgres", "muster_making")})
-            connection.execute(sql.SQL("ALTER DATABASE muster_making RENAME TO {}").format(sql.Identifier(_TEMPLATE)))
+            made = create_database(f"{server}/postgres", "muster_making")
+            _migrate({**environment, "MUSTER_DATABASE_URL": made})
+            connection.execute(sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(made.rpartition("/")[2]), sql.Identifier(_TEMPLATE)))
         connection.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(name)))
         connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(_TEMPLATE)))
 

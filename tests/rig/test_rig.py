@@ -18,9 +18,10 @@ from tests.rig.seeds import shared_out
 
 
 def test_postgres_answers_and_gives_further_databases(postgres_url):
-    url = create_database(postgres_url, "rig_further")
+    url, other = (create_database(postgres_url, "rig_further") for _ in range(2))
+    assert url != other             # what runs beside has the same server
     with psycopg.connect(url) as connection:
-        assert connection.execute("SELECT current_database()").fetchone() == ("rig_further",)
+        assert str(connection.info.dbname).startswith("rig_further_")
 
 
 def test_closing_the_folder_ends_its_processes_and_removes_it():

@@ -53,8 +53,10 @@ Identity.objects.create(provider=house, subject="eve", email="eve@second.example
 
 
 @pytest.fixture
-def second():
-    """Another Muster, with an application written down for this one."""
+def second(monkeypatch):
+    """Another Muster, with an application written down for this one. It has longer for an answer than a provider has in life: two portals
+    share a busy machine here."""
+    monkeypatch.setattr("workspaces.sso.reach.SECONDS", 60)
     folder = Folder()
     portal = Portal(folder, settings={"MUSTER_ADMIN_EMAIL": EVE}, is_furnished=True)
     portal.start()
