@@ -8,7 +8,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run serve directories test check bench storm lock fmt messages clean
+.PHONY: help run serve directories packages test check bench storm lock fmt messages clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -24,8 +24,13 @@ run: $(VENV)/.base.stamp static/vendor/.stamp
 serve: $(VENV)/.base.stamp static/vendor/.stamp
 	@exec $(PY) manage.py serve --server
 
-test: $(VENV)/.dev.stamp static/vendor/.stamp
+test: packages
+	@$(MAKE) $(VENV)/.dev.stamp static/vendor/.stamp
 	@$(PY) -m tests.rig suite
+
+# The Debian packages of the tests; needs root or `sudo -n`, otherwise it prints the one command to run.
+packages:
+	@scripts/setup-tests.sh
 
 check: $(VENV)/.dev.stamp
 	@$(PY) -m tests.rig check

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import httpx
+
+from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.postgres import start_postgres
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
@@ -13,7 +19,8 @@ from tests.rig.redis import start_redis
 def begin(folder: Folder) -> Any:
     """Servers started, schema made, organization `home` there; the administrator's actor inside it."""
     os.environ.update(MUSTER_HOME=str(folder.path / "home"), MUSTER_DATABASE_URL=start_postgres(folder).url,
-                      MUSTER_REDIS_URL=start_redis(folder).url, MUSTER_ADMIN_PASSWORD="bench", DJANGO_SETTINGS_MODULE="portal.settings")
+                      MUSTER_REDIS_URL=start_redis(folder).url, MUSTER_ADMIN_EMAIL=EMAIL, MUSTER_ADMIN_PASSWORD=PASSWORD,
+                      DJANGO_SETTINGS_MODULE="portal.settings")
     import django
 
     django.setup()
@@ -29,3 +36,19 @@ def begin(folder: Folder) -> Any:
     bootstrap()
     ensure_first_cluster()
     return actor_of(User.objects.get()).enter(Organization.objects.get())
+
+
+@contextmanager
+def browser(folder: Folder) -> Iterator[httpx.Client]:
+    """A client that keeps its connection to a server stack on the servers and the home of `begin`, signed in."""
+    home = {"MUSTER_HOME": os.environ["MUSTER_HOME"]}
+    portal = Portal(folder, os.environ["MUSTER_DATABASE_URL"], os.environ["MUSTER_REDIS_URL"], settings=home)
+    try:
+        portal.start()
+        with httpx.Client(base_url=portal.url, timeout=60) as client:
+            token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', client.get("/accounts/login/").text)
+            form = {"login": EMAIL, "password": PASSWORD, "csrfmiddlewaretoken": token[1] if token else ""}
+            client.post("/accounts/login/", data=form, headers={"Referer": f"{portal.url}/accounts/login/"})
+            yield client
+    finally:
+        portal.stop()

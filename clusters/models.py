@@ -88,6 +88,18 @@ class Gpu(models.Model):
         return f"{self.model} {self.index}"
 
 
+class LocalUser(models.Model):
+    """The system user as whom a team's jobs run on the portal's own machine. A row outlives its team: files of its jobs may be left, so
+    no other team ever gets the number. Written by the hand-over."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    team_id = models.UUIDField(unique=True)
+    uid = models.PositiveIntegerField(unique=True)
+
+    def __str__(self) -> str:
+        return f"{self.uid} {self.team_id}"
+
+
 class Pool(models.Model):
     """A named part of a cluster: the nodes that carry all of these labels, are in this partition, have this type of GPU; an empty
     rule asks for nothing. Written by operators. `is_open`: every team may use it, whether granted or not."""

@@ -110,6 +110,8 @@ class Room:
     places: bool = True
     trouble: str = ""
     running: dict[UUID, int] = field(default_factory=dict)
+    only_org: UUID | None = None         # jobs of others wait, for the reason in `only_text`
+    only_text: str = ""
 
     def judge(self, ask: Ask) -> Verdict:
         """The dominant reason, in the order of `Wait`."""
@@ -117,6 +119,8 @@ class Room:
             return impossible
         if self.trouble:
             return Verdict(Wait.CLUSTER_DOWN, facts={"said": self.trouble})
+        if self.only_org and ask.org_id != self.only_org:
+            return Verdict(Wait.RESERVED, facts={"text": self.only_text})
         if ask.job_id and ask.max_parallel and self.running.get(ask.job_id, 0) >= ask.max_parallel:
             return Verdict(Wait.ARRAY_LIMIT, facts={"running": self.running[ask.job_id], "limit": ask.max_parallel})
         if over := self._over_quota(ask):

@@ -6,44 +6,46 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Iterable, Mapping
 
 from celery import current_app
 from django.conf import settings
 from django.db import close_old_connections
 
 from clusters.models import Cluster
+from jobs import turns
+from jobs.dispatch import due_sweep
 from jobs.watch import Watcher
+from portal.background import every
 from portal.core import hints
 
 log = logging.getLogger(__name__)
 _watchers: list[Watcher] = []
 
 
+_STARTING = frozenset({"jobs.dispatch", "jobs.sweep"})       # wait for nothing but the database
+
+
 class Ticker:
     """Runs Celery tasks by name in this thread: on a hint at once, by the beat schedule otherwise."""
 
-    def __init__(self) -> None:
-        self._asked = {"jobs.dispatch"}                     # what the last process had claimed, or was not told of
+    def __init__(self, schedule: Mapping[str, float], asked: Iterable[str] = ()) -> None:
+        self._asked = set(asked)
         self._wake = threading.Condition()
-        self._every = {str(entry["task"]): float(str(entry["schedule"])) for entry in settings.CELERY_BEAT_SCHEDULE.values()}
+        self._every = dict(schedule)
         self._next = {task: time.monotonic() + every for task, every in self._every.items()}
 
     def tap(self, task: str) -> None:
         """From any thread. Several taps before the task runs are one."""
-        if task == "jobs.watch":
-            wake_watchers()
-            return
         with self._wake:
             self._asked.add(task)
             self._wake.notify()
 
     def run(self, stop: threading.Event) -> None:
         """Until told to stop."""
-        hints.deliver_by(self.tap)
         while not stop.is_set():
             for task in self._due():
                 _run(task)
-        hints.deliver_by(None)
 
     def _due(self) -> list[str]:
         with self._wake:
@@ -59,8 +61,36 @@ class Ticker:
 
 
 def ticker(stop: threading.Event) -> None:
-    """Worker and beat in one thread."""
-    Ticker().run(stop)
+    """Worker and beat in two threads: one starts jobs, the other does all else, which may take long."""
+    schedule = {str(entry["task"]): float(str(entry["schedule"])) for entry in settings.CELERY_BEAT_SCHEDULE.values()}
+    starter = Ticker({task: every for task, every in schedule.items() if task in _STARTING},
+                     asked={"jobs.dispatch"})               # what the last process had claimed, or was not told of
+    keeper = Ticker({task: every for task, every in schedule.items() if task not in _STARTING})
+
+    def tap(task: str) -> None:
+        if task == "jobs.watch":
+            wake_watchers()
+        else:
+            (starter if task in _STARTING else keeper).tap(task)
+
+    beside = threading.Thread(target=keeper.run, args=(stop,), name="housekeeping", daemon=True)
+    beside.start()
+    hints.deliver_by(tap)
+    starter.run(stop)
+    hints.deliver_by(None)
+    beside.join(5.0)
+
+
+@every(3.0)
+def standby(stop: threading.Event) -> None:
+    """Beside the watcher in server mode: the database is the queue, so jobs are started from here while Celery's broker is away."""
+    hints.stand_in(_run_here)
+    due_sweep()
+
+
+def _run_here(task: str) -> None:
+    if task == "jobs.dispatch":
+        turns.ask_all()
 
 
 def watcher(stop: threading.Event) -> None:

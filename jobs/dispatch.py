@@ -7,10 +7,12 @@ backend that already has that key adopts it (the contract of `Backend.submit`): 
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -39,6 +41,10 @@ BATCH = 100           # attempts handed over in one go: as many as a machine can
 FIRST = 25            # of these in the first batch, so that the cluster has something to do while the next is claimed
 GROWTH = 2            # times as many in the next, which is claimed in about the time that the cluster takes for the last
 LEASE = 15.0          # seconds a worker has to hand a batch over
+MAX_KINDS = 50        # conditions in the statement that passes over what would be refused again
+_OF_NODES = frozenset({Wait.IMPOSSIBLE, Wait.CAPACITY, Wait.SCATTERED})
+# One may follow the other at any end of a job.
+_CROWDED = (Wait.ARRAY_LIMIT, Wait.QUOTA_USER, Wait.QUOTA_TEAM, Wait.QUOTA_ORG, Wait.CAPACITY, Wait.SCATTERED)
 _CLAIMED = ("state", "state_at", "is_held", "placement", "node", "lease", "lease_until", "wait")
 _OF_JOB = tuple(f"job__{field.attname}" for field in Job._meta.concrete_fields if not field.primary_key)    # read once for each job
 
@@ -71,17 +77,19 @@ def dispatch_cluster(cluster: Cluster) -> int:
 
 
 def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
-    """Admit what may start now, in order of priority and age, and note why the rest waits. None when nothing is to be done,
-    or when another worker plans this cluster at the moment."""
+    """Admit what may start now, in order of priority and age, and note why the rest waits. None when nothing is to be done.
+
+    It waits for a planner that is at work: that one may have read the queue or the nodes before they changed. The lock is not FOR
+    UPDATE, which submissions (their foreign key) would wait for."""
     with transaction.atomic():
-        cluster = Cluster.objects.select_for_update(skip_locked=_can_skip()).filter(id=cluster_id).first()
+        cluster = Cluster.objects.select_for_update(no_key=True).filter(id=cluster_id).first()
         if cluster is None:
             return None
         orphans = _orphans(cluster)[:limit]
         claim = Claim(cluster, new_lease(), clock.after(LEASE), orphans, frozenset(attempt.id for attempt in orphans))
         if not cluster.trouble:
             claim.attempts.extend(_admit(cluster, limit - len(claim.attempts)))
-        elif due := _window(cluster, 0, WINDOW):
+        elif due := _window(cluster, WINDOW):
             waiting.note([(a, Verdict(Wait.CLUSTER_DOWN, facts={"said": cluster.trouble})) for a in due])
         _lease(claim)
     return claim if claim.attempts else None
@@ -107,15 +115,17 @@ def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
     """Walk the queue to the first window in which something may start; the next claim looks for more. Meters are locked once in a
     transaction, all in one order: two planners who locked some, and then some more, would wait for each other in a ring."""
     room: Room | None = None
-    start, size = 0, min(limit, WINDOW)            # when everything fits, nothing beyond the batch is read
-    while size and start < HORIZON:
-        due = _window(cluster, start, size)
+    refused: set[Kind] = set()
+    last: Attempt | None = None
+    looked, size = 0, min(limit, WINDOW)           # when everything fits, nothing beyond the batch is read
+    while size and looked < HORIZON:
+        due = _window(cluster, size, last, refused)
         room = _room_after(room, cluster, due) if due else None
-        if room and (chosen := _chosen(room, due, limit)):
+        if room and (chosen := _chosen(room, due, limit, refused)):
             return _held(chosen)
         if len(due) < size:
             break
-        start, size = start + size, WINDOW
+        looked, size, last = looked + len(due), WINDOW, due[-1]
     return []
 
 
@@ -125,9 +135,35 @@ def _room_after(before: Room | None, cluster: Cluster, due: Sequence[Attempt]) -
     return room if before is None else replace(room, nodes=before.nodes, running=room.running | before.running)
 
 
-def _window(cluster: Cluster, start: int, size: int) -> list[Attempt]:
+def _window(cluster: Cluster, size: int, last: Attempt | None = None, refused: Collection[Kind] = ()) -> list[Attempt]:
+    """The next attempts in the queue after `last`, without those that would be refused like one before them."""
     rows = Attempt.objects.filter(due_at__lte=clock.now(), cluster=cluster, state=State.QUEUED)
-    return _locked(rows.order_by("-priority", "queued_at", "id")[start:start + size])
+    if last:
+        rows = rows.filter(Q(priority__lt=last.priority) | Q(priority=last.priority, queued_at__gt=last.queued_at)
+                           | Q(priority=last.priority, queued_at=last.queued_at, id__gt=last.id))
+    for kind in islice(refused, MAX_KINDS):
+        rows = rows.exclude(kind.rows())
+    return _locked(rows.order_by("-priority", "queued_at", "id")[:size])
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Attempts that are refused alike as long as nothing is taken or freed. Those that have such a reason already need not be read
+    to learn it again, so that planning a full cluster costs the same however long its queue is."""
+
+    wait: Wait
+    resources: str                                      # as JSON
+    owner: tuple[tuple[str, UUID], ...]                 # whose limits count; empty where only the nodes do
+
+    @classmethod
+    def of(cls, attempt: Attempt, wait: Wait) -> Kind:
+        job = attempt.job
+        owner = {"job__team_id": job.team_id, "job__owner_id": job.owner_id} | ({"job_id": job.id} if wait == Wait.ARRAY_LIMIT else {})
+        return cls(wait, json.dumps(job.resources), () if wait in _OF_NODES else tuple(owner.items()))
+
+    def rows(self) -> Q:
+        waits = _CROWDED if self.wait in _CROWDED else (self.wait,)
+        return Q(wait__in=waits, job__resources=json.loads(self.resources), **dict(self.owner))
 
 
 def _locked(rows: QuerySet[Attempt]) -> list[Attempt]:
@@ -141,8 +177,8 @@ def _can_skip() -> bool:
     return connection.features.has_select_for_update_skip_locked
 
 
-def _chosen(room: Room, due: Sequence[Attempt], limit: int) -> list[Attempt]:
-    """Those that may start, each with its place; why the others wait is noted."""
+def _chosen(room: Room, due: Sequence[Attempt], limit: int, kinds: set[Kind]) -> list[Attempt]:
+    """Those that may start, each with its place; why the others wait is noted, and `kinds` gets what they are like."""
     asks = [ask_of(attempt) for attempt in due]
     by_ask = dict(zip(map(id, asks), due, strict=True))
     chosen: list[Attempt] = []
@@ -151,6 +187,7 @@ def _chosen(room: Room, due: Sequence[Attempt], limit: int) -> list[Attempt]:
         attempt = by_ask[id(ask)]
         if verdict.wait is not None:
             refused.append((attempt, verdict))
+            kinds.add(Kind.of(attempt, verdict.wait))
         elif len(chosen) < limit:
             _place(attempt, verdict)
             chosen.append(attempt)

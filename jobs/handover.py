@@ -69,7 +69,7 @@ class Handover:
         held = Attempt.objects.filter(cluster=claim.cluster, state=State.DISPATCHING, lease=claim.lease)
         still = set(held.values_list("id", flat=True))
         attempts = [attempt for attempt in claim.attempts if attempt.id in still]
-        backend, launches = clusters.backend_of(claim.cluster), build_launches(attempts, claim.orphans)
+        backend, launches = clusters.backend_of(claim.cluster), build_launches(attempts, claim.orphans, claim.cluster)
         note_use(claim.cluster, "to submit jobs")
         start = self._pool.submit if len(launches) > 1 else _done
         return UnderWay(claim, attempts, [start(_submit, backend, claim, launch) for launch in launches])

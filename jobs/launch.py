@@ -9,8 +9,9 @@ from uuid import UUID
 
 from django.conf import settings
 
-from clusters.models import Pool, PoolGrant
+from clusters.models import Cluster, Pool, PoolGrant
 from jobs.backends.base import Identity, Launch, Placement
+from jobs.clusters.sharing import not_served_text, only_org_id, uids_of
 from jobs.examples import contents
 from jobs.models import Attempt
 from jobs.spec import JobSpec, Launcher, Task, environment, script
@@ -23,15 +24,17 @@ from workspaces.services.secrets import Opened, Use, open_secrets
 NIL = UUID(int=0)
 
 
-def build_launches(attempts: Sequence[Attempt], known: Collection[UUID]) -> list[Launch]:
-    """What is handed over; `known` are those that somebody may have handed over before. Makes the attempts' tokens and opens the
-    secrets that their jobs refer to."""
+def build_launches(attempts: Sequence[Attempt], known: Collection[UUID], cluster: Cluster | None = None) -> list[Launch]:
+    """What is handed over to a cluster; `known` are those that somebody may have handed over before. Makes the attempts' tokens, opens the
+    secrets that their jobs refer to and, where the cluster needs them, finds their teams' system users."""
     grants = _grants(attempts)
     tokens = issue_attempt_tokens([
         Bearer(a.job.org_id, a.job.team_id, a.job.owner_id, a.id, f"job #{a.job.number}") for a in attempts])
     opened = open_secrets([_use(attempt) for attempt in attempts])
-    return [_built(attempt, token, secrets.values, is_new=attempt.id not in known,
-                   **_given(attempt.job.pool, grants.get(_pair(attempt))) | _lacking(secrets))
+    uids = uids_of(cluster, {attempt.job.team_id for attempt in attempts}) if cluster else {}
+    only = only_org_id(cluster) if cluster else None
+    return [_built(attempt, token, secrets.values, is_new=attempt.id not in known, uid=uids.get(attempt.job.team_id, 0),
+                   **_given(attempt.job.pool, grants.get(_pair(attempt))) | _lacking(secrets) | _not_served(cluster, only, attempt))
             for attempt, token, secrets in zip(attempts, tokens, opened, strict=True)]
 
 
@@ -52,6 +55,11 @@ def _use(attempt: Attempt) -> Use:
 def _lacking(opened: Opened) -> dict[str, Any]:
     """A secret that went after the submission: without it the job would only fail later and without a word."""
     return {"barred": opened.lacks, "barred_by": "secrets"} if opened.lacks else {}
+
+
+def _not_served(cluster: Cluster | None, only: UUID | None, attempt: Attempt) -> dict[str, Any]:
+    """It was claimed before the cluster served one organization only."""
+    return {} if cluster is None or only in (None, attempt.job.org_id) else {"barred": not_served_text(cluster)}
 
 
 def environment_for(attempt: Attempt) -> dict[str, str]:

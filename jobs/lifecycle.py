@@ -37,6 +37,7 @@ _FIELDS = ("state", "state_at", "reason", "evidence", "exit_code", "signal", "pe
            "native_id", "is_held", "is_current", "lease", "lease_until", "wait", "missing_since")
 MOST_FORGOTTEN = 8           # times that a job which its scheduler lost is sent again, for eight minutes, whatever its policy says
 MAX_BACKOFF = 3600.0
+_ENDS_OF_A_CANCEL = frozenset({Reason.COMPLETED, Reason.USER_ERROR, Reason.KILLED_BY_SIGNAL})
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ def transition(changes: Iterable[Change]) -> list[Attempt]:
     moved = [attempt for attempt in rows if _apply(attempt, wanted[attempt.id], at)]
     if moved:
         with_jobs(moved, is_locked=True)        # before the meters, as a claim does: two who meet do not wait in a ring
+        _end_as_canceled(moved)
         _settle_all(moved)
         write_rows(moved, _FIELDS)
         _tell(moved, wanted)
@@ -108,6 +110,16 @@ def _end(attempt: Attempt, change: Change, at: datetime) -> None:
     attempt.evidence = change.evidence.replace("\x00", "\N{REPLACEMENT CHARACTER}")[:4000]
     attempt.exit_code, attempt.signal = change.exit_code, change.signal
     attempt.finished_at = max(change.finished_at or at, attempt.started_at or change.finished_at or at)
+
+
+def _end_as_canceled(moved: Sequence[Attempt]) -> None:
+    """A job that was asked to end and then ended by itself was canceled, whatever its exit code; one that had ended before was not.
+    Schedulers tell whole seconds."""
+    for attempt in moved:
+        job, at = attempt.job, attempt.finished_at
+        if attempt.reason in _ENDS_OF_A_CANCEL and job.cancel_asked_at and at and at >= job.cancel_asked_at.replace(microsecond=0):
+            attempt.state, attempt.reason = State.CANCELED, Reason.CANCELED
+            attempt.evidence = f"Canceled by {job.cancel_asked_by}."
 
 
 def _settle_all(moved: Sequence[Attempt]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from clusters.models import Cluster
 from jobs import limits, waiting
 from jobs.admission import Change
 from jobs.backends import telling
@@ -22,6 +23,7 @@ from workspaces.actors import Actor
 from workspaces.permissions import Permission
 
 HOLDERS = 5
+_BEFORE_CLUSTER_DOWN = frozenset({Wait.HELD, Wait.DEPENDENCY, Wait.NO_CLUSTER, Wait.IMPOSSIBLE})
 
 
 @dataclass(frozen=True)
@@ -43,26 +45,32 @@ def brief(job: Job) -> dict[str, Any] | None:
     """For rows of a list: the reason without asking anything anew. None for a job that does not wait."""
     if not waits(job):
         return None
-    wait = Wait(job.wait or Wait.EVALUATING)
-    return {"code": str(wait), "text": wait_text(wait, {}), "since": job.state_at, "numbers": {}, "holders": [], "change": None}
+    wait, facts, since = Wait(job.wait or Wait.EVALUATING), {}, job.state_at
+    if job.cluster.trouble and job.state < State.SUBMITTED and wait not in _BEFORE_CLUSTER_DOWN:
+        wait, facts, since = Wait.CLUSTER_DOWN, _silence(job.cluster), job.cluster.trouble_since or since
+    return {"code": str(wait), "text": wait_text(wait, facts), "since": since, "numbers": {}, "holders": [], "change": None}
 
 
 def waits(job: Job) -> bool:
-    """In our queue, or in that of its cluster's scheduler."""
-    return job.state == State.QUEUED or (job.state in waiting.THERE and bool(job.wait))
+    """In our queue, on its way to a cluster that does not answer, or in the queue of its cluster's scheduler."""
+    is_stuck = job.state == State.DISPATCHING and bool(job.cluster.trouble)
+    return job.state == State.QUEUED or is_stuck or (job.state in waiting.THERE and bool(job.wait))
 
 
 def answer(job: Job, viewer: Actor) -> Answer | None:
-    """The whole answer, computed now. None for a job that does not wait."""
+    """The whole answer, computed now. None for a job that does not wait. One that its cluster could not take waits, too."""
     attempt = (Attempt.objects.select_related("job", "cluster").filter(job=job, is_current=True, state=job.state)
                .order_by("index").first())
-    if attempt is None or not waits(job):
+    if attempt is None or not (waits(job) or (attempt.state == State.DISPATCHING and attempt.tries)):
         return None
     if attempt.state in waiting.THERE:
         return _told(attempt, viewer)
     wait, facts, change = _judge(job, attempt)
+    since = attempt.wait_since or attempt.queued_at
+    if wait == Wait.CLUSTER_DOWN:
+        since = attempt.cluster.trouble_since or since
     return Answer(
-        code=str(wait), text=wait_text(wait, facts), since=attempt.wait_since or attempt.queued_at, numbers=facts,
+        code=str(wait), text=wait_text(wait, facts), since=since, numbers=facts,
         holders=_holders(job, wait, facts, viewer), change=_offer(change), advice=limits.advice(facts), history=_history(attempt))
 
 
@@ -89,8 +97,9 @@ def _judge(job: Job, attempt: Attempt) -> tuple[Wait, Mapping[str, Any], Change 
                       if not State(n.needs.state).is_final]
         return Wait.DEPENDENCY, {"jobs": [n.number for n in open_needs]}, None
     if attempt.cluster.trouble:
-        silent = span_text(clock.now() - (attempt.cluster.trouble_since or clock.now()))
-        return Wait.CLUSTER_DOWN, {"said": attempt.cluster.trouble, "for": silent, "cluster": attempt.cluster.name}, None
+        return Wait.CLUSTER_DOWN, _silence(attempt.cluster), None
+    if attempt.state == State.DISPATCHING:
+        return Wait.CLUSTER_DOWN, {"said": attempt.evidence, "tries": attempt.tries, "cluster": attempt.cluster.name}, None
     if attempt.due_at and attempt.due_at > clock.now():
         return Wait.BACKOFF, {"seconds": int((attempt.due_at - clock.now()).total_seconds()) + 1, "try": attempt.ordinal}, None
     ask = ask_of(attempt)
@@ -100,6 +109,10 @@ def _judge(job: Job, attempt: Attempt) -> tuple[Wait, Mapping[str, Any], Change 
         return Wait.EVALUATING, {}, None
     told = {**verdict.facts, **_whose(job, verdict.facts), **limits.until(verdict.facts), **room.smallest_limit(ask)}
     return verdict.wait, told, room.smallest_change(ask)
+
+
+def _silence(cluster: Cluster) -> dict[str, str]:
+    return {"said": cluster.trouble, "for": span_text(clock.now() - (cluster.trouble_since or clock.now())), "cluster": cluster.name}
 
 
 def _whose(job: Job, facts: Mapping[str, Any]) -> dict[str, str]:
@@ -121,7 +134,7 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
             return (f"No node can ever hold it: it asks {amount_text(facts['resource'], facts['ask'])}, the largest node has "
                     f"{amount_text(facts['resource'], facts['largest'])}.")
         case Wait.CLUSTER_DOWN:
-            return f"The cluster does not answer: {facts['said']}" + (f" (for {facts['for']})" if "for" in facts else "")
+            return _down_text(facts)
         case Wait.BACKOFF:
             return f"Try {facts['try']} begins in {facts['seconds']} s, after the last one failed."
         case Wait.ARRAY_LIMIT:
@@ -139,6 +152,15 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
             return (f"{amount_text(facts['resource'], facts['free'])} of {amount_text(facts['resource'], facts['total'])} free; "
                     f"this asks {amount_text(facts['resource'], facts['ask'])}.")
     return _BARE[wait]
+
+
+def _down_text(facts: Mapping[str, Any]) -> str:
+    text = "The cluster does not answer."
+    if "tries" in facts:
+        text = f"Cluster {facts['cluster']} could not take it yet."
+    elif "cluster" in facts:
+        text = f"Cluster {facts['cluster']} has not answered for {facts['for']}."
+    return f"{text} {facts['said']}"
 
 
 _BARE = {

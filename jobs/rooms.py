@@ -11,7 +11,8 @@ from django.db.models import Count, Q
 from clusters.models import Cluster, Node
 from jobs.admission import Ask, NodeRoom, Room
 from jobs.backends import capabilities_of
-from jobs.backends.base import Capability
+from jobs.backends.base import Capability, Unavailable
+from jobs.clusters.sharing import not_served_text, only_org_id
 from jobs.models import Attempt
 from jobs.states import State
 from workspaces.gpu_hours import used_on
@@ -24,10 +25,15 @@ from workspaces.tenancy.scope import platform_scope
 def room_of(cluster: Cluster, asks: Sequence[Ask], *, is_empty: bool = False) -> Room:
     """Limits that could refuse these asks, what is free on the cluster's nodes, and how many tasks of these jobs run.
     `is_empty`: the nodes as if nothing ran on them."""
-    places = Capability.PLACES in capabilities_of(cluster.backend)
+    places, trouble, only = Capability.PLACES in capabilities_of(cluster.backend), "", None
+    try:
+        only = only_org_id(cluster)
+    except Unavailable as error:
+        trouble = str(error)
     return Room(limits=limits_of(asks), nodes=_nodes(cluster, is_empty) if places else (), places=places,
-                trouble="" if cluster.is_enabled else "An operator has switched this cluster off.",
-                running=running_of(ask.job_id for ask in asks if ask.max_parallel and ask.job_id))
+                trouble=trouble if cluster.is_enabled else "An operator has switched this cluster off.",
+                running=running_of(ask.job_id for ask in asks if ask.max_parallel and ask.job_id),
+                only_org=only, only_text=not_served_text(cluster) if only else "")
 
 
 def limits_of(asks: Iterable[Ask]) -> dict[Meter, Standing]:

@@ -69,6 +69,7 @@ class Reason(StrEnum):
     DEPENDENCY_FAILED = "dependency_failed"
     CANCELED = "canceled"
     PREEMPTED = "preempted"
+    INTERRUPTED = "interrupted"
     NODE_FAILED = "node_failed"
     XID = "xid"
     FORGOTTEN = "forgotten"
@@ -126,6 +127,7 @@ _ENDS: dict[Reason, tuple[State, Fault, bool, str, str]] = {
                                "Run that one again, then this one."),
     Reason.CANCELED: (State.CANCELED, Fault.NOBODY, False, "Canceled.", ""),
     Reason.PREEMPTED: (State.FAILED, Fault.PLATFORM, True, "The job gave way to one of higher priority.", ""),
+    Reason.INTERRUPTED: (State.FAILED, Fault.PLATFORM, True, "It was stopped on the cluster itself, not by Muster.", ""),
     Reason.NODE_FAILED: (State.FAILED, Fault.PLATFORM, True, "The node failed under the job.", ""),
     Reason.XID: (State.FAILED, Fault.PLATFORM, True, "A GPU reported a fault (XID).", ""),
     Reason.FORGOTTEN: (State.FAILED, Fault.PLATFORM, True, "The cluster's scheduler lost it in a crash of its own.",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+
 from celery import shared_task
 from celery.signals import worker_ready
 
+from clusters.models import Cluster
 from jobs import dispatch as dispatching
-from jobs import storage
+from jobs import storage, turns
 from jobs.backends.base import Unavailable
 from jobs.clusters import backend_of
 from jobs.models import Attempt
@@ -15,6 +18,9 @@ from jobs.states import State
 from portal.core import clock
 from portal.core.hints import hint
 from workspaces.tenancy.scope import platform_scope
+
+log = logging.getLogger(__name__)
+FORGOTTEN_AT_ONCE = 200      # attempts of one cluster
 
 
 @worker_ready.connect
@@ -25,8 +31,8 @@ def look(**_: object) -> None:
 
 @shared_task(name="jobs.dispatch")
 def dispatch() -> None:
-    """Start whatever may start."""
-    dispatching.dispatch_all()
+    """Start whatever may start, each cluster in its own time."""
+    turns.ask_all()
 
 
 @shared_task(name="jobs.sweep")
@@ -57,13 +63,20 @@ def count_logs() -> None:
 
 @shared_task(name="jobs.forget")
 def forget() -> None:
-    """Free the working directories of attempts that ended a week ago and whose logs are stored."""
+    """Free the working directories of attempts that ended a week ago and whose logs are stored. A cluster that does not answer, or
+    does not know its jobs' files, is left to the next time."""
     with platform_scope("house-keeping"):
-        rows = Attempt.objects.filter(state__gte=State.SUCCEEDED, is_forgotten=False, is_log_sealed=True,
-                                      finished_at__lt=clock.now() - KEPT).select_related("cluster")[:200]
-        for attempt in rows:
+        for cluster in Cluster.objects.filter(trouble=""):
             try:
-                backend_of(attempt.cluster).forget(attempt.key)
-            except Unavailable:
-                continue
-            Attempt.objects.filter(id=attempt.id).update(is_forgotten=True)
+                _forget_at(cluster)
+            except Exception as error:
+                log.warning("cluster %s: old jobs are cleaned up later: %s", cluster.name, error, exc_info=not isinstance(error, Unavailable))
+
+
+def _forget_at(cluster: Cluster) -> None:
+    """Raises Unavailable at the first that cannot be freed."""
+    rows = Attempt.objects.filter(cluster=cluster, state__gte=State.SUCCEEDED, is_forgotten=False, is_log_sealed=True,
+                                  finished_at__lt=clock.now() - KEPT)[:FORGOTTEN_AT_ONCE]
+    for attempt in rows:
+        backend_of(cluster).forget(attempt.key)
+        Attempt.objects.filter(id=attempt.id).update(is_forgotten=True)

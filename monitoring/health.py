@@ -18,6 +18,7 @@ from jobs.models import Attempt
 from jobs.states import State
 from portal.core import clock
 from portal.core.errors import NotAuthenticated, NotPermitted
+from portal.core.outage import RETRY_AFTER
 from portal.web.errors import answer
 from workspaces.tenancy.scope import platform_scope
 
@@ -28,10 +29,13 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """503 when the database is away. Redis is a cache and a bell: without it things are slower, so it is told but not fatal."""
+    """503 when the database is away. Without Redis things are slower, so it is degraded and not fatal; `parts` says which it is."""
     parts = {"database": _check(_database), **({"redis": _check(_redis)} if settings.MUSTER_REDIS_URL else {})}
     is_ready = parts["database"]["ok"]
-    return JsonResponse({"status": "ready" if is_ready else "not ready", "parts": parts}, status=200 if is_ready else 503)
+    if not is_ready:
+        return JsonResponse({"status": "not ready", "parts": parts}, status=503, headers={"Retry-After": str(RETRY_AFTER)})
+    status = "ready" if all(part["ok"] for part in parts.values()) else "degraded"
+    return JsonResponse({"status": status, "parts": parts})
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
@@ -70,7 +74,7 @@ def _database() -> None:
 def _redis() -> None:
     import redis
 
-    redis.Redis.from_url(settings.MUSTER_REDIS_URL, socket_timeout=2, socket_connect_timeout=2).ping()
+    redis.Redis.from_url(settings.MUSTER_REDIS_URL, socket_timeout=1, socket_connect_timeout=1).ping()
 
 
 def _check(probe: Callable[[], None]) -> dict[str, object]:

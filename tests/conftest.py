@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 from django.utils import translation
 
+from tests.rig.open_folder import open_folder
 from tests.rig.order import has_marks, place
 from tests.rig.postgres import start_postgres
 from tests.rig.processes import Folder
@@ -105,6 +106,13 @@ def home(tmp_path: Path, settings) -> Path:
     path.mkdir()
     settings.MUSTER_HOME = path
     return path
+
+
+@pytest.fixture
+def shared_folder() -> Iterator[Path]:
+    """A folder that the test and its local jobs may both write."""
+    with open_folder() as folder:
+        yield folder
 
 
 @pytest.fixture

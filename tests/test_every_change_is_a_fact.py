@@ -36,7 +36,7 @@ SILENT = {                                                       # what changes 
 }
 SILENT_FORMS = {"announcement-dismiss": "puts a line away for one session, and is nobody else's business"}
 WITHOUT_STATE = {"job.submitted", "cluster.tested", "job.command_run", "job.cancel_asked", "sign_in.succeeded", "token.first_used",
-                 "audit.verification_asked", "provider.tested", "provider.sync_asked",
+                 "audit.verification_asked", "provider.test_asked", "provider.tested", "provider.sync_asked",
                  "application.secret_renewed"}                    # nothing but the secret is another
 ID = "the-walk-over-all"
 

@@ -32,6 +32,7 @@ VALUES = {"org": "atlas", "team": "vision", "email": "ben@atlas.example", "token
           "where": "vision", "secret": "wandb", "number": "1", "client": "grafana",
           "announcement": "00000000-0000-7000-8000-000000000003",
           "slug": "corp", "person": "00000000-0000-7000-8000-000000000004", "ask": "00000000-0000-7000-8000-000000000021",
+          "run": "00000000-0000-7000-8000-000000000022", "test": "00000000-0000-7000-8000-000000000023",
           "invitation": "00000000-0000-7000-8000-000000000001", "session": "00000000-0000-7000-8000-000000000002"}
 OPEN = {"healthz", "readyz", "schema", "docs", "start"}          # for everybody, by purpose
 OPERATORS = {Permission.APPLICATIONS_READ, Permission.APPLICATIONS_WRITE, Permission.AUDIT_PLATFORM,     # not even an owner has these

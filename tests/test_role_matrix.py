@@ -17,13 +17,14 @@ from django.test import Client
 from clusters.models import Pool, PoolGrant
 from jobs import services as job_services
 from jobs.spec import parse_mapping
+from portal.core import clock
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditForward
 from tests.jobs.stage import cluster_with
 from tests.story import Story
-from tests.test_permission_matrix import API, FORWARD, PAGES
+from tests.test_permission_matrix import API, FORWARD, PAGES, VALUES
 from workspaces import services
-from workspaces.models import AccessToken, Provider, QuotaRequest, ScimToken, User
+from workspaces.models import AccessToken, DirectoryRun, Provider, ProviderTest, QuotaRequest, ScimToken, User
 from workspaces.permissions import Permission as P
 from workspaces.services.applications import create_application
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -58,6 +59,7 @@ SPEC = {"team": "vision", "spec": {"run": "true"}}
 TABLE: dict[tuple[str, str], Row] = {
     ("api-me", "GET"): Row(EVERYBODY, None),
     ("api-orgs", "GET"): Row(EVERYBODY, None),
+    ("api-orgs", "POST"): Row(OPERATORS, P.PLATFORM_ADMIN, {"slug": "fresh", "owner": "new@fresh.example"}),
     ("api-org", "GET"): Row(EVERYBODY, P.TEAMS_READ),
     ("api-applications", "GET"): Row(OPERATORS, P.APPLICATIONS_READ),
     ("api-applications", "POST"): Row(OPERATORS, P.APPLICATIONS_WRITE, {"client_id": "harbor", "addresses": ["https://harbor.example/c/oidc/callback"]}),
@@ -103,6 +105,8 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-provider-groups", "GET"): Row(OWNERS, P.PROVIDERS_WRITE),
     ("api-provider-runs", "GET"): Row(ADMINS, P.PROVIDERS_READ),
     ("api-provider-runs", "POST"): Row(OWNERS, P.PROVIDERS_WRITE, {"is_dry": True}),
+    ("api-provider-run", "GET"): Row(ADMINS, P.PROVIDERS_READ),
+    ("api-provider-test-answer", "GET"): Row(OWNERS, P.PROVIDERS_WRITE),
     ("api-token", "DELETE"): Row(PEOPLE | {"ben"}, P.TOKENS_WRITE),
     ("api-sessions", "GET"): Row(EVERYBODY, None),
     ("api-sessions", "DELETE"): Row(EVERYBODY, None),
@@ -169,7 +173,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-job-log-search", "GET"): Row(VIEWERS, P.JOBS_READ),
     ("api-job-metrics", "GET"): Row(VIEWERS, P.JOBS_READ),
     ("api-job-metrics", "POST"): Row(WORKERS, P.JOBS_WRITE_METRICS, {"points": [{"name": "loss", "value": 1}]}),
-    ("api-job-exec", "POST"): Row(WORKERS, P.JOBS_EXEC, {"argv": ["true"]}),
+    ("api-job-exec", "POST"): Row(ADMINS | {"ben"}, P.JOBS_EXEC, {"argv": ["true"]}),
     ("api-nodes", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-wall", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-node", "GET"): Row(INSIDERS, P.NODES_READ),
@@ -287,6 +291,8 @@ def built(told) -> Stage:
         services.create_service_account(actor=ada, org=story.atlas, name="nightly")
         invited = services.invite(actor=ada, org=story.atlas, email="ina@atlas.example")
         corp = Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp", config=LDAP)
+        DirectoryRun.objects.create(id=VALUES["run"], provider=corp, outcome="failed")
+        ProviderTest.objects.create(id=VALUES["test"], org=story.atlas, provider=corp, kind="ldap", actor=ada.email, ended_at=clock.now())
         ScimToken.objects.create(provider=corp, digest="0", hint="mst_0000")
         made = services.create_token(actor=ben, org=story.atlas, name="bens", scopes=["all"])
         create_application(actor=story.actor(story.dot, story.atlas), client_id="grafana", name="", addresses=["https://grafana.example/login"])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.forms import LoginForm
+from allauth.core.internal.ratelimit import get_ip
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
@@ -34,8 +36,21 @@ class SignInForm(LoginForm):
         return cleaned
 
 
+def guessed_name(login: str) -> str:
+    """One form of the spellings that a directory takes for the same name."""
+    plain = (char for char in unicodedata.normalize("NFKD", login) if unicodedata.category(char) not in {"Mn", "Cf"})
+    return " ".join("".join(plain).casefold().split())
+
+
 class AccountAdapter(DefaultAccountAdapter):
     """People are added by administrators."""
+
+    error_messages = {**DefaultAccountAdapter.error_messages,
+                      "too_many_login_attempts": _("Too many failed tries. Wait five minutes, then try again.")}
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Of the account and the address alone: allauth's own names the host, whose port the client chooses."""
+        return f"{guessed_name(str(credentials.get('email') or credentials.get('username') or ''))} {get_ip(request)}"
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> Any:
         """What a directory has to say is said in the form."""

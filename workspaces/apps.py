@@ -8,10 +8,11 @@ class WorkspacesConfig(AppConfig):
         from django.conf import settings
         from django.db.models.signals import post_migrate, pre_migrate
 
-        from workspaces import trail
+        from workspaces import durable, trail
         from workspaces.listening import listen
         from workspaces.tenancy import rows
 
+        durable.use_for_allauth()
         listen()
         trail.listen()
         if settings.MUSTER_ROW_SECURITY:

@@ -20,6 +20,7 @@ class Permission(StrEnum):
     JOBS_ADMIN = "jobs:admin"            # act on other people's jobs, raise priority
     JOBS_CANCEL = "jobs:cancel"          # one's own
     JOBS_EXEC = "jobs:exec"
+    JOBS_EXEC_OTHERS = "jobs:exec-others"    # besides jobs:exec: in other people's jobs, as whom it can do what the job can
     JOBS_READ = "jobs:read"
     JOBS_SUBMIT = "jobs:submit"
     JOBS_WRITE_METRICS = "jobs:write-metrics"
@@ -85,7 +86,7 @@ TEAM_GRANTS: dict[str, frozenset[Permission]] = {
 OPERATOR_GRANTS: frozenset[Permission] = frozenset(Permission)
 # What nobody does in another's name: it would outlast the hour (a job carries a token of its owner's and runs as them), reach what
 # they alone hold, or say who is known to be whom.
-NOT_FOR_OTHERS = frozenset({P.JOBS_EXEC, P.JOBS_SUBMIT, P.ORG_ADMIN, P.PROVIDERS_WRITE, P.SECRETS_WRITE, P.TOKENS_WRITE})
+NOT_FOR_OTHERS = frozenset({P.JOBS_EXEC, P.JOBS_EXEC_OTHERS, P.JOBS_SUBMIT, P.ORG_ADMIN, P.PROVIDERS_WRITE, P.SECRETS_WRITE, P.TOKENS_WRITE})
 # What a token bound to a team may still see of the organization around it.
 READS = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ})
 # Team roles that who brings people into the organization may give to others (never to themselves) without holding them: bringing
@@ -118,6 +119,7 @@ WORDS: dict[Permission, str] = {
     P.JOBS_ADMIN: _("act on other people's jobs and raise priority"),
     P.JOBS_CANCEL: _("change and cancel their own jobs"),
     P.JOBS_EXEC: _("open a shell in their own running jobs"),
+    P.JOBS_EXEC_OTHERS: _("open a shell in other people's running jobs"),
     P.JOBS_READ: _("see jobs, their logs and curves"),
     P.JOBS_SUBMIT: _("submit jobs"),
     P.JOBS_WRITE_METRICS: _("send metrics to jobs"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 
 from portal.core import clock
 from portal.core.errors import NotFound
@@ -15,13 +16,14 @@ from workspaces.actors import Actor
 from workspaces.gpu_hours import begins_anew, used_now, with_hours, without_limit
 from workspaces.models import AccessToken, Invitation, Membership, Organization, Quota, ServiceAccount, Team, TeamMembership, User
 from workspaces.own_roles import own_roles_for, read_own_roles
-from workspaces.permissions import Permission
+from workspaces.permissions import OrgRole, Permission
 from workspaces.quotas import GPU_HOURS, scale_of, unit_of
 from workspaces.roles import role_facts, roles_of
 from workspaces.tenancy.scope import platform_scope
 from workspaces.tokens import live_tokens
 
 SOON = timedelta(days=7)
+PAGE = 50
 
 
 def orgs_of(actor: Actor) -> list[dict[str, Any]]:
@@ -50,18 +52,57 @@ def teams_for(actor: Actor) -> list[dict[str, Any]]:
             for t in Team.objects.order_by("slug")]
 
 
-def members_of_org() -> list[dict[str, Any]]:
-    """The people of the organization entered, with their role and teams."""
+def members_of_org(*, search: str = "", after: str = "", limit: int = PAGE) -> tuple[list[dict[str, Any]], str]:
+    """A page of the people of the organization entered whose address or name holds `search`, by address, with role and teams; and the
+    address behind which the next page begins ("" for none)."""
+    rows = _people().filter(user__email__gt=after).select_related("user").order_by("user__email")
+    if search:
+        rows = rows.filter(Q(user__email__icontains=search) | Q(user__name__icontains=search))
+    found = list(rows[:limit + 1])
+    shown = found[:limit]
     teams = defaultdict(list)
-    for user_id, slug in TeamMembership.objects.order_by("team__slug").values_list("user_id", "team__slug"):
+    seats = TeamMembership.objects.filter(user_id__in=[m.user_id for m in shown]).order_by("team__slug")
+    for user_id, slug in seats.values_list("user_id", "team__slug"):
         teams[user_id].append(slug)
-    return [_member(m.user, m.role, m.created_at) | {"role_title": role_title("org", m.org_id, m.role), "teams": teams[m.user_id]}
-            for m in Membership.objects.filter(user__is_service=False).select_related("user").order_by("user__email")]
+    items = [_member(m.user, m.role, m.created_at) | {
+        "role_title": role_title("org", m.org_id, m.role), "teams": teams[m.user_id], "is_suspended": m.is_suspended} for m in shown]
+    return items, shown[-1].user.email if len(found) > limit else ""
 
 
-def without_second_factor() -> set[str]:
-    """The addresses of the people here who have none; for those who manage members."""
-    return set(Membership.objects.filter(user__is_service=False, user__has_second_factor=False).values_list("user__email", flat=True))
+def number_of_members() -> int:
+    """People of the organization entered, suspended ones included."""
+    return _people().count()
+
+
+def names_of_members() -> list[Any]:
+    """Address and name of the people of the organization entered."""
+    return list(_people().order_by("user__email").values(email=F("user__email"), name=F("user__name")))
+
+
+def candidates_for(team: Team) -> list[Any]:
+    """Address and name of those who may be added to the team: members of its organization and service accounts, none of them suspended."""
+    known = TeamMembership.objects.filter(team=team).values("user_id")
+    rows = Membership.objects.filter(suspended_at=None, user__is_active=True).exclude(user_id__in=known).order_by("user__email")
+    return list(rows.values(email=F("user__email"), name=F("user__name")))
+
+
+def without_second_factor(emails: Sequence[str]) -> set[str]:
+    """Those of these people here who have none; for those who manage members."""
+    return set(_people().filter(user__email__in=emails, user__has_second_factor=False).values_list("user__email", flat=True))
+
+
+def suspensions_of(actor: Actor) -> list[dict[str, Any]]:
+    """The organizations in which the actor's membership is suspended, with the directory that did it and whom to ask: the owners."""
+    with platform_scope("sign-in: in which organizations a membership is suspended"):
+        rows = Membership.objects.filter(user_id=actor.user_id, suspended_at__isnull=False).select_related("org", "provider").order_by("org__slug")
+        if only := actor.token.org_id if actor.token else actor.only_org:
+            rows = rows.filter(org_id=only)
+        found = list(rows.exclude(org_id__in=list(actor.closed)))
+        owners = defaultdict(list)
+        seats = Membership.objects.filter(org_id__in=[m.org_id for m in found], role=OrgRole.OWNER, suspended_at=None, user__is_active=True)
+        for org_id, email in seats.order_by("user__email").values_list("org_id", "user__email"):
+            owners[org_id].append(email)
+        return [{"name": m.org.name, "directory": m.provider.name if m.provider else "", "owners": owners[m.org_id]} for m in found]
 
 
 def service_accounts() -> list[dict[str, Any]]:
@@ -92,7 +133,9 @@ def service_account(name: str) -> ServiceAccount:
 def members_of_team(team: Team) -> list[dict[str, Any]]:
     """Everybody in a team."""
     rows = TeamMembership.objects.filter(team=team).select_related("user").order_by("user__email")
-    return [_member(m.user, m.role, m.created_at) | {"role_title": role_title("team", m.org_id, m.role)} for m in rows]
+    suspended = set(Membership.objects.filter(suspended_at__isnull=False).values_list("user_id", flat=True))
+    return [_member(m.user, m.role, m.created_at) | {
+        "role_title": role_title("team", m.org_id, m.role), "is_suspended": m.user_id in suspended or not m.user.is_active} for m in rows]
 
 
 def role_title(kind: str, org_id: UUID, slug: str) -> str:
@@ -196,6 +239,10 @@ def _subject_names(actor: Actor) -> dict[UUID, str]:
 def _leavers(ids: set[UUID]) -> dict[UUID, str]:
     """Who left has used hours of this month, and perhaps a limit, all the same."""
     return dict(User.objects.filter(id__in=ids).values_list("id", "email")) if ids else {}
+
+
+def _people() -> QuerySet[Membership]:
+    return Membership.objects.filter(user__is_service=False)
 
 
 def _member(user: User, role: str, since: Any) -> dict[str, Any]:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import logging
-import threading
+from contextlib import suppress
 from datetime import timedelta
 
 from allauth.idp.oidc.models import Token
 from celery import shared_task
-from django.conf import settings
-from django.db import connection
 
 from portal.core import clock
 from portal.core.audit.retention import trim_all
-from portal.core.errors import PortalError
+from portal.core.errors import Conflict
 from portal.core.models import RememberedAnswer
-from workspaces.models import Provider
+from workspaces.durable import forget_expired
+from workspaces.services.directory_threads import start_thread
 from workspaces.services.impersonation import end_overdue
-from workspaces.services.syncing import due_providers, sync_provider
+from workspaces.services.providers import forget_tests
+from workspaces.services.syncing import due_providers, end_abandoned, start_sync
 from workspaces.sessions import tidy_sign_ins
-
-log = logging.getLogger(__name__)
+from workspaces.tenancy.scope import platform_scope
 
 
 @shared_task(name="workspaces.tidy")
@@ -30,6 +28,8 @@ def tidy() -> None:
     end_overdue()
     RememberedAnswer.objects.filter(at__lt=clock.now() - timedelta(days=1)).delete()
     tidy_sign_ins()
+    forget_tests()
+    forget_expired()
     Token.objects.expired().delete()
 
 
@@ -41,26 +41,10 @@ def trim_audit() -> None:
 
 @shared_task(name="workspaces.sync_directories")
 def sync_directories() -> None:
-    """Every directory whose time has come. In the embedded process beside the ticker, which starts jobs meanwhile; the lease keeps
-    two runs of one directory apart."""
-    for provider in due_providers():
-        if settings.MUSTER_EMBEDDED:
-            threading.Thread(target=_sync_beside, args=(provider,), name=f"sync-{provider.slug}", daemon=True).start()
-        else:
-            _sync(provider)
-
-
-def _sync(provider: Provider) -> None:
-    try:
-        sync_provider(actor=None, provider=provider)
-    except PortalError as error:
-        log.warning("directory %s: %s", provider.slug, error.message)
-    except Exception:
-        log.exception("directory %s", provider.slug)
-
-
-def _sync_beside(provider: Provider) -> None:
-    try:
-        _sync(provider)
-    finally:
-        connection.close()
+    """Queue every directory whose time has come, and start a thread for what is queued. By the clock and whenever something is."""
+    with platform_scope("directories of every organization"):
+        end_abandoned()
+        for provider in due_providers():
+            with suppress(Conflict):        # under way already
+                start_sync(actor=None, provider=provider)
+    start_thread()

@@ -15,6 +15,7 @@ from portal.core import windows
 from portal.core.events import Fact, record_all
 from workspaces.models import Provider, User
 from workspaces.sso.sessions import named_by
+from workspaces.tenancy.scope import platform_scope
 from workspaces.whose_trail import orgs_of
 
 log = logging.getLogger(__name__)
@@ -42,6 +43,7 @@ def _signed_in(*, user: Any, request: Any = None, **_: Any) -> None:
     tell_of(user, "sign_in.succeeded", by=_way(user, request))
 
 
+@platform_scope("by which provider somebody signed in")
 def _way(user: Any, request: Any) -> str:
     """"password", or what vouched for them, by allauth's own record of this sign-in: "LDAP (corp)"."""
     named = named_by(request, user) if hasattr(request, "session") else ""

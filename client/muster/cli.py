@@ -20,6 +20,7 @@ from muster.output import tell_error
 NOUNS = {
     "run": ("run", "app", "Run a command as a job; its log and exit code come here."),
     "job": ("jobs", "app", "Submit, find, follow and steer jobs."),
+    "org": ("places", "organizations", "Organizations; creating one is for operators."),
     "team": ("places", "teams", "Teams and who is in them."),
     "member": ("places", "members", "People of the organization."),
     "role": ("roles", "roles", "Roles, built-in and of your own making."),
@@ -35,7 +36,7 @@ NOUNS = {
     "cluster": ("clusters", "clusters", "Connect schedulers, for operators."),
     "pool": ("clusters", "pools", "Parts of clusters, and who may use them."),
     "audit": ("audit", "audit", "Who did what, and whether the trail is whole."),
-    "directory": ("directories", "directories", "Where people are known from, and making them follow it."),
+    "directory": ("directories", "directories", "Connect directories and sign-in services, and make people follow them."),
     "application": ("applications", "applications", "Sign people in elsewhere through the portal, for operators."),
     "login": ("account", "app", "Keep a portal's address and a token."),
     "logout": ("account", "app", "Forget the token kept here."),

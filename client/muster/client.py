@@ -19,6 +19,7 @@ from muster.organization import (
     Invitations,
     Members,
     Nodes,
+    Organizations,
     People,
     Quotas,
     Roles,
@@ -57,7 +58,7 @@ class Client:
         self.service_accounts, self.secrets = ServiceAccounts(self), Secrets(self)
         self.invitations, self.sessions = Invitations(self), Sessions(self)
         self.directories, self.people = Directories(self), People(self)
-        self.applications = Applications(self)
+        self.applications, self.organizations = Applications(self), Organizations(self)
 
     def __enter__(self) -> Client:
         return self
@@ -81,7 +82,7 @@ class Client:
         if len(mine) == 1:
             return mine[0]
         if not mine:
-            raise InvalidInput("You are in no organization yet: ask an administrator to add you.", code="no_org")
+            raise InvalidInput("You are in no organization, or suspended in yours: ask an administrator.", code="no_org")
         raise InvalidInput(f"Which organization? Say --org, or set MUSTER_ORG, to one of: {', '.join(mine)}.", code="no_org")
 
     def me(self) -> Json:

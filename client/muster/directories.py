@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -11,6 +12,9 @@ from muster.errors import Json
 
 if TYPE_CHECKING:
     from muster.client import Client
+
+
+_POLL = 0.5  # seconds
 
 
 class Directories:
@@ -26,8 +30,12 @@ class Directories:
         """With its options and rules; secrets are never told."""
         return self._client.get(_of(slug))
 
-    def connect(self, slug: str, kind: str, options: Mapping[str, Any], name: str = "") -> Json:
-        return self._client.send("POST", "providers", {"slug": slug, "kind": kind, "name": name, "options": dict(options)})
+    def connect(
+        self, slug: str, kind: str, options: Mapping[str, Any], name: str = "", *, domains: Sequence[str] = (), is_wide: bool = False
+    ) -> Json:
+        """`kind`: ldap, oidc, saml or scim. `domains` and `is_wide`, for the whole installation, are for operators."""
+        wish = {"slug": slug, "kind": kind, "name": name, "options": dict(options), "domains": [*domains], "is_wide": is_wide}
+        return self._client.send("POST", "providers", wish)
 
     def change(self, slug: str, **given: Any) -> Json:
         """`options`, `name`, `domains`, `is_enabled`; what is not named stays."""
@@ -37,8 +45,9 @@ class Directories:
         self._client.send("DELETE", _of(slug))
 
     def test(self, slug: str) -> Json:
-        """{"is_ok", "message", "facts"}."""
-        return self._client.send("POST", f"{_of(slug)}/test", {})
+        """{"is_ok", "message", "facts"}, once it is over."""
+        test = self._client.send("POST", f"{_of(slug)}/test", {})
+        return self._ended(test, f"provider-tests/{test.get('id')}")
 
     def set_rules(self, slug: str, rules: Sequence[Mapping[str, str]]) -> Json:
         """All of them, in order: [{"group", "org"?, "team"?, "role"}]."""
@@ -49,8 +58,16 @@ class Directories:
         return list(self._client.items(f"{_of(slug)}/runs"))
 
     def sync(self, slug: str, *, is_dry: bool = False, accept: str = "") -> Json:
-        """Ask it for everybody, and make people and roles follow. `accept`: the id of a run that was stopped."""
-        return self._client.send("POST", f"{_of(slug)}/runs", {"is_dry": is_dry, **({"accept": accept} if accept else {})})
+        """Ask it for everybody, and make people and roles follow; returns when that is over. `accept`: the id of a run that was stopped."""
+        run = self._client.send("POST", f"{_of(slug)}/runs", {"is_dry": is_dry, **({"accept": accept} if accept else {})})
+        return self._ended(run, f"{_of(slug)}/runs/{run['id']}")
+
+    def _ended(self, row: Json, path: str) -> Json:
+        """Of what the portal does in the background. A portal before it did so answers with the end at once."""
+        while row.get("ended_at", "") is None:
+            time.sleep(_POLL)
+            row = self._client.get(path)
+        return row
 
 
 def _of(slug: str) -> str:

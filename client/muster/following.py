@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 900.0  # seconds without an answer before following gives up
 FAST, SLOW = 0.15, 1.0  # seconds between looks: while bytes come, and when none came for long
-SEALING = 60.0  # seconds that an ended attempt's log may take to be closed
+SEALING = 300.0  # seconds that an ended attempt's log may take to be closed: in a burst, states come before logs
 
 
 @dataclass(frozen=True)

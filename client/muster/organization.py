@@ -1,4 +1,4 @@
-"""Teams, members, service accounts, quotas, tokens and nodes, from Python. Rows are the API's JSON."""
+"""Organizations, teams, members, service accounts, quotas, tokens and nodes, from Python. Rows are the API's JSON."""
 
 from __future__ import annotations
 
@@ -16,6 +16,19 @@ if TYPE_CHECKING:
 class _Noun:
     def __init__(self, client: Client):
         self._client = client
+
+
+class Organizations(_Noun):
+    def list(self) -> builtins.list[Json]:
+        """Those that one belongs to."""
+        found: builtins.list[Json] = self._client.request("GET", "orgs").json()["items"]
+        return found
+
+    def create(self, slug: str, owner: str, *, name: str = "", owner_name: str = "") -> Json:
+        """For platform operators. `url` is where an owner without a password sets one; else None."""
+        wish = {"slug": slug, "name": name, "owner": owner, "owner_name": owner_name}
+        made: Json = self._client.request("POST", "orgs", body=wish).json()
+        return made
 
 
 class Teams(_Noun):
@@ -48,8 +61,9 @@ class Teams(_Noun):
 
 
 class Members(_Noun):
-    def list(self) -> builtins.list[Json]:
-        return list(self._client.items("members"))
+    def list(self, q: str = "") -> builtins.list[Json]:
+        """Everybody, or those whose address or name contains `q`."""
+        return list(self._client.items("members", limit=200, q=q))
 
     def add(self, email: str, name: str = "", role: str = "member") -> Json:
         """Roles: owner, admin, user-admin, member, viewer, billing-viewer, or one of the organization's own."""

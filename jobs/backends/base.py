@@ -40,6 +40,8 @@ class Capability(StrEnum):
     DRAIN = "drain"              # nodes can be taken out of use and back (`SupportsDrain`)
     IDENTITIES = "identities"    # a team's jobs may run as, and count for, another than the rest (`SupportsIdentities`)
     NATIVE = "native"            # takes options in its own words (`SupportsNative`)
+    USERS = "users"              # runs on the portal's machine, each team's jobs as a system user of theirs (`SupportsUsers`, `Launch.uid`)
+    RELEASE = "release"          # keeps secrets of an attempt on the cluster, which go at its end (`SupportsRelease`)
     CONFIRM = "confirm"          # an acknowledged submission may be forgotten: it counts once it was seen 10 s later
 
 
@@ -93,6 +95,7 @@ class Launch:
     identity: Identity = Identity()           # what an operator gave the team with the pool
     barred: str = ""                          # why it may no longer be handed over; it is, where it may be there already
     barred_by: str = "policy.pool"            # the field of the spec that says so
+    uid: int = 0                              # the team's system user, with Capability.USERS; 0: none was given
     native: Mapping[str, Any] = field(default_factory=dict)     # what the job says to one kind of scheduler, in that one's words
 
 
@@ -255,6 +258,14 @@ class SupportsExec(Protocol):
         """Run argv beside the running attempt, in its directory and environment; (exit code, output). Raises Rejected."""
 
 
+class SupportsUsers(Protocol):
+    """Backends with Capability.USERS."""
+
+    @property
+    def isolation(self) -> Any:
+        """How jobs are kept apart: `text` for people; `is_shared` False: jobs of one organization only may run there."""
+
+
 class SupportsIdentities(Protocol):
     """Backends with Capability.IDENTITIES."""
 
@@ -267,6 +278,13 @@ class SupportsNative(Protocol):
 
     def left_out(self, launch: Launch) -> Sequence[str]:
         """One sentence for each of `launch.native` that this cluster does not take from a job. Raises Rejected."""
+
+
+class SupportsRelease(Protocol):
+    """Backends with Capability.RELEASE."""
+
+    def release(self, key: str) -> None:
+        """Delete the secrets of an ended attempt; its output stays readable until `forget`. Repeating it is no error. Raises Unavailable."""
 
 
 class SupportsDrain(Protocol):

@@ -42,10 +42,10 @@ def classify(end: Ending) -> Verdict:
     """The reason and the sentence that proves it."""
     if end.is_over_memory:
         return Verdict(Reason.OUT_OF_MEMORY, f"It used {_size(end.peak)} of {_size(end.limit)} and was stopped.")
-    if end.exit_code == 0 and not end.signal:
-        return Verdict(Reason.COMPLETED, "")
     if end.asked == "cancel":
         return Verdict(Reason.CANCELED, "")
+    if end.exit_code == 0 and not end.signal:
+        return Verdict(Reason.COMPLETED, "")
     if end.asked == "time":
         return Verdict(Reason.TIME_LIMIT, f"It ran for its whole limit of {end.time_limit:g} s.")
     return _by_text(end) or _by_number(end)

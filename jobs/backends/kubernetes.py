@@ -50,11 +50,11 @@ class KubernetesBackend:
     name: ClassVar[str] = "kubernetes"
     title: ClassVar[str] = "Kubernetes"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {Capability.IMAGES, Capability.EXEC, Capability.GANG, Capability.PACKS, Capability.DRAIN})
+        {Capability.IMAGES, Capability.EXEC, Capability.GANG, Capability.PACKS, Capability.DRAIN, Capability.RELEASE})
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
-        self._places = logs.Places()
+        self._places, self._is_release_refused = logs.Places(), False
         self._pictures: Kept[explain.Picture] = Kept("the cluster as a whole", PICTURE_FOR, PICTURE_EACH)
         self._products: tuple[float, dict[str, set[str]]] = (0.0, {})
 
@@ -171,10 +171,25 @@ class KubernetesBackend:
             raise Rejected("The job is not running.", "argv")
         return beside.run(self._wire, _path(one), argv, timeout)
 
+    def release(self, key: str) -> None:
+        """Delete its Secret. The rest goes by `ttlSecondsAfterFinished`, or by `forget`."""
+        name = names.object_name(key)
+        job = self._view.known(name)[0] or self._view.ask(key)
+        if job is None:
+            return
+        try:
+            self._wire.delete(f"/api/v1/namespaces/{segment(job['metadata']['namespace'])}/secrets/{segment(name)}")
+        except Refused as error:
+            if error.status != 404 and not self._is_release_refused:
+                self._is_release_refused = True
+                log.warning("Secrets of ended jobs stay until their Jobs go: bind deploy/kubernetes-role.yaml to this account. %s", error)
+
     def forget(self, key: str) -> None:
         with _told():
             job = self._view.ask(key)
-            if job is not None and self._view.observe(key, job, self._view.pods_of(job), self._tail).state.is_final:
+            if job is None:
+                self._view.drop(names.object_name(key))
+            elif self._view.observe(key, job, self._view.pods_of(job), self._tail).state.is_final:
                 self._wire.delete(_path(job), {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background",
                                                "preconditions": {"uid": job["metadata"]["uid"]}})
                 self._view.drop(names.object_name(key))

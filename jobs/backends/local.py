@@ -6,14 +6,17 @@ portal, this object and the supervisors may all be killed at any moment.
 
 from __future__ import annotations
 
+import glob
 import json
 import os
+import re
+import select
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -31,30 +34,43 @@ from jobs.backends.base import (
     Rejected,
     Stay,
     Unavailable,
+    option,
 )
 from jobs.backends.classify import Ending, classify
+from jobs.backends.local_isolation import Isolation, Level, Place, command, isolation_of, memory_folder, prepare
 from jobs.backends.local_machine import machine
 from jobs.backends.local_parts import files
 from jobs.backends.local_parts import local_supervisor as supervisor
 from jobs.states import Reason, State
 
 TAIL = 64 << 10
+MOST_OUTPUT = 1 << 20        # bytes that a command beside a job may write
 YOUNG = 2.0          # seconds that a job's supervisor has to start
 _PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "SHELL", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
-_MEMORY, _IN_CONTAINER = "/dev/shm", "/muster/secrets"  # noqa: S108  a folder of the job's own name is made there, for its user alone
+_IN_CONTAINER = "/muster/secrets"
+_HOST = ("PATH", "HOME", "LANG", "TMPDIR", "XDG_RUNTIME_DIR")      # what the portal's own programs (podman, bwrap) find set
+# The job's variables are set by its own user only: with LD_PRELOAD and the like they would be commands to whoever runs with them.
+_ENTER = 'umask 022; . "$0/.env" && exec "$@"'
+_NOT_FOUND = re.compile(rb"exec: .*not found\s*\Z")
+_NVIDIA = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset", "/dev/nvidia-caps")
 _SECRET = ("TOKEN", "SECRET", "PASSWORD", "KEY")
 
 
 @dataclass(frozen=True)
 class Config:
     """`root`: where jobs live. `reserve_cpus`, `reserve_memory` (bytes): kept for the machine itself. `podman`: the command that
-    runs containers with its global options; empty where images are not wanted."""
+    runs containers with its global options; empty where images are not wanted. `paths` counts where the portal is not root; where it
+    is, jobs see what their user may see."""
 
     root: Path
     reserve_cpus: float = 0
     reserve_memory: int = 0
     podman: tuple[str, ...] = ("podman",)
     run_options: tuple[str, ...] = ()
+    home: Path | None = None         # the portal's own folder, which no job sees
+    isolation: str = ""              # one level only (see local_isolation); empty: the best that works
+    paths: tuple[str, ...] = option("Data folders", default=(), is_rare=True,
+                                    note="Folders of this machine that jobs in the sandbox may use, with the portal's own rights.")
 
 
 class LocalBackend:
@@ -62,7 +78,7 @@ class LocalBackend:
 
     name: ClassVar[str] = "local"
     title: ClassVar[str] = "this machine"
-    capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.PLACES, Capability.IMAGES, Capability.EXEC})
+    capabilities: ClassVar[frozenset[Capability]] = frozenset({Capability.PLACES, Capability.IMAGES, Capability.EXEC, Capability.USERS})
 
     def __init__(self, config: Config):
         self.config = config
@@ -74,17 +90,24 @@ class LocalBackend:
         return cls(Config(
             root=Path(options.get("root") or Path(options["home"]) / "jobs"), reserve_cpus=options.get("reserve_cpus", 0),
             reserve_memory=options.get("reserve_memory", 0), podman=tuple(options.get("podman", ("podman",))),
-            run_options=tuple(options.get("run_options", ()))))
+            run_options=tuple(options.get("run_options", ())), home=Path(options["home"]) if options.get("home") else None,
+            isolation=options.get("isolation", ""), paths=tuple(options.get("paths", ()))))
+
+    @property
+    def isolation(self) -> Isolation:
+        return isolation_of(self.config.root, self.config.home, self.config.isolation)
 
     def probe(self) -> Probe:
         try:
             node = self.inventory()[0]
         except Unavailable as error:
             return Probe(False, str(error))
-        return Probe(True, f"This machine, {node.name}: {node.cpus:g} cores, {len(node.gpus)} GPUs. {node.note}".strip())
+        apart = isolation_of(self.config.root, self.config.home, self.config.isolation, is_fresh=True)
+        return Probe(True, f"This machine, {node.name}: {node.cpus:g} cores, {len(node.gpus)} GPUs. {apart.text} {node.note}".strip())
 
     def inventory(self) -> Sequence[NodeFacts]:
-        return [machine(self.config.reserve_cpus, self.config.reserve_memory)]
+        node = machine(self.config.reserve_cpus, self.config.reserve_memory)
+        return [node if self.isolation.is_shared else replace(node, note=f"{self.isolation.text} {node.note}".strip())]
 
     def render(self, launch: Launch) -> str:
         env = "\n".join(f"{name}={'••••' if any(s in name for s in _SECRET) else value}"
@@ -95,6 +118,11 @@ class LocalBackend:
     def submit(self, launch: Launch) -> Handle:
         folder = self._folder(launch.key)
         if not folder.exists():
+            level = self.isolation.level
+            if level is Level.USER and not launch.uid:
+                raise Unavailable("The job's team has no system user on this machine.")
+            if level is Level.NONE and os.geteuid() == 0 and not self.config.isolation:
+                raise Unavailable(f"Jobs do not run as root. {self.isolation.why}".strip())
             self._prepare(folder, launch)
         self._stand_by(folder)
         return self._await_pid(folder, launch.key)
@@ -136,23 +164,36 @@ class LocalBackend:
         return LogChunk(after, data, int(time.time() * 1000))
 
     def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
+        """As the job's user, in a sandbox of the same kind; in a container, inside it."""
         folder = self._folder(key)
         launch = json.loads((folder / "launch.json").read_text())
-        command = [*launch["container"], "exec", key, *argv] if launch["container"] else list(argv)
+        if "host" not in launch:
+            raise Rejected("The job was started by an earlier version of Muster, so no command can be run in it.", "argv")
+        self._await_secrets(folder)
+        inside = [*launch["container"], "exec", key] if launch["container"] else launch["beside"]
+        command = [*inside, "/bin/sh", "-c", _ENTER, _IN_CONTAINER if launch["container"] else launch["room"], *argv]
         try:
-            done = subprocess.run(command, cwd=folder / "work", env=launch["env"], stdin=subprocess.DEVNULL, timeout=timeout,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            code, output = _run(command, folder / "work", launch["host"], timeout)
         except subprocess.TimeoutExpired as error:
             raise Rejected(f"{argv[0]} did not end within {timeout:g} s and was stopped.", "argv") from error
         except OSError as error:
             raise Rejected(f"{argv[0]}: {(error.strerror or str(error)).lower()}", "argv") from error
-        return done.returncode if done.returncode >= 0 else 128 - done.returncode, done.stdout
+        if code == 127 and _NOT_FOUND.search(output):
+            raise Rejected(f"{argv[0]}: no such file or directory", "argv")
+        return code if code >= 0 else 128 - code, output
 
     def forget(self, key: str) -> None:
         folder = self._folder(key)
         if (folder / "end.json").exists():
             _remove_container(json.loads((folder / "launch.json").read_text())["container"], key)
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove(folder)
+        self._remove_unfinished(key)
+
+    def _remove_unfinished(self, key: str) -> None:
+        """What a portal that was killed left of a folder that it was building, the job's secrets among it."""
+        for aside in self.config.root.glob(f".{key}.*"):
+            if not Path("/proc", aside.name.split(".")[2]).exists():      # else its builder is at work
+                _remove(aside)
 
     def _folder(self, key: str) -> Path:
         if not key.replace("-", "").isalnum() or len(key) > 100:
@@ -163,15 +204,18 @@ class LocalBackend:
         """Build the folder aside and move it into place whole, so that a folder that is there is complete."""
         argv = self._argv(launch)
         aside = folder.parent / f".{launch.key}.{os.getpid()}.{time.monotonic_ns()}"
+        if not launch.is_new:                        # reads the folder of all jobs
+            self._remove_unfinished(launch.key)
         try:
-            for part in (aside, aside / "work", aside / "out"):
-                part.mkdir(mode=0o700)
+            aside.mkdir(mode=0o700)
             (aside / "script").write_text(launch.script)
             (aside / "script").chmod(0o700)
             (aside / "output.log").touch(0o600)
+            prepare(self.isolation, aside, [aside / name for name in ("work", "out", "script", "output.log")], launch.uid)
             (aside / "supervisor.lock").touch(0o600)
             for name in supervisor.ROOM:
                 (aside / f"{name}.new").write_bytes(b" " * supervisor.ROOM_SIZE)
+            _write(aside / "secret.json", json.dumps(self._secrets(folder, launch)))
             _write(aside / "launch.json", json.dumps(self._record(folder, launch, argv)))
             os.rename(aside, folder)
         except OSError as error:
@@ -180,20 +224,43 @@ class LocalBackend:
                 raise Unavailable(f"The job's folder cannot be written: {error.strerror or error}") from error
 
     def _record(self, folder: Path, launch: Launch, argv: list[str]) -> dict[str, Any]:
-        own = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-        env = {**own, **launch.env, "MUSTER_JOB_KEY": launch.key, "MUSTER_OUTPUT_DIR": str(folder / "out"), "PYTHONUNBUFFERED": "1"}
-        room = self._room(launch)
-        env |= {f"{name}_FILE": f"{_IN_CONTAINER if launch.image else room}/{name}" for name in launch.files}
-        return {"room": room, "files": dict(launch.files),
-                "key": launch.key, "argv": argv, "env": env, "memory": launch.memory, "time_limit": launch.time_limit,
+        """What the supervisor and `exec` need; no value of a secret is in it."""
+        room, apart = self._room(launch), self.isolation
+        has_user = apart.level is Level.USER
+        place = Place(self.config.root, self.config.home, folder / "work", [folder / "work", folder / "out"], [folder / "script", Path(room)],
+                      self.config.paths, _gpu_devices() if launch.gpus else ())
+        enter = ["/bin/sh", "-c", _ENTER, room]
+        return {"key": launch.key, "argv": argv if launch.image else [*command(apart, place, launch.uid), *enter, *argv],
+                "beside": command(apart, place, launch.uid, dies_with_parent=True), "host": self._host(launch.key), "room": room,
+                "files": list(launch.files), "uid": launch.uid if has_user else 0, "memory": launch.memory, "time_limit": launch.time_limit,
                 "grace": launch.grace, "gpus": list(launch.placement.gpu_uuids) if launch.placement else [],
                 "affinity": [], "container": list(self.config.podman) if launch.image else []}
 
+    def _secrets(self, folder: Path, launch: Launch) -> dict[str, Any]:
+        """The job's variables and the files of its secrets: in memory from its start on, and nowhere after its end."""
+        room = _IN_CONTAINER if launch.image else self._room(launch)
+        files = {f"{name}_FILE": f"{room}/{name}" for name in launch.files}
+        if launch.image:
+            env = {"MUSTER_OUTPUT_DIR": "/muster/out", **self._user_env(launch, "/muster/work"), **launch.env, **files}
+        else:
+            own = {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | self._user_env(launch, str(folder / "work"))
+            env = {**own, **launch.env, "MUSTER_OUTPUT_DIR": str(folder / "out"), "PYTHONUNBUFFERED": "1", **files}
+        return {"env": {**env, "MUSTER_JOB_KEY": launch.key}, "files": dict(launch.files)}
+
+    def _user_env(self, launch: Launch, work: str) -> dict[str, str]:
+        """Where the job is not the portal's user: a home that it may write, a name, and the portal's Python where it finds no other."""
+        if self.isolation.level is Level.NONE or (launch.image and self.isolation.level is not Level.USER):
+            return {}
+        names = {} if self.isolation.level is Level.SANDBOX else {"USER": f"muster-{launch.uid}", "LOGNAME": f"muster-{launch.uid}"}
+        path = [word for word in (os.environ.get("PATH", ""), str(Path(sys.prefix) / "bin")) if word and not launch.image]
+        return {"HOME": work, **names, **({"PATH": ":".join(path)} if path else {})}
+
+    def _host(self, key: str) -> dict[str, str]:
+        return {**{name: os.environ[name] for name in _HOST if name in os.environ}, "MUSTER_JOB_KEY": key}
+
     def _room(self, launch: Launch) -> str:
         """Where the files of its secrets lie, from its start to its end: in memory, if this machine has such a place."""
-        folder = self._folder(launch.key)
-        in_memory = os.path.ismount(_MEMORY) and os.access(_MEMORY, os.W_OK)
-        return f"{_MEMORY}/muster-{launch.key}" if in_memory else str(folder / "secrets")
+        return str((memory_folder() or self._folder(launch.key)) / f"secrets-{launch.key}")
 
     def _argv(self, launch: Launch) -> list[str]:
         script = str(self._folder(launch.key) / "script")
@@ -201,17 +268,16 @@ class LocalBackend:
             return [script] if launch.script.startswith("#!") else [shutil.which("bash") or "/bin/sh", script]
         if not self.config.podman or not shutil.which(self.config.podman[0]):
             raise Rejected("This machine has no podman, so it cannot run images: leave `image` out, or install podman.", "image")
-        return [*self.config.podman, "run", *self._container_options(launch), launch.image, "/bin/sh", "/muster/script"]
+        return [*self.config.podman, "run", *self._container_options(launch), launch.image,
+                "/bin/sh", "-c", _ENTER, _IN_CONTAINER, "/bin/sh", "/muster/script"]
 
     def _container_options(self, launch: Launch) -> list[str]:
         folder = self._folder(launch.key)
         options = [*self.config.run_options, "--name", launch.key, f"--volume={folder}/script:/muster/script:ro",
                    f"--volume={folder}/out:/muster/out", f"--volume={folder}/work:/muster/work", "--workdir=/muster/work",
-                   f"--cpus={launch.cpus:g}", "--env=MUSTER_OUTPUT_DIR=/muster/out", "--env=MUSTER_JOB_KEY"]
-        if launch.files:
-            options.append(f"--volume={self._room(launch)}:{_IN_CONTAINER}:ro")
-        known = {*launch.env, *(f"{name}_FILE" for name in launch.files)}
-        options += [f"--env={name}" for name in sorted(known)]      # by name: values stay out of `ps`
+                   f"--volume={self._room(launch)}:{_IN_CONTAINER}:ro", f"--cpus={launch.cpus:g}", "--env=MUSTER_JOB_KEY"]
+        if self.isolation.level is Level.USER:
+            options += [f"--user={launch.uid}:{launch.uid}", "--security-opt=no-new-privileges"]
         if launch.memory:
             options.append(f"--memory={launch.memory}")
         if launch.shm_size:
@@ -237,6 +303,14 @@ class LocalBackend:
                 return Handle(key, pid)
             time.sleep(0.01)
         raise Unavailable("The job's supervisor did not start within 5 s.")
+
+    def _await_secrets(self, folder: Path) -> None:
+        """A job that starts at this moment finds its variables within milliseconds."""
+        for _ in range(200):
+            if not (folder / "secret.json").exists():
+                return
+            time.sleep(0.01)
+        raise Rejected("The job is only starting.", "argv")
 
     def _observe(self, folder: Path, key: str) -> Observation | None:
         if (folder / "end.json").exists():
@@ -331,11 +405,38 @@ def supervisor_alive(folder: Path) -> bool:
     return False
 
 
+def _gpu_devices() -> list[str]:
+    return [*sorted(glob.glob("/dev/nvidia[0-9]*")), *_NVIDIA]
+
+
 def _words(folder: Path) -> list[str]:
     try:
         return (folder / "pid").read_text().split()
     except FileNotFoundError:
         return []
+
+
+def _run(command: Sequence[str], folder: Path, env: Mapping[str, str], timeout: float) -> tuple[int, bytes]:
+    """The exit code and at most MOST_OUTPUT bytes of output; who writes more is ended. Raises OSError, subprocess.TimeoutExpired."""
+    deadline, output = time.monotonic() + timeout, bytearray()
+    with subprocess.Popen(command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        assert process.stdout is not None
+        try:
+            while len(output) < MOST_OUTPUT:
+                if not select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                    raise subprocess.TimeoutExpired(command, timeout)
+                if not (data := os.read(process.stdout.fileno(), 1 << 16)):
+                    process.wait(max(0.0, deadline - time.monotonic()))
+                    return process.returncode, bytes(output)
+                output += data
+        finally:
+            process.kill()
+    return process.returncode, bytes(output[:MOST_OUTPUT]) + b"\n(The rest of the output was left out, and the command ended.)\n"
+
+
+def _remove(folder: Path) -> None:
+    """However deep it is: Python's rmtree ends at its own recursion limit."""
+    subprocess.run(["rm", "-rf", "--", str(folder)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
 def _pid_of(folder: Path) -> str:

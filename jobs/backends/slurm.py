@@ -56,13 +56,13 @@ class Config:
     spool: str = option("Spool", note="A directory that all nodes share and the jobs' user may write to.")
     user: str = option("User", default="", note="As whom jobs run; empty with commands: the portal's own user.")
     mount: str = option("Spool, seen from here", default="", note="Where the portal sees the spool; empty: at the same path.", is_rare=True)
-    rest_url: str = option("slurmrestd", default="", note="http://10.0.0.1:6820. Empty: Slurm's commands are used.")
+    rest_url: str = option("slurmrestd", default="", sends=("rest_token", "rest_key"), note="http://10.0.0.1:6820. Empty: Slurm's commands are used.")
     rest_token: Secret = option("REST token", default=_NONE, note="Of `scontrol token`. It expires; a key does not.")  # noqa: RUF009  a Secret is a str
     rest_key: Secret = option("REST key", default=_NONE, note="The text of jwt_hs256.key: Muster makes its own tokens.", is_long=True)  # noqa: RUF009  a Secret is a str
     rest_user: str = option("REST user", default="", note="Whose token it is, where that is not the jobs' user.", is_rare=True)
     conf: str = option("slurm.conf", default="", note="Path, where it is not the standard one.", is_rare=True)
     bin: str = option("Commands", default="", note="Directory of sbatch and squeue, where they are not on the path.", is_rare=True)
-    ssh_host: str = option("Login host", default="", note="Slurm's commands are run there over SSH.")
+    ssh_host: str = option("Login host", default="", sends=("ssh_key",), note="Slurm's commands are run there over SSH.")
     ssh_port: int = option("SSH port", default=22, is_rare=True)
     ssh_user: str = option("SSH user", default="")
     ssh_key: Secret = option("SSH key", default=_NONE, note="Private key, without a passphrase.", is_long=True)  # noqa: RUF009  a Secret is a str

@@ -13,6 +13,7 @@ from jobs.clusters.making import secrets_set
 from portal.core import clock
 from portal.core.events import Fact, record
 from portal.core.models import Event
+from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
 EVERY = timedelta(days=1)
@@ -33,6 +34,7 @@ def note_use(cluster: Cluster, use: str, who: str = "muster") -> None:
         log.exception("that the credential of %s was used could not be recorded", cluster.name)
 
 
+@platform_scope("a cluster belongs to no organization")
 @transaction.atomic
 def _tell(cluster: Cluster, use: str, who: str) -> None:
     told = Event.objects.filter(subject_id=cluster.id, kind="cluster.credential_used", data__use=use, at__gt=clock.now() - EVERY)

@@ -133,6 +133,11 @@ def pools_seen_by(actor: Actor) -> list[Pool]:
     return list(rows.filter(Q(is_open=True) | Q(id__in=PoolGrant.objects.values("pool_id"))))
 
 
+def names_seen_by(actor: Actor) -> set[str]:
+    """Names of these pools, and of the clusters without pools."""
+    return {pool.name for pool in pools_seen_by(actor)} | set(Cluster.objects.filter(pools=None).values_list("name", flat=True))
+
+
 def grants_elsewhere(actor: Actor, pool: Pool) -> list[tuple[str, str, int]]:
     """(slug, name, number of teams) of the other organizations with grants of the pool. Operators only. Raises NotPermitted."""
     authorize(actor, Permission.CLUSTERS_READ)

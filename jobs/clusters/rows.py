@@ -14,7 +14,7 @@ from jobs.clusters.draining import may_drain
 from jobs.clusters.making import secrets_set
 from jobs.clusters.options import options_of
 from jobs.clusters.pools import identities_of, pools_seen_by, teams_of
-from jobs.clusters.standing import standing
+from jobs.clusters.standing import standing, trouble_of
 from jobs.clusters.stock import STATES, by_pool, natural
 from jobs.placing import Machine, held_on, machines_in
 from workspaces.actors import Actor
@@ -99,9 +99,10 @@ def pool_row(pool: Pool, teams: list[str], identities: dict[str, dict[str, str]]
 
 def _row(cluster: Cluster, counts: dict[str, Any], gpus: dict[str, int]) -> dict[str, Any]:
     total, ready, drained = (counts.get(name, 0) for name in ("total", "ready", "drained"))
+    trouble, trouble_since = trouble_of(cluster)
     return {"name": cluster.name, "backend": cluster.backend, "title": title_of(cluster.backend), "version": cluster.version,
             "is_enabled": cluster.is_enabled, "standing": standing(cluster),
-            "can_drain": may_drain(cluster), "trouble": cluster.trouble, "trouble_since": cluster.trouble_since, "seen_at": cluster.seen_at,
+            "can_drain": may_drain(cluster), "trouble": trouble, "trouble_since": trouble_since, "seen_at": cluster.seen_at,
             "counted_at": cluster.counted_at, "created_at": cluster.created_at,
             "nodes": {"total": total, "ready": ready, "drained": drained, "down": total - ready - drained},
             "gpus": {"total": sum(gpus.values()), "used": counts.get("used_gpus") or 0, "types": gpus}}

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from clusters.models import Cluster
 from jobs.words import span_text
 from portal.core import clock
 from portal.core.models import Event
+from workspaces.tenancy.scope import platform_scope
 
-UNWATCHED = 120.0                # seconds: an idle cluster is asked each 20, so nobody asks
+UNSEEN = 60.0                    # seconds: an idle cluster is asked each 20, one with jobs more often, so three answers are missing
 MOST_EVENTS = 30
 
 
@@ -27,12 +29,24 @@ def standing(cluster: Cluster) -> dict[str, Any]:
         return _told("silent", "failed", f"Silent for {span_text(now - since)}: {cluster.trouble}", since)
     if cluster.seen_at is None:
         return _told("not seen yet", "queued", "Nobody has reached it yet; that takes a few seconds after it is connected.", None)
-    silence = (now - cluster.seen_at).total_seconds()
-    if silence > UNWATCHED:
-        return _told("not looked at", "unknown", f"Nobody has asked it for {span_text(silence)}: no watcher is running.", cluster.seen_at)
+    trouble, unseen_since = trouble_of(cluster)
+    if trouble:
+        return _told("silent", "failed", trouble, unseen_since)
+    silence = now - cluster.seen_at
     return _told("connected", "succeeded", f"It answered {span_text(silence)} ago.", cluster.seen_at)
 
 
+def trouble_of(cluster: Cluster) -> tuple[str, datetime | None]:
+    """The trouble of a cluster and its beginning, including that it was not seen for three intervals; ("", None) without any."""
+    if cluster.trouble or not cluster.is_enabled or cluster.seen_at is None:
+        return cluster.trouble, cluster.trouble_since
+    silence = (clock.now() - cluster.seen_at).total_seconds()
+    if silence <= UNSEEN:
+        return "", None
+    return f"Not seen for {span_text(silence)}: no watcher is running, or the cluster is slow to answer.", cluster.seen_at
+
+
+@platform_scope("a cluster belongs to no organization")
 def history_of(cluster: Cluster) -> list[dict[str, Any]]:
     """What befell it and what was done to it, newest first: `at`, `shape`, `text`, `who`. A silence that ended is one line."""
     lines: list[dict[str, Any]] = []

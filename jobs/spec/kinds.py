@@ -38,7 +38,7 @@ class Kind(ABC, Generic[T]):
 
 
 class Text(Kind[str]):
-    """Text without NUL. `check` refuses further; `lines` allows line breaks, which are kept as LF."""
+    """Text without NUL. `check` refuses further; `lines` allows line breaks, which become LF unless `exact`."""
 
     def __init__(
         self,
@@ -46,16 +46,17 @@ class Text(Kind[str]):
         *,
         most: int = 1024,
         lines: bool = False,
+        exact: bool = False,
         pattern: str = "",
         hint: str = "",
         check: Callable[[str], str] | None = None,
     ):
-        self.title, self.most, self.lines = title, most, lines
+        self.title, self.most, self.lines, self.exact = title, most, lines, exact
         self.pattern, self.hint, self.check = pattern, hint, check
 
     def read(self, value: object, place: Place) -> str:
         text = _text_of(value, place)
-        if self.lines:
+        if self.lines and not self.exact:
             text = text.replace("\r\n", "\n")
         self._measure(text)
         if self.pattern and not re.fullmatch(self.pattern, text):

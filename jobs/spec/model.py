@@ -235,7 +235,7 @@ class JobSpec:
     )
     envs: Mapping[str, str] = asked(
         MapOf(
-            Text("text", most=64 * 1024, lines=True),
+            Text("text", most=64 * 1024, lines=True, exact=True),
             most=256,
             pattern=f"^{names.ENV_PATTERN}$",
             check_name=names.check_env_name,

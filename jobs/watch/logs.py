@@ -4,12 +4,16 @@ pump goes on from there, so no byte is lost or doubled."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from time import monotonic
+from typing import Any, cast
 
 from django.db import DatabaseError
 
-from jobs.backends.base import Backend, Unavailable
+from jobs.backends.base import Backend, Capability, SupportsRelease, Unavailable
 from jobs.models import Attempt
 from jobs.states import Reason, State
 from jobs.watch.observe import Watched
@@ -19,6 +23,7 @@ from portal.core import clock, errors, streams
 log = logging.getLogger(__name__)
 CHUNK = 1 << 20
 PER_TURN = 16 << 20       # bytes of one attempt before the next gets its turn
+READERS = 4               # logs of one cluster that are read at a time
 MOST_TROUBLE = 1000       # logs whose trouble is remembered, so that it is said once
 _trouble: dict[str, str] = {}
 
@@ -31,13 +36,50 @@ def pump(backend: Backend, attempt: Attempt | Watched, budget: int = PER_TURN) -
     return done[0]
 
 
+def pump_several(backend: Backend, attempts: Sequence[Attempt | Watched], patience: float) -> None:
+    """Move the logs of several attempts for at most `patience` seconds; the rest is left to whoever seals them."""
+    _side_by_side(lambda attempt: pump(backend, attempt), attempts, patience)
+
+
 def seal(backend: Backend, attempts: Sequence[Attempt]) -> None:
-    """Close the logs of ended attempts with their certificates, once everything is stored. Trouble with one log is logged and
+    """Delete the secrets of ended attempts, and close their logs with certificates, once everything is stored. Trouble with one log is logged and
     keeps no other from its turn; only trouble with the database is raised."""
+    whole: set[str] = set()
+
+    def drain(attempt: Attempt) -> None:
+        with _told(attempt) as done:
+            if attempt.native_id and Capability.RELEASE in backend.capabilities:
+                cast(SupportsRelease, backend).release(attempt.key)
+            done[0] = _drained(backend, attempt)
+        if done[0]:
+            whole.add(attempt.key)
+
+    _side_by_side(drain, attempts)
     for attempt in attempts:
-        with _told(attempt):
-            if _drained(backend, attempt):
+        if attempt.key in whole:
+            with _told(attempt):
                 _close(attempt)
+
+
+def _side_by_side(call: Callable[[Any], object], attempts: Sequence[Any], patience: float | None = None) -> None:
+    """Call it for each by READERS threads, which touch no database. They are daemons: a log that never ends holds no process."""
+    todo = deque(attempts)
+
+    def work() -> None:
+        while todo:
+            try:
+                attempt = todo.popleft()
+            except IndexError:
+                return
+            call(attempt)
+
+    threads = [threading.Thread(target=work, name="read-log", daemon=True) for _ in range(min(READERS, len(todo)))]
+    for thread in threads:
+        thread.start()
+    until = None if patience is None else monotonic() + patience
+    for thread in threads:
+        thread.join(None if until is None else max(until - monotonic(), 0))
+    todo.clear()
 
 
 def _move(backend: Backend, attempt: Attempt | Watched, budget: int) -> bool:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Count, Q
 
 from clusters.models import Cluster
 from jobs.backends.base import Backend, Observation, Poll
@@ -48,9 +49,9 @@ class Watched:
 COLUMNS = tuple(one.name for one in fields(Watched) if one.init)
 
 
-def active_attempts(cluster: Cluster) -> list[Watched]:
-    """What the backend is to be asked about: everything handed over or being handed over, and not ended."""
-    rows = Attempt.objects.filter(cluster=cluster, state__gt=State.QUEUED, state__lt=State.SUCCEEDED)
+def active_attempts(cluster: Cluster, least: State = State.DISPATCHING) -> list[Watched]:
+    """What the backend is to be asked about: everything handed over or being handed over, and not ended. `least`: from this state on."""
+    rows = Attempt.objects.filter(cluster=cluster, state__gte=least, state__lt=State.SUCCEEDED)
     return [Watched(*row) for row in rows.order_by("id").values_list(*COLUMNS)]
 
 
@@ -65,6 +66,13 @@ _WORK = Reading(
     f"SELECT 1 WHERE EXISTS (SELECT 1 FROM {{attempt}} WHERE cluster_id = %s AND state > {State.QUEUED:d} AND "  # noqa: S608  numbers
     f"state < {State.SUCCEEDED:d}) OR EXISTS (SELECT 1 FROM {{attempt}} WHERE cluster_id = %s AND NOT is_forgotten AND "
     f"state >= {State.SUCCEEDED:d} AND NOT is_log_sealed)", {"attempt": Attempt}, [])
+
+
+def has_news(cluster_id: UUID, known: Sequence[Watched]) -> bool:
+    """Whether more is on the cluster than is known, or a cancel waits to be sent."""
+    there = Attempt.objects.filter(cluster=cluster_id, state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED)
+    found = there.aggregate(count=Count("id"), unsent=Count("id", filter=Q(state=State.STOPPING, stop_sent_at=None)))
+    return bool(found["unsent"]) or found["count"] != sum(one.state > State.DISPATCHING for one in known)
 
 
 def still_active(watched: Sequence[Watched], moved: Sequence[Attempt]) -> list[Watched]:

@@ -1,10 +1,11 @@
-"""One watcher per cluster, leader by lease: it polls, moves logs, sends stops and takes inventory. It reports observations;
-`lifecycle.transition` alone changes state. A cluster that does not answer changes no job."""
+"""One watcher per cluster, leader by lease: it polls, sends stops and takes inventory, and moves logs in a thread of their own, so that
+slow logs delay no state. It reports observations; `lifecycle.transition` alone changes state. A cluster that does not answer changes no job."""
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from uuid import UUID
 
 from django.db import DatabaseError, close_old_connections
@@ -29,6 +30,8 @@ BUSY, IDLE = 0.05, 1.0            # seconds between looks while something runs, 
 SEEN_EVERY = 5.0
 INVENTORY_EVERY = 60.0
 _REGULAR = {"probe": SEEN_EVERY * 4, "inventory": INVENTORY_EVERY}       # what is done though nothing runs
+NEWS_EVERY = 1.0                  # seconds between looks in the database for submissions and cancels, where polls are rarer
+LAST_LINES = 0.5                  # seconds for reading the last lines of ended attempts before their ends are recorded
 LEASE = 15.0
 SEALED_PER_TURN = 100
 TOLD_EVERY = 60.0                 # seconds between words of a disk that stays full
@@ -42,6 +45,9 @@ class Watcher:
         self.holder = new_holder()
         self.wake = threading.Event()
         self._active: list[observe.Watched] = []
+        self._is_called = False
+        self._watched: tuple[Cluster, Backend] | None = None
+        self._log_wake, self._may_seal = threading.Event(), threading.Event()
         self._roll, self._reasons = Roll(), queue.Reasons()
         self._pace = Pace()
         self._next_log = 0
@@ -52,20 +58,46 @@ class Watcher:
 
     def run(self, stop: threading.Event) -> None:
         """Look, rest, look again. Whatever breaks in one look is logged and the next one begins afresh."""
+        logs_thread = threading.Thread(target=self._run_logs, args=(stop,), name=f"logs-{self.cluster_id}", daemon=True)
+        logs_thread.start()
         with platform_scope("the watcher sees every organization's attempts"):
             while not stop.is_set():
-                try:
-                    is_busy = self.look()
-                except Exception as error:
-                    self._tell(error)
-                    close_old_connections()
-                    is_busy = False
-                self.wake.wait(BUSY if is_busy else IDLE)
-                self.wake.clear()
+                is_busy = self._try(self.look_at_states)
+                stop.wait(BUSY)
+                if not is_busy:
+                    self.wake.wait(IDLE - BUSY)
+            self._log_wake.set()
+            logs_thread.join(LEASE / 3)
             self._release()
 
+    def _run_logs(self, stop: threading.Event) -> None:
+        with platform_scope("the watcher moves every organization's logs"):
+            while not stop.is_set():
+                is_due = self._log_wake.wait(BUSY if self._active else IDLE) or self._active
+                if is_due and self._try(self.look_at_logs) is None:
+                    stop.wait(IDLE)
+
+    def _try(self, look: Callable[[], bool]) -> bool | None:
+        """What the look returns; None when it failed."""
+        try:
+            return look()
+        except Exception as error:
+            self._tell(error)
+            close_old_connections()
+            return None
+
     def look(self) -> bool:
+        """One turn: states, then logs, one after the other. For tests."""
+        is_busy = self.look_at_states()
+        if self._log_wake.is_set():
+            self.look_at_logs()
+        return is_busy
+
+    def look_at_states(self) -> bool:
         """One turn; whether anything is under way."""
+        is_news = self.wake.is_set()
+        self.wake.clear()                   # before anything is read: what comes meanwhile is for the next turn
+        self._is_called |= is_news
         if not self._leads():
             return False
         if self._is_quiet():
@@ -73,17 +105,46 @@ class Watcher:
         cluster = Cluster.objects.get(id=self.cluster_id)
         self._was_in_trouble = bool(cluster.trouble)
         backend = backend_of(cluster)
+        self._watched = cluster, backend
         note_use(cluster, "to watch jobs and nodes")
         if self._is_due("inventory", INVENTORY_EVERY):
             self._guard(cluster, lambda: take_inventory(cluster, backend))
-        if self._is_due("poll", self._pace.poll_every) or self.wake.is_set():
+        is_news = is_news or self._has_news()
+        self._is_called |= is_news
+        if self._is_due("poll", self._pace.called_every if self._is_called else self._pace.poll_every):
+            self._is_called = False
             self._guard(cluster, lambda: self._poll(cluster, backend))
+            self._last["poll"] = clock.monotonic()              # the pause counts from the answer
+        elif is_news and not cluster.trouble:
+            self._guard(cluster, lambda: observe.send_stops(backend, observe.active_attempts(cluster, State.STOPPING)))
+        self._log_wake.set()
+        return bool(self._active) or self._is_called or self._pace.is_lively
+
+    def look_at_logs(self) -> bool:
+        """Move what running attempts wrote, and close the next logs of ended ones; whether more of those wait."""
+        self._log_wake.clear()
+        if self._watched is None or clock.monotonic() >= self._leads_until:
+            return False
+        cluster, backend = self._watched
         self._move_logs(backend)
-        return bool(self._active) or self._pace.is_lively
+        if not self._may_seal.is_set():
+            return False
+        self._may_seal.clear()
+        if is_more := self._seal(cluster, backend):
+            self._may_seal.set()
+            self._log_wake.set()
+        return is_more
+
+    def _has_news(self) -> bool:
+        """Whether the database has a submission or a cancel that the last poll did not know. Only asked where polls are rare: in server mode
+        nobody can wake this process."""
+        if self._pace.poll_every <= NEWS_EVERY or not self._is_due("news", NEWS_EVERY):
+            return False
+        return observe.has_news(self.cluster_id, self._active)
 
     def _is_quiet(self) -> bool:
         """Nothing was under way, nobody called, no regular look is due, and the database knows of no work: one statement."""
-        if self._active or self._was_in_trouble or self.wake.is_set():
+        if self._active or self._was_in_trouble or self._is_called:
             return False
         at = clock.monotonic()
         is_due = any(at - self._last.get(what, -every) >= every for what, every in _REGULAR.items())
@@ -92,7 +153,7 @@ class Watcher:
     def _move_logs(self, backend: Backend) -> None:
         """Each in turn; where there are too many for one look, the next look goes on behind the last."""
         begun = [attempt for attempt in self._active if attempt.state >= State.SUBMITTED and not self._reasons.keeps(attempt.id)]
-        until = clock.monotonic() + max(self._pace.poll_every, POLL_EVERY)
+        until = clock.monotonic() + POLL_EVERY
         start = self._next_log % len(begun) if begun else 0
         for count, attempt in enumerate(begun[start:] + begun[:start], 1):
             logs.pump(backend, attempt)
@@ -109,9 +170,8 @@ class Watcher:
             began = clock.monotonic()
             poll = backend.poll(list(by_key))
             took = clock.monotonic() - began
-            for seen in poll.observations:
-                if seen.state.is_final and seen.key in by_key:
-                    logs.pump(backend, by_key[seen.key])          # the last lines are there before the end is told
+            ended = [by_key[seen.key] for seen in poll.observations if seen.state.is_final and seen.key in by_key]
+            logs.pump_several(backend, ended, LAST_LINES)       # so that whoever reads at the end reads all; of a burst, the states come first
             moved = observe.apply_poll(cluster, self._active, poll)
             self._pace.polled(took, is_moving=bool(moved), is_scheduler=Capability.PLACES not in backend.capabilities)
             queue.send_again(cluster, backend, [by_key[key] for key in poll.missing if key in by_key])
@@ -120,16 +180,18 @@ class Watcher:
             observe.send_stops(backend, self._active)
         elif is_asked:
             backend.inventory()
-        self._seal(cluster, backend)
+        self._may_seal.set()
         if is_asked:
             self._seen(cluster)
 
-    def _seal(self, cluster: Cluster, backend: Backend) -> None:
-        """The next of the logs that are to be closed, round and round: those that cannot be closed yet keep no other waiting."""
+    def _seal(self, cluster: Cluster, backend: Backend) -> bool:
+        """The next of the logs that are to be closed, round and round: those that cannot be closed yet keep no other waiting.
+        Whether there are more behind them."""
         wanted = Attempt.objects.filter(cluster=cluster, state__gte=State.SUCCEEDED, is_forgotten=False, is_log_sealed=False)
         turn = list(wanted.filter(id__gt=self._sealed_to).order_by("id")[:SEALED_PER_TURN])
         self._sealed_to = turn[-1].id if len(turn) == SEALED_PER_TURN else UUID(int=0)
         logs.seal(backend, turn)
+        return len(turn) == SEALED_PER_TURN
 
     def _tell(self, error: Exception) -> None:
         """A full disk is said once and not each second, which would want room, too."""

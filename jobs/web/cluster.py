@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from clusters.models import Cluster
 from jobs.clusters import connecting, draining, load, rows, standing, stock
 from jobs.clusters.pools import pools_of
+from jobs.clusters.sharing import isolation_text
 from jobs.placing import machines_of
 from portal.core.errors import PortalError
 from portal.web.denials import note_denial
@@ -31,7 +32,7 @@ def cluster(request: Any, cluster: str) -> HttpResponse:
     counts = {"nodes": whole.total, "partitions": len(parts), "pools": len(pools)}
     tab = request.GET.get("tab", "")
     shown = {"page_title": row.name, "crumbs": [("Clusters", f"/{request.org.slug}/clusters")], "cluster": rows.cluster_row(row),
-             "stock": whole, "may_write": request.actor.may(P.CLUSTERS_WRITE), "counts": counts,
+             "stock": whole, "isolation": isolation_text(row), "may_write": request.actor.may(P.CLUSTERS_WRITE), "counts": counts,
              "tabs": [(name, label, counts.get(name)) for name, label in TABS if counts.get(name) != 0 or name in {"nodes", "pools"}],
              "tab": tab if tab in dict(TABS) else "overview"}
     return render(request, "jobs/cluster.html", shown | _tab(request, row, shown["tab"], machines, parts, pools))

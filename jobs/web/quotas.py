@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from jobs.quotas.history import history
 from jobs.quotas.preview import preview
 from jobs.quotas.tree import PLAIN, title, tree
+from jobs.spec.grammar import parse_size
 from jobs.web.team_rules import shown
 from jobs.words import amount_text, typed_text
 from portal.core.errors import InvalidInput, PortalError
@@ -28,7 +29,6 @@ from workspaces.services import Wanted
 from workspaces.services.quota_setting import KEEP
 from workspaces.web.doors import action, page, tell_fault
 
-SIZES = {"ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40}
 FORM_CLASSES, WISHES = 12, 300
 FIELDS = ("who", "person", "resource", "limit", "guaranteed")
 
@@ -99,16 +99,21 @@ def changes_in(form: Any) -> list[Wanted]:
 
 
 def _amount(resource: str, text: str) -> Any:
-    """A number, or a size such as 64Gi for memory and storage; `none` for none."""
+    """A number, or a size such as 64Gi for memory and storage (where a bare number is in bytes); `none` for none."""
     text = text.strip()
     if not text:
         return KEEP
     if text.lower() == "none":
         return None
-    scale = SIZES.get(text.removesuffix("B")[-2:].lower(), 1) if resource.strip() in ("memory", STORAGE) else 1
+    is_bytes = resource.strip() in ("memory", STORAGE)
     try:
-        return round(float(text.removesuffix("B")[:-2]) * scale) if scale > 1 else float(text)
-    except (ValueError, OverflowError):
+        return float(text)
+    except ValueError:
+        if not is_bytes:
+            raise InvalidInput.at("limit", _("%(text)r is no amount; write 32, or none") % {"text": text[:40]}) from None
+    try:
+        return parse_size(text)
+    except ValueError:
         raise InvalidInput.at("limit", _("%(text)r is no amount; write 32, 64Gi for bytes, or none") % {"text": text[:40]}) from None
 
 
@@ -140,7 +145,7 @@ def _wish(request: Any) -> dict[str, Any]:
 def _form(found: Any, edit: str) -> dict[str, Any]:
     """The classes with what is set now, where one is edited; else empty."""
     of_one = next((b for b in (found.top, *found.teams, *(p for t in found.teams for p in t.people)) if b.who == edit), None)
-    classes = list(dict.fromkeys([*found.classes, *PLAIN]))[:FORM_CLASSES]
+    classes = [*PLAIN, *(name for name in found.classes if name not in PLAIN)][:FORM_CLASSES]    # whatever is held, a row keeps its place
     return {"one": of_one, "lines": [(name, title(name), *_set(of_one, name)) for name in classes]}
 
 

@@ -20,6 +20,7 @@ from portal.core.errors import PortalError
 from portal.core.models import Event
 from workspaces.actors import Actor
 from workspaces.own_roles import forget as forget_roles
+from workspaces.tenancy.scope import platform_scope
 
 if TYPE_CHECKING:
     from monitoring.live.consumers import LiveConsumer
@@ -43,7 +44,7 @@ class AccessWatch:
         self._sockets: WeakSet[LiveConsumer] = WeakSet()
         self._failed: WeakSet[LiveConsumer] = WeakSet()
         self._task: asyncio.Task[None] | None = None
-        self._has_begun = asyncio.Event()
+        self._first_look: asyncio.Future[None]
 
     @classmethod
     def here(cls) -> AccessWatch:
@@ -53,12 +54,12 @@ class AccessWatch:
         return cls._of_loop[loop]
 
     async def join(self, socket: LiveConsumer) -> None:
-        """From its return on no change of access is missed."""
+        """From its return on no change of access is missed. Raises what the first look raised, such as that the database is away."""
         self._sockets.add(socket)
         if self._task is None or self._task.done():
-            self._has_begun.clear()
+            self._first_look = asyncio.get_running_loop().create_future()
             self._task = asyncio.create_task(self._run())
-        await self._has_begun.wait()
+        await asyncio.shield(self._first_look)
 
     def leave(self, socket: LiveConsumer) -> None:
         self._sockets.discard(socket)
@@ -69,12 +70,16 @@ class AccessWatch:
         while self._sockets:
             try:
                 orgs = await database_sync_to_async(news.look)()
-                self._has_begun.set()
+                if not self._first_look.done():
+                    self._first_look.set_result(None)
                 gone = await database_sync_to_async(ended)({s.way: s.actor for s in self._sockets if s.actor})
                 is_due = time.monotonic() - last > ANYWAY
                 last = time.monotonic() if is_due else last
                 await self._recheck([s for s in self._sockets if is_due or s.way in gone or s.is_about(orgs)])
-            except Exception:
+            except Exception as error:
+                if not self._first_look.done():
+                    self._first_look.set_exception(error)
+                    return
                 log.exception("access could not be asked again; next try in %g s", EVERY)
             await asyncio.sleep(EVERY)
 
@@ -101,6 +106,7 @@ class News:
         self._from: int | None = None
         self._known: set[int] = set()
 
+    @platform_scope("whose access changed, in every organization")
     def look(self) -> set[UUID | None]:
         """The organizations of the new ones; nothing at the first look."""
         newest = Event.objects.aggregate(last=Max("position"))["last"] or 0

@@ -13,6 +13,7 @@ from uuid import UUID
 import orjson
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.db import DatabaseError
 
 from monitoring.live.access import AccessWatch, Asked
 from monitoring.live.identity import Way
@@ -20,7 +21,9 @@ from monitoring.live.subscription import Subscription
 from monitoring.live.topics import Granted, grant
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.events import acts_for, came_with
+from portal.core.outage import outage
 from portal.web.denials import tell_denial
+from portal.web.errors import problem
 from workspaces.actors import Actor
 
 log = logging.getLogger(__name__)
@@ -35,8 +38,14 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.way: Way = self.scope["way"]
         self.actor: Actor | None = None
         self.tasks: dict[int, tuple[Subscription, asyncio.Task[None]]] = {}
-        await AccessWatch.here().join(self)
-        self.actor = await database_sync_to_async(self.way.actor)()
+        try:
+            await AccessWatch.here().join(self)
+            self.actor = await database_sync_to_async(self.way.actor)()
+        except DatabaseError as error:
+            if (away := outage(error)) is None:
+                raise
+            await self.refuse(away)
+            return
         came_with(self.actor.via if self.actor else "")
         if self.actor and self.actor.acted_by:
             acts_for(self.actor.acted_by.email, self.actor.email)
@@ -45,6 +54,12 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.close(code=4401)
             return
         await self.tell({"op": "hello", "server_time": int(time.time() * 1000)})
+
+    async def refuse(self, error: PortalError) -> None:
+        """Answers the handshake by HTTP."""
+        headers = [(b"retry-after", str(error.data["retry_after"]).encode()), (b"content-type", b"application/problem+json")]
+        await self.base_send({"type": "websocket.http.response.start", "status": error.http, "headers": headers})
+        await self.base_send({"type": "websocket.http.response.body", "body": orjson.dumps(problem(error))})
 
     async def disconnect(self, code: int) -> None:
         AccessWatch.here().leave(self)

@@ -18,7 +18,7 @@ from portal.core.errors import NotPermitted
 from portal.core.events import Caller, caller, clean_address
 from workspaces.actors import Actor, actor_in_session, live_impersonations
 from workspaces.models import User
-from workspaces.tenancy.scope import platform_scope
+from workspaces.tenancy.scope import platform_scope, request_scope
 from workspaces.tokens import authenticate_token, live_tokens
 
 Scope = dict[str, Any]
@@ -68,7 +68,8 @@ class Identify:
         client = scope.get("client") or ("",)
         caller.set(Caller(clean_address(client[0])))       # of this connection alone: it runs in a context of its own
         headers = {name.decode("latin1").lower(): value.decode("latin1") for name, value in scope["headers"]}
-        await self.app(scope | {"way": _way_in(headers, (scope.get("client") or ("",))[0])}, receive, send)
+        with request_scope():
+            await self.app(scope | {"way": _way_in(headers, (scope.get("client") or ("",))[0])}, receive, send)
 
 
 def ended(ways: Mapping[Way, Actor]) -> set[Way]:

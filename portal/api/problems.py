@@ -6,16 +6,16 @@ import logging
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
 
 from portal.core import errors
-from portal.core.disk import full_disk
 from portal.core.events import request_id
+from portal.core.outage import outage
 from portal.web.denials import note_denial
-from portal.web.errors import problem
+from portal.web.errors import malformed, problem
 
 log = logging.getLogger(__name__)
 
@@ -51,11 +51,13 @@ def _translate(error: Exception) -> errors.PortalError:
             return errors.NotPermitted(str(error) or "You may not do that.")
         case exceptions.NotFound() | Http404():
             return errors.NotFound("There is no such thing here.")
+        case SuspiciousOperation():
+            return malformed(error)
         case exceptions.APIException():
             return _Other(str(error.detail), error.status_code, error.default_code)
-    if full := full_disk(error):
+    if away := outage(error):
         log.error("request %s: %s", request_id.get(), error)
-        return full
+        return away
     log.exception("internal error %s", request_id.get(), exc_info=error)
     return errors.PortalError("Something broke on our side. Quote the request id to your operator.")
 

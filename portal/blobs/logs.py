@@ -37,6 +37,7 @@ from portal.blobs.certificate import DELETED, Certificate, Deletion, Lost, certi
 from portal.core.errors import Unavailable
 
 SEGMENT = 4 << 20
+PIECE = 128 << 10                   # bytes of a download that are in memory for a reader who does not read on
 LIMIT = 4 << 30                     # bytes kept of one log; what follows is a gap with its reason
 SEARCH_BUDGET = 32 << 20            # bytes looked through in one call
 _KEY = re.compile(r"[0-9a-zA-Z_-]{1,100}\Z")
@@ -138,7 +139,7 @@ class LogStore:
     def whole(self, key: str) -> tuple[int, Iterator[bytes]]:
         """How many bytes are stored now, and exactly these, piece by piece; gaps are left out of both."""
         segments = _contents(self._folder(key))[0]
-        return sum(s.end - s.start for s in segments), _pieces(segments, 0, segments[-1].end if segments else 0)
+        return sum(s.end - s.start for s in segments), _pieces(segments, 0, segments[-1].end if segments else 0, PIECE)
 
     def size(self, key: str) -> int:
         """Bytes that are stored: the end less the gaps."""

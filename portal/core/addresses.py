@@ -11,18 +11,32 @@ import socket
 import ssl
 from typing import Any
 
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")      # all that IANA has ever given out
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")           # the well-known prefix (RFC 6052); its IPv4 address decides
+_DOCUMENTATION = ipaddress.ip_network("3fff::/20")      # RFC 9637, unknown to `ipaddress` before Python 3.13
+_ISATAP = 0x5EFE                                        # RFC 5214: before the IPv4 address in the interface identifier
 
 
 def is_open_internet(address: str) -> bool:
-    """Not this machine, not its link, not a private network; nor one of those in an IPv6 coat."""
-    found: Any = ipaddress.ip_address(address.partition("%")[0])
-    if found.version == 6:
-        inner = found.ipv4_mapped or found.sixtofour or (found.teredo and found.teredo[1])
-        if inner is None and found in _NAT64:
-            inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
-        found = inner or found
-    return bool(found.is_global and not found.is_multicast)
+    """Whether it is globally reachable unicast, with every IPv4 address that an IPv6 address carries."""
+    found = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(found, ipaddress.IPv6Address):
+        inner = _embedded(found)
+        if found in _GLOBAL_UNICAST and found not in _DOCUMENTATION:
+            return found.is_global and all(map(_is_global, inner))
+        return (found.ipv4_mapped is not None or found in _NAT64) and all(map(_is_global, inner))
+    return _is_global(found)
+
+
+def _is_global(found: ipaddress.IPv4Address) -> bool:
+    return found.is_global and not found.is_multicast
+
+
+def _embedded(found: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
+    """Of a mapped, NAT64, 6to4, Teredo or ISATAP address."""
+    low = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+    is_low = found.ipv4_mapped is not None or found in _NAT64 or (int(found) >> 32) & 0xFDFFFFFF == _ISATAP
+    return [*([low] if is_low else []), *([found.sixtofour] if found.sixtofour else []), *(found.teredo or ())]
 
 
 class NotOpen(Exception):

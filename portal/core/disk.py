@@ -25,7 +25,7 @@ def full_disk(error: BaseException | None) -> Unavailable | None:
 
 def trouble(error: BaseException | None) -> str:
     """Which disk it is and what is the matter with it, as half a sentence; "" when it was none."""
-    return next((words for one in _behind(error) if (words := _words(one))), "")
+    return next((words for one in behind(error) if (words := _words(one))), "")
 
 
 def _words(error: BaseException) -> str:
@@ -39,7 +39,7 @@ def _words(error: BaseException) -> str:
     return how and f"The disk that keeps this portal's files (MUSTER_HOME) {how}"
 
 
-def _behind(error: BaseException | None) -> Iterator[BaseException]:
+def behind(error: BaseException | None) -> Iterator[BaseException]:
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

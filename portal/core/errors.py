@@ -58,6 +58,10 @@ class QuotaExceeded(PortalError):
     code, http = "quota_exceeded", 409
 
 
+class RequestTimeout(PortalError):
+    code, http, retryable = "request_timeout", 408, True
+
+
 class TooLarge(PortalError):
     code, http = "too_large", 413
 

@@ -47,6 +47,19 @@ class Lease(models.Model):
         return f"{self.name}: {self.holder}"
 
 
+class Installation(models.Model):
+    """What a portal compares at its start, so that another one does not work on this database by mistake. One row, written by
+    `portal.process.installation`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    key_mac = models.CharField(max_length=64)                # of `id`, by the secret key
+    home_id = models.CharField(max_length=32, blank=True)    # of the home where the jobs of local clusters live; empty: none yet
+    home = models.CharField(max_length=500, blank=True)      # where that was when it was last used, for people
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
 class RememberedAnswer(models.Model):
     """The answer given to an `Idempotency-Key`, so that a repeated request gets it again. Written by the REST door."""
 

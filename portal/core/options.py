@@ -12,6 +12,7 @@ from typing import Any, get_type_hints
 from portal.core.errors import InvalidInput
 
 LONGEST = 20_000                  # characters of one value; keys and certificates are long
+_AGAIN = "has to be entered again: the stored one is for the former address only"
 _TRUE, _FALSE = ("true", "1", "on", "yes"), ("false", "0", "off", "no", "")
 
 
@@ -24,12 +25,13 @@ class Secret(str):
 
 def option(
     label: str, *, default: Any = MISSING, note: str = "", choices: Sequence[str] = (), is_rare: bool = False, is_long: bool = False,
-    is_operators: bool = False,
+    is_operators: bool = False, sends: Sequence[str] = (),
 ) -> Any:
     """A field of a Config as its form draws it; a `Secret` is drawn as a password. `is_rare`: folded until it is set; `is_long`: has
-    lines, which a field of one line would lose; `is_operators`: only a platform operator sets it."""
+    lines, which a field of one line would lose; `is_operators`: only a platform operator sets it; `sends`: of an address, the
+    secrets that are sent there."""
     return field(default=default, metadata={"label": label, "note": note, "choices": tuple(choices), "is_rare": is_rare, "is_long": is_long,
-                                            "is_operators": is_operators})
+                                            "is_operators": is_operators, "sends": tuple(sends)})
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class Option:
     is_rare: bool = False
     is_long: bool = False
     is_operators: bool = False
+    sends: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         return {"name": self.name, "label": self.label, "kind": self.kind, "note": self.note, "choices": list(self.choices),
@@ -74,12 +77,14 @@ def _options_in(config: type[Any]) -> tuple[Option, ...]:
     hints = get_type_hints(config)
     return tuple(Option(field.name, field.metadata["label"], _kind(hints[field.name]), field.metadata.get("note", ""),
                         tuple(field.metadata.get("choices", ())), _shown(field.default), field.default is MISSING,
-                        field.metadata.get("is_rare", False), field.metadata.get("is_long", False), field.metadata.get("is_operators", False))
+                        field.metadata.get("is_rare", False), field.metadata.get("is_long", False), field.metadata.get("is_operators", False),
+                        field.metadata.get("sends", ()))
                  for field in fields(config) if "label" in field.metadata)
 
 
 def check(options: Sequence[Option], given: Mapping[str, Any], former: Options | None = None, what: str = "backend") -> Options:
-    """The values given, by type; what is not given stays as it was, and an empty secret does, too; None takes one away.
+    """The values given, by type; what is not given stays as it was, and an empty secret does, too; None takes one away. A secret that is
+    sent to an address has to be given again with a new address: else whoever may change that could have it sent to themselves.
     Raises InvalidInput with all faults at once."""
     known = {option.name: option for option in options}
     faults = [(name, f"is no option of this {what}") for name in given if name not in known]
@@ -90,10 +95,17 @@ def check(options: Sequence[Option], given: Mapping[str, Any], former: Options |
             faults += _put(known[name], value, secret if known[name].kind == "secret" else plain)
     faults += [(option.name, "is required") for option in known.values()
                if option.is_required and option.name not in {*plain, *secret, *(name for name, _ in faults)}]
+    faults += [(name, _AGAIN) for option in known.values() if former and _is_elsewhere(plain.get(option.name), former.plain.get(option.name))
+               for name in option.sends if name in secret and name in former.secret and not given.get(name)]
     if faults:
         raise InvalidInput(f"options.{faults[0][0]}: {faults[0][1]}",
                            errors=[{"field": f"options.{name[:80]}", "message": message} for name, message in faults])
     return Options(plain, secret)
+
+
+def _is_elsewhere(address: Any, former: Any) -> bool:
+    """Whether it names a place that the former one did not; there may be several, separated by spaces."""
+    return bool({*str(address or "").split()} - {*str(former or "").split()})
 
 
 def _put(option: Option, value: Any, into: dict[str, Any]) -> list[tuple[str, str]]:

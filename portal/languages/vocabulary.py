@@ -15,8 +15,8 @@ ERRORS = (_("Invalid input"), _("Not signed in"), _("Not permitted"), _("Not fou
           _("Unsupported media type"), _("Method not allowed"), _("Too many requests"), _("Unavailable"), _("Internal error"))
 ROLES = (_("In the organization"), _("In a team"))
 TRIES = (_("user error"), _("command not found"), _("not executable"), _("out of memory"), _("time limit"), _("killed by signal"), _("disk full"),
-         _("image unavailable"), _("no kernel image"), _("rejected"), _("dependency failed"), _("preempted"), _("node failed"), _("xid"),
-         _("forgotten"), _("lost"), _("platform error"))          # why a try of a job ended, in its strip of states
+         _("image unavailable"), _("no kernel image"), _("rejected"), _("dependency failed"), _("preempted"), _("interrupted"), _("node failed"),
+         _("xid"), _("forgotten"), _("lost"), _("platform error"))          # why a try of a job ended, in its strip of states
 NOUNS = (_("agent"), _("applications"), _("audit"), _("billing"), _("clusters"), _("jobs"), _("members"), _("nodes"), _("org"), _("platform"),
          _("providers"), _("quotas"), _("roles"), _("secrets"), _("teams"), _("tokens"))          # what permissions are grouped by
 # what is wrong with a field of a form

@@ -53,6 +53,7 @@ def add_options(to: argparse.ArgumentParser) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
+    os.umask(os.umask(0) | 0o077)       # nothing that the portal writes is for other users of the machine
     home = _home()
     host = options.host or os.environ.get("MUSTER_BIND", "").strip() or "127.0.0.1"
     if options.only:

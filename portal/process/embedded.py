@@ -37,15 +37,18 @@ def run_embedded(host: str, home: Path) -> int:
 
     from portal.background import Background
     from portal.celery import app as tasks
-    from portal.process.prepare import listen, prepare
+    from portal.process.installation import check_home
+    from portal.process.prepare import isolation_line, listen, prepare
 
     sock = listen(host, settings.MUSTER_PORT)
     first = prepare()
+    check_home(home)
+    isolation = isolation_line()
     from portal.asgi import application
 
     tasks.loader.import_default_modules()  # the ticker runs them by name
     background = Background()
-    welcome = Welcome(settings.MUSTER_BASE_URL, first.email, first.password, home, first.is_new)
+    welcome = Welcome(settings.MUSTER_BASE_URL, first.email, first.password, home, first.is_new, isolation=isolation)
 
     def started() -> None:
         background.start()
@@ -66,6 +69,10 @@ def run_embedded(host: str, home: Path) -> int:
 def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> None:
     """Serves `app` on `sock` until SIGTERM or SIGINT, by uvicorn; calls `started` once it answers."""
     import uvicorn
+
+    from portal.process.limits import Connection, allow_connections
+
+    Connection.most = allow_connections()
 
     class Server(uvicorn.Server):
         loop: asyncio.AbstractEventLoop | None = None
@@ -90,7 +97,7 @@ def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> Non
 
     config = uvicorn.Config(
         app,
-        http="httptools",
+        http=Connection,
         ws="websockets-sansio",
         loop="asyncio",
         lifespan="off",

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httptools
 
 from portal.asgi import Message, Receive, Send
+from portal.process.portions import LENGTH, NEXT
 
 _HOP_BY_HOP = frozenset(
     {
@@ -27,6 +30,7 @@ _HOP_BY_HOP = frozenset(
         b"upgrade",
         b"proxy-connection",
         b"x-muster-client",
+        NEXT.encode(),
         b"expect",
     }
 )
@@ -37,6 +41,25 @@ _HIGH, _LOW = 1 << 18, 1 << 16
 
 class WebGone(Exception):
     """The web process went away before it had answered."""
+
+
+@dataclass(frozen=True)
+class _Head:
+    """An answer's head. `following`: by which the web process knows what is left of the answer, "" when this is all of it."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    following: bytes = b""
+
+    @classmethod
+    def of(cls, status: int, headers: list[tuple[bytes, bytes]]) -> _Head:
+        named = dict(headers)
+        following = named.get(NEXT.encode(), b"")
+        kept = [pair for pair in headers if pair[0] not in _HOP_BY_HOP]
+        if following:                # the length is a portion's
+            kept = [pair for pair in kept if pair[0] not in {b"content-length", LENGTH.encode()}]
+            kept += [(b"content-length", named[LENGTH.encode()])] if LENGTH.encode() in named else []
+        return cls(status, kept, following)
 
 
 class Upstream(asyncio.Protocol):
@@ -87,7 +110,7 @@ class Upstream(asyncio.Protocol):
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
         if status >= 200:
-            self._put("head", (status, [pair for pair in self._headers if pair[0] not in _HOP_BY_HOP]))
+            self._put("head", _Head.of(status, self._headers))
             if self._head:  # an answer to HEAD has the length of a body that does not come
                 self.keep = self._parser.should_keep_alive()
                 self._put("end", None)
@@ -117,7 +140,7 @@ class Upstream(asyncio.Protocol):
         self.transport.write(head)
 
     async def event(self) -> tuple[str, Any]:
-        """The next of: ("head", (status, headers)), ("body", bytes), ("end", None). Raises WebGone."""
+        """The next of: ("head", _Head), ("body", bytes), ("end", None). Raises WebGone."""
         while not self._events:
             if not self.is_open:
                 raise WebGone
@@ -151,6 +174,8 @@ class Relay:
         try:
             while not await self._try(exchange):
                 continue
+            while exchange.following:
+                await self._try(exchange)
         except (WebGone, OSError):
             if exchange.is_answered:
                 raise
@@ -219,16 +244,38 @@ class _Exchange:
         self._receive, self._send = receive, send
         self._body, self._head = _head(scope)
         self._method = scope["method"].encode()
-        self._is_sent = self._is_left = self.is_answered = False
+        self._is_sent = self._is_left = self.is_answered = self._is_begun = False
+        self.following = b""         # what the web process calls the rest of its answer
 
     @property
     def may_repeat(self) -> bool:
+        if self.following:
+            return not self._is_begun
         return not self.is_answered and self._body is None and self._method in {b"GET", b"HEAD", b"OPTIONS"}
 
     async def run(self, upstream: Upstream) -> None:
-        """Asks and answers. Raises WebGone; returns early when the client has left."""
+        """Asks and answers, as far as the first portion of an answer or the next. Raises WebGone; returns early when the client has left."""
+        if self.following:
+            await self._go_on(upstream)
+            return
         upstream.request(self._method, self._head)
         self._is_sent = self._body is None
+        await self._pass_on(upstream)
+
+    async def _go_on(self, upstream: Upstream) -> None:
+        """The next portion; for a client who has left, none is kept any longer."""
+        method = b"DELETE" if self._is_left else b"GET"
+        upstream.request(method, b"%s / HTTP/1.1\r\nhost: web\r\n%s: %s\r\n\r\n" % (method, NEXT.encode(), self.following))
+        self._is_begun = False
+        if not self._is_left:
+            await self._pass_on(upstream)
+            return
+        self.following = b""
+        with suppress(WebGone):
+            while (await upstream.event())[0] != "end":
+                continue
+
+    async def _pass_on(self, upstream: Upstream) -> None:
         listener = asyncio.ensure_future(self._listen(upstream))
         try:
             await self._answer(upstream)
@@ -260,13 +307,23 @@ class _Exchange:
         while True:
             kind, value = await upstream.event()
             if kind == "head":
-                self.is_answered = True
-                await self._send({"type": "http.response.start", "status": value[0], "headers": value[1]})
+                await self._begin(value)
             elif kind == "body":
                 await self._send({"type": "http.response.body", "body": value, "more_body": True})
             else:
-                await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+                if not self.following:
+                    await self._send({"type": "http.response.body", "body": b"", "more_body": False})
                 return
+
+    async def _begin(self, head: _Head) -> None:
+        self._is_begun = True
+        if self.is_answered:
+            if head.status not in {200, 204}:      # it does not know the rest of the answer: it was restarted
+                raise WebGone
+        else:
+            self.is_answered = True
+            await self._send({"type": "http.response.start", "status": head.status, "headers": head.headers})
+        self.following = head.following
 
 
 async def _say(send: Send, status: int, text: str) -> None:

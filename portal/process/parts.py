@@ -20,7 +20,7 @@ _PR_SET_PDEATHSIG = 1
 CLIENT_HEADER = "x-muster-client"  # front door -> web, over a socket that only this user may open
 WEB_THREADS = 8
 _DOORS = (
-    *("portal.celery", "portal.wsgi", "portal.asgi", "portal.process.front", "granian.server"),
+    *("portal.celery", "portal.wsgi", "portal.asgi", "portal.process.front", "portal.process.limits", "granian.server"),
     *("monitoring.live.consumers", "monitoring.live.identity", "channels.routing", "django.contrib.auth.hashers"),
     *("uvicorn.lifespan.off", "uvicorn.protocols.http.httptools_impl"),
     "uvicorn.protocols.websockets.websockets_sansio_impl",
@@ -60,12 +60,14 @@ def web(*, path: Path | None = None, host: str = "", port: int = 0) -> None:
 def _loaded_wsgi(client_header: str) -> WSGIApp:
     """Runs in granian's own worker, which must not outlive its parent."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    from portal.process.portions import Portions
     from portal.settings import env
     from portal.wsgi import application
 
     collect_seldom()
     header = client_header or ("x-forwarded-for" if env.flag("MUSTER_BEHIND_PROXY") else "")
-    return _with_client(application, header) if header else application
+    known = _with_client(application, header) if header else application
+    return Portions(known) if client_header else known
 
 
 def _with_client(application: WSGIApp, header: str) -> WSGIApp:
@@ -85,9 +87,10 @@ def live(sock: socket.socket, web_socket: Path) -> None:
     from portal.asgi import Door
     from portal.process.embedded import serve
     from portal.process.front import Relay
+    from portal.process.limits import Limits
 
     gc.set_threshold(50_000, 20, 50)  # a full collection stops every viewer for a while
-    serve(Door(Relay(web_socket), asgi_app()), sock, lambda: None)
+    serve(Door(Limits(Relay(web_socket)), asgi_app()), sock, lambda: None)
 
 
 def collect_seldom() -> None:
@@ -127,13 +130,14 @@ def beat() -> None:
 
 
 def watcher() -> None:
-    """Observes the clusters, and looks after the audit trail beside; the leader among many by lease."""
+    """Observes the clusters, and looks after the audit trail beside; the leader among many by lease. It starts jobs while the
+    broker is away."""
     from django.conf import settings
     from django.core.management import call_command
 
     from portal.background import Background
 
-    beside = Background(settings.MUSTER_AUDIT_LOOPS)
+    beside = Background([*settings.MUSTER_AUDIT_LOOPS, "jobs.background.standby"])
     beside.start()
     call_command("watch", skip_checks=True)
     beside.stop(5)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,34 +15,96 @@ from portal.core.disk import trouble
 from portal.process.words import Refusal
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from workspaces.services.bootstrap import FirstStart
 
 _DATABASE_PATIENCE = 30.0  # seconds; a database of the same compose file may still be starting
 _SCHEMA_PATIENCE = 60.0  # seconds
 _PORT_PATIENCE = 3.0  # seconds
+_UNSENT = 128 << 10  # bytes the kernel keeps for a reader who does not read, instead of megabytes
 _MIGRATION_LOCK = 0x4D757374  # an advisory lock, so that two servers do not migrate at once
 
 
 def prepare() -> FirstStart:
     """Waits for the database, migrates it, and makes what a fresh installation needs. Raises Refusal in words."""
     from django.conf import settings
-    from django.db import connection
 
     from jobs.clusters import ensure_first_cluster
+    from portal.process.installation import record_key
     from workspaces.services.bootstrap import bootstrap
 
     Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
+    with _migrating_role() as serving, _locked():
+        _migrate()
+        if serving:
+            _admit(serving["USER"], serving["PASSWORD"])
+    with _locked():
+        record_key()
+        first = bootstrap()
+        ensure_first_cluster()
+        return first
+
+
+@contextmanager
+def _locked() -> Iterator[None]:
+    """Alone of all servers that prepare this database."""
+    from django.db import connection
+
     _await_database()
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_lock(%s)", [_MIGRATION_LOCK])
     try:
-        _migrate()
-        first = bootstrap()
-        ensure_first_cluster()
-        return first
+        yield
     finally:
         connection.close()  # which also lets the lock go
+
+
+def isolation_line() -> str:
+    """How jobs on this machine are isolated, for the first lines of a start. Raises Refusal. Leaves no connection: processes are forked."""
+    from django.core.exceptions import ImproperlyConfigured
+    from django.db import connection
+
+    from jobs.clusters.sharing import start_text
+
+    try:
+        return start_text()
+    except ImproperlyConfigured as error:
+        raise Refusal(str(error)) from None
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _migrating_role() -> Iterator[dict[str, Any] | None]:
+    """Connect by MUSTER_MIGRATE_DATABASE_URL, if there is one; yields the settings of the serving role then. Nothing that is started
+    later inherits the variable."""
+    from django.conf import settings
+    from django.db import connection
+
+    os.environ.pop("MUSTER_MIGRATE_DATABASE_URL", None)
+    if settings.MUSTER_MIGRATE_DATABASE is None:
+        yield None
+        return
+    serving = connection.settings_dict
+    connection.close()
+    connection.settings_dict = {**serving, **settings.MUSTER_MIGRATE_DATABASE}
+    try:
+        yield serving
+    finally:
+        connection.close()
+        connection.settings_dict = serving
+        settings.MUSTER_MIGRATE_DATABASE = None
+
+
+def _admit(role: str, password: str) -> None:
+    from django.db import connection
+
+    from workspaces.tenancy.rows import admit_role
+
+    if why := admit_role(connection, role, password):
+        raise Refusal(f"The role {role!r} of MUSTER_DATABASE_URL {why}.")
 
 
 def await_schema() -> None:
@@ -69,8 +134,9 @@ def listen(host: str, port: int) -> socket.socket:
 
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM)
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio sets TCP_NODELAY only where this is named
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)      # accepted sockets inherit it
     try:
         sock.bind((host, port))
     except OSError:

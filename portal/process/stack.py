@@ -17,6 +17,7 @@ from portal.process.supervisor import Supervisor
 from portal.process.words import Refusal, Welcome, say
 
 PARTS = ("web", "live", "worker", "beat", "watcher", "agent")
+_AT_CLUSTERS = ("worker", "watcher")        # parts that must see the processes and the files of local jobs
 _UNIX_PATH_LIMIT = 100  # bytes; the kernel's is 108
 _FIRST_ANSWER = 30.0  # seconds
 
@@ -32,10 +33,13 @@ def run_stack(host: str, home: Path) -> int:
     django.setup()
     from django.conf import settings
 
-    from portal.process.prepare import listen, prepare
+    from portal.process.installation import check_home
+    from portal.process.prepare import isolation_line, listen, prepare
 
     sock = listen(host, settings.MUSTER_PORT)
     first = prepare()
+    check_home(home)
+    isolation = isolation_line()
     parts.warm_up_doors()
     run_folder = home / "run"
     run_folder.mkdir(mode=0o700, exist_ok=True)
@@ -58,7 +62,7 @@ def run_stack(host: str, home: Path) -> int:
     supervisor.start("web", "live")          # what people wait for is loaded and started first
     parts.warm_up_tasks()
     supervisor.start()
-    welcome = Welcome(settings.MUSTER_BASE_URL, first.email, first.password, home, first.is_new, ", ".join(entries))
+    welcome = Welcome(settings.MUSTER_BASE_URL, first.email, first.password, home, first.is_new, ", ".join(entries), isolation)
     if _first_answer(supervisor, host, settings.MUSTER_PORT):
         say(welcome.text())
         while supervisor.tick():
@@ -85,6 +89,7 @@ def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
     django.setup()
     from django.conf import settings
 
+    from portal.process.installation import check_home, check_key
     from portal.process.prepare import await_schema, listen, prepare
 
     if name == "prepare":
@@ -93,6 +98,9 @@ def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
             say(f"First administrator: {first.email}  {first.password or '(the password in MUSTER_ADMIN_PASSWORD)'}")
         return 0
     await_schema()
+    check_key()
+    if name in _AT_CLUSTERS:
+        check_home(home)
     run_folder = home / "run"
     run_folder.mkdir(mode=0o700, exist_ok=True)
     web_socket = run_folder / "web.sock"

@@ -85,7 +85,9 @@ class Supervisor:
         if pid == 0:
             become(part.name, part.entry, parent)
         part.pid, part.born = pid, time.monotonic()
-        (self._folder / f"{part.name}.pid").write_text(f"{pid}\n")
+        fresh = self._folder / f"{part.name}.pid.new"
+        fresh.write_text(f"{pid}\n")
+        fresh.replace(self._folder / f"{part.name}.pid")  # no reader finds it empty
 
     def _reap(self) -> None:
         while True:

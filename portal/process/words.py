@@ -22,6 +22,7 @@ class Welcome:
     home: Path
     is_first: bool = False
     parts: str = ""
+    isolation: str = ""
 
     def text(self) -> str:
         rows = [
@@ -32,6 +33,8 @@ class Welcome:
         ]
         if self.parts:
             rows.append(("Parts", self.parts))
+        if self.isolation:
+            rows.append(("Jobs", self.isolation))
         lines = [f"  {name:<10}{value}" for name, value in rows]
         return "\n".join(
             [

@@ -12,20 +12,21 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet
 
-from portal.core.errors import InvalidInput, QuotaExceeded
+from portal.core.errors import Conflict, InvalidInput, QuotaExceeded
 from portal.series.models import LABELS, Chunk, Series
 from portal.series.points import NO_STEP, Point, Row, coarse, merged, pack, unpack
 
 OPEN = 256          # points of a chunk that is still rewritten at each append
 FULL = 8192         # points of a chunk that compaction makes
 MOST_CURVES = 10_000         # of one owner
+_TRIES = 10         # to make the rows of curves while others prune or make the same
 _Name = tuple[str, str]
 
 
 @transaction.atomic
 def append(owner: str, points: Sequence[Point], *, org_id: UUID | None) -> None:
     """Store points of one owner; those that are there already add nothing, so a batch may be sent again. All or nothing. Raises
-    InvalidInput (labels too long), QuotaExceeded (too many curves)."""
+    InvalidInput (labels too long), QuotaExceeded (too many curves), Conflict (rows of another organization)."""
     rows: dict[_Name, list[Row]] = defaultdict(list)
     units: dict[_Name, str] = {}
     for p in points:
@@ -100,11 +101,14 @@ def _merge(series_id: int) -> None:
 
 def _series(owner: str, units: Mapping[_Name, str], org_id: UUID | None) -> dict[_Name, Series]:
     """The rows of these curves, made where missing, and locked, so that each has one open chunk."""
-    while missing := units.keys() - (found := _locked(owner, units)).keys():
+    for _ in range(_TRIES):
+        found = _locked(owner, units)
+        if not (missing := units.keys() - found.keys()):
+            return found
         _room_for(owner, len(missing))
         Series.objects.bulk_create([Series(owner=owner, name=name, labels=labels, unit=units[name, labels], org_id=org_id)
                                     for name, labels in sorted(missing)], ignore_conflicts=True)
-    return found
+    raise Conflict("These curves are there already, and belong to another organization.")
 
 
 def _locked(owner: str, wanted: Collection[_Name]) -> dict[_Name, Series]:

@@ -32,14 +32,14 @@ IDP_OIDC_AUTHORIZATION_CODE_EXPIRES_IN = 60
 IDP_OIDC_ACCESS_TOKEN_EXPIRES_IN = 3600
 IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN = 30 * 86_400
 IDP_OIDC_DEVICE_CODE_EXPIRES_IN = 600
-IDP_OIDC_RATE_LIMITS = {"device_user_code": "20/m/ip"}
+IDP_OIDC_RATE_LIMITS = {"device_user_code": "20/m/ip", "device_code": "30/m/ip"}
 ACCOUNT_SESSION_REMEMBER = True
 SESSION_COOKIE_AGE = int(MUSTER_SESSION_HOURS * 3600)
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 300      # how long a proof counts, before one changes how one signs in
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_RATE_LIMITS = {
-    "login": "30/m/ip",
-    "login_failed": "10/m/ip,5/5m/key",
+    "login": "300/m/ip",                     # tries of a whole house behind one address
+    "login_failed": "5/5m/key",              # of one account from one address, so that no stranger locks its owner out
     "reset_password": "20/m/ip,5/m/key",
     "reset_password_from_key": "20/m/ip",
     "change_password": "5/m/user",

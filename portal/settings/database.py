@@ -1,4 +1,6 @@
-"""PostgreSQL when MUSTER_DATABASE_URL names one, else SQLite in MUSTER_HOME, in WAL mode and durable at each commit."""
+"""PostgreSQL when MUSTER_DATABASE_URL names one, else SQLite in MUSTER_HOME, in WAL mode and durable at each commit.
+
+MUSTER_MIGRATE_DATABASE_URL is the same database by another role, which owns the tables and migrates them."""
 
 from __future__ import annotations
 
@@ -8,11 +10,11 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from portal.settings import env
 
 
-def _postgres(url: str) -> dict[str, Any]:
+def _postgres(url: str, name: str = "MUSTER_DATABASE_URL") -> dict[str, Any]:
     parts = urlsplit(url)
     if parts.scheme not in {"postgres", "postgresql"}:
-        raise SystemExit(f"MUSTER_DATABASE_URL must begin with postgres:// (it begins with {parts.scheme!r})")
-    options: dict[str, Any] = dict(parse_qsl(parts.query))
+        raise SystemExit(f"{name} must begin with postgres:// (it begins with {parts.scheme!r})")
+    options: dict[str, Any] = {"connect_timeout": "5", **dict(parse_qsl(parts.query))}
     return {
         "ENGINE": "portal.core.postgres",
         "NAME": unquote(parts.path.lstrip("/")),
@@ -42,3 +44,5 @@ def _sqlite() -> dict[str, Any]:
 
 _url = env.text("MUSTER_DATABASE_URL")
 DATABASES = {"default": _postgres(_url) if _url else _sqlite()}
+_migrate_url = env.text("MUSTER_MIGRATE_DATABASE_URL") if _url else ""
+MUSTER_MIGRATE_DATABASE = _postgres(_migrate_url, "MUSTER_MIGRATE_DATABASE_URL") if _migrate_url else None

@@ -19,7 +19,10 @@ MUSTER_AUDIT_LOOPS = ["portal.core.audit.background.sealer", "portal.core.audit.
                       "portal.core.audit.background.forwarder"]
 # Loops of the embedded process: the stand-ins for worker, beat and watcher, the node agent (portal/background.py), and those.
 MUSTER_BACKGROUND = ["jobs.background.ticker", "jobs.background.watcher", "monitoring.background.agent", *MUSTER_AUDIT_LOOPS]
-MUSTER_FIRST_BACKEND = env.text("MUSTER_FIRST_BACKEND", "local")  # the cluster that a fresh installation has; empty: none
+# The cluster that a fresh installation has; empty: none. In server mode this machine is one only if that is asked for.
+MUSTER_FIRST_BACKEND = env.text("MUSTER_FIRST_BACKEND", "local" if env.flag("MUSTER_LOCAL_CLUSTER", MUSTER_EMBEDDED) else "")
+MUSTER_LOCAL_ORG = env.text("MUSTER_LOCAL_ORG")  # where jobs cannot be isolated: the organization that may use this machine, else the oldest
+MUSTER_LOCAL_UIDS = env.text("MUSTER_LOCAL_UIDS", "70000-79999")  # as root: system users of the teams whose jobs run on this machine
 MUSTER_LOG_LIMIT = int(env.text("MUSTER_LOG_LIMIT", str(4 << 30)))  # bytes kept of one log; the rest is a gap that says so
 MUSTER_IMAGE_CHECK = env.flag("MUSTER_IMAGE_CHECK", True)  # ask registries what an image needs, before its job queues
 MUSTER_IMAGE_REGISTRIES = env.items("MUSTER_IMAGE_REGISTRIES")  # that may be anywhere, not only on the open internet; "http://host:port" speaks http

@@ -5,17 +5,22 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation, TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.template.loader import render_to_string
 
-from portal.core.disk import full_disk
-from portal.core.errors import NotPermitted, PortalError
+from portal.core.errors import InvalidInput, NotPermitted, PortalError, TooLarge
 from portal.core.events import request_id
+from portal.core.outage import outage
 from portal.web.denials import note_denial
 
 TITLES = {400: "Invalid input", 401: "Not signed in", 403: "Not permitted", 404: "Not found", 409: "Conflict",
-          413: "Too large", 415: "Unsupported media type", 405: "Method not allowed", 429: "Too many requests",
+          408: "Request timeout", 413: "Too large", 415: "Unsupported media type", 405: "Method not allowed", 429: "Too many requests",
           503: "Unavailable", 500: "Internal error"}
+
+
+MACHINES = ("/api/", "/ws/", "/scim/", "/identity/o/api/")      # addresses of programs, which read no page
 
 
 def problem(error: PortalError) -> dict[str, Any]:
@@ -37,17 +42,27 @@ def problem(error: PortalError) -> dict[str, Any]:
 def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
     """For the API a problem; for people a page that says what to do."""
     note_denial(request, error)
-    if request.path.startswith(("/api/", "/ws/")):
+    if request.path.startswith(MACHINES):
         response: HttpResponse = JsonResponse(problem(error), status=error.http, content_type="application/problem+json")
     else:
         name = f"{error.http}.html" if error.http in {403, 404} else "error.html"
-        response = render(request, name, {"error": error, "status": error.http, "title": TITLES.get(error.http, "Error"),
-                                          "request_id": request_id.get()}, status=error.http)
+        said = {"error": error, "status": error.http, "title": TITLES.get(error.http, "Error"), "request_id": request_id.get()}
+        # In an outage the page does without what the request could tell: that is in the database.
+        response = HttpResponse(render_to_string(name, said, None if error.http == 503 else request), status=error.http)
     if error.http == 401:
         response.headers["WWW-Authenticate"] = 'Bearer realm="muster"'
     if "retry_after" in error.data:
         response.headers["Retry-After"] = str(error.data["retry_after"])
     return response
+
+
+def malformed(error: SuspiciousOperation) -> PortalError:
+    """What Django refuses to read: more parameters or bytes than it takes."""
+    if isinstance(error, RequestDataTooBig):
+        return TooLarge("The request is larger than the portal reads.")
+    if isinstance(error, TooManyFieldsSent):
+        return InvalidInput(f"There are more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,} parameters.")
+    return InvalidInput("The request cannot be read.")
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -63,5 +78,5 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Something broke: the id, and no text of the exception. A full disk is not that; it may strike outside of any view."""
-    return answer(request, full_disk(sys.exc_info()[1]) or PortalError("Something broke on our side. Quote the request id to your operator."))
+    """Something broke: the id, and no text of the exception. An outage is not that; it may strike outside of any view."""
+    return answer(request, outage(sys.exc_info()[1]) or PortalError("Something broke on our side. Quote the request id to your operator."))

@@ -61,6 +61,18 @@ def tried(request: Any, probe: Callable[[], Any], store: Callable[[], T]) -> tup
     return None, told
 
 
+def stored(request: Any, store: Callable[[], T]) -> tuple[T | None, dict[str, Any]]:
+    """Store what the form says: what was stored, or what the page has to say. The page's script tests it first, in the background."""
+    told: dict[str, Any] = {"error": "", "faults": {}, "probe": None}
+    if request.method == "POST" and (request.POST.get("anyway") or request.POST.get("do") in {"connect", "save"}):
+        try:
+            return store(), told
+        except PortalError as error:
+            note_denial(request, error)
+            told["error"], told["faults"] = faults_of(error)
+    return None, told
+
+
 def _said(request: Any, option: Option) -> Any:
     if option.kind == "switch":
         return option.name in request.POST

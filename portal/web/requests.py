@@ -7,12 +7,13 @@ import re
 import uuid
 from collections.abc import Callable
 
+from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse
 
-from portal.core.disk import full_disk
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.events import Caller, caller, clean_address, request_id
-from portal.web.errors import answer
+from portal.core.outage import outage
+from portal.web.errors import answer, malformed
 
 log = logging.getLogger(__name__)
 _ID = re.compile(r"[A-Za-z0-9._-]{8,36}\Z")
@@ -56,9 +57,11 @@ class ErrorMiddleware:
         """Django hands over what a view raised; PortalErrors are ours, the rest stays with Django."""
         if isinstance(error, PortalError):
             return answer(request, error)
-        if full := full_disk(error):
+        if away := outage(error):
             log.error("request %s: %s", request_id.get(), error)
-            return answer(request, full)
+            return answer(request, away)
+        if isinstance(error, SuspiciousOperation):
+            return answer(request, malformed(error)) if request.path.startswith("/api/") else None
         if request.path.startswith("/api/"):
             log.exception("internal error %s", request_id.get())
             return answer(request, PortalError("Something broke on our side. Quote the request id to your operator."))

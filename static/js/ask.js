@@ -5,7 +5,7 @@ import { say } from "./words.js";
 const agreed = new WeakSet();
 
 document.addEventListener("submit", (event) => {
-  const form = event.target, button = event.submitter ?? [...form.elements].find((field) => field.type === "submit");
+  const form = event.target, button = event.submitter; // null where a script submits the form: then no button was pressed
   const question = button?.dataset.confirm ?? form.dataset.confirm;
   if (!question || agreed.has(form)) return;
   event.preventDefault();

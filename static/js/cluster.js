@@ -29,15 +29,26 @@ async function test(button) {
       headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": form.elements.csrfmiddlewaretoken.value },
     });
     told = await got.json();
+    if (got.status === 202) told = await ended(got.headers.get("Location"));
     const faults = mark(form, told.errors ?? []);
     if (!got.ok) tell(answer, "bad", faults ? say("Nothing was tried: see the fields that are marked.") : told.detail || told.title);
-    else tell(answer, told.is_ok ? "good" : "bad", told.version && !told.message.includes(told.version) ? `${told.message} (${told.version})` : told.message);
+    else tell(answer, told.is_ok ? "good" : "bad", told.detail ?? (told.version && !told.message.includes(told.version) ? `${told.message} (${told.version})` : told.message));
     if (anyway) anyway.hidden = !got.ok || told.is_ok;
   } catch {
     tell(answer, "bad", say("The portal did not answer. Try again."));
   }
   button.disabled = false;
   return told?.is_ok === true;
+}
+
+// A test that goes on in the background, once it is over.
+async function ended(where) {
+  for (;;) {
+    await new Promise((resolve) => { setTimeout(resolve, 500); });
+    const got = await fetch(where, { headers: { Accept: "application/json" } });
+    const told = await got.json();
+    if (!got.ok || told.ended_at) return told;
+  }
 }
 
 // As the API takes them: a secret ticked for removal is null, an empty one stays as it is stored.

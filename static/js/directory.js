@@ -1,4 +1,21 @@
-// The rules of a directory: groups found by typing, order by two buttons, and always one empty line to go on with.
+// A run under way is watched. The rules of a directory: groups found by typing, order by two buttons, and always one empty line to go on with.
+const run = document.querySelector("[data-run]");
+if (run) watch();
+
+// Until the run is over: then the whole page is new.
+async function watch() {
+  for (;;) {
+    await new Promise((resolve) => { setTimeout(resolve, 1000); });
+    try {
+      const got = await fetch(run.dataset.run, { headers: { Accept: "application/json" } });
+      const told = await got.json();
+      if (got.status === 404 || told.ended_at) return location.reload();
+      if (!got.ok) return;
+      run.querySelector("[data-count]").textContent = told.people_read.toLocaleString();
+    } catch { /* the next second */ }
+  }
+}
+
 const form = document.querySelector("form[data-rules]"), list = document.querySelector("#groups");
 const lines = () => [...(form?.querySelectorAll("[data-rule]") ?? [])];
 let asking = 0;

@@ -9,6 +9,8 @@ if (root) {
   const image = root.querySelector("[data-image]");
   let asked = 0, timer = 0, isFilling = false, settling = 0, looks = 0, isRefused = faults.children.length > 0; // why the last submission was refused stays until one types
   const LOOKS = 6; // a registry has three seconds
+  const TEXTS = new Set(["name", "image", "run", "policy.pool"]); // `2` is text in these, a number in the others
+  const library = import("../vendor/yaml/index.js");
 
   function numbers(bad = new Set()) {
     const count = text.value.split("\n").length;
@@ -86,42 +88,39 @@ if (root) {
 
   const show = (value) => (value === undefined ? "" : typeof value === "object" ? Object.entries(value).map(([k, v]) => `${k}:${v}`).join() : value);
 
-  function write(path, value) {
-    const [first, second] = path.split(".");
-    let lines = text.value.replace(/\n+$/, "").split("\n");
-    if (second) lines = inBlock(lines, first, second, value);
-    else if (first === "run") lines = setKey(lines, "", "run", value.includes("\n") ? `|\n${value.split("\n").map((l) => `  ${l}`).join("\n")}` : quoted(value), value === "");
-    else lines = setKey(lines, "", first, quoted(value), value === "");
-    text.value = `${lines.join("\n")}\n`;
+  // null for a script and for what is not valid YAML with a mapping at `path`: the form changes no such text.
+  function parse(yaml, path) {
+    if (text.value.startsWith("#!")) return null;
+    const doc = yaml.parseDocument(text.value), isMapping = (node) => node == null || yaml.isMap(node);
+    if (doc.errors.length || !isMapping(doc.contents)) return null;
+    return path.length === 1 || isMapping(doc.get(path[0])) ? doc : null;
+  }
+
+  async function write(field, value) {
+    const yaml = await library, path = field.split("."), doc = parse(yaml, path);
+    if (!doc) return faults.replaceChildren(row({ message: say("The form changes valid YAML only. Change the text itself.") }));
+    if (value === "" || (field === "policy.priority" && value === "normal")) remove(doc, path);
+    else set(doc, path, TEXTS.has(field) ? lines(value) : scalar(yaml, value));
+    text.value = doc.contents ? doc.toString({ lineWidth: 0, flowCollectionPadding: false }) : "";
+    numbers();
     later(60);
   }
 
-  function setKey(lines, indent, key, value, isGone) {
-    const at = lines.findIndex((l) => l.startsWith(`${indent}${key}:`));
-    let stop = at + 1;
-    while (at >= 0 && stop < lines.length && (/^\s*$/.test(lines[stop]) ? /^\s/.test(lines[stop + 1] ?? "") : lines[stop].startsWith(`${indent} `))) stop++;
-    const fresh = isGone ? [] : `${indent}${key}: ${value}`.split("\n");
-    if (at < 0) return indent ? [...lines, ...fresh] : key === "name" ? [...fresh, ...lines] : [...lines, ...fresh];
-    return [...lines.slice(0, at), ...fresh, ...lines.slice(stop)];
+  function set(doc, path, value) {
+    if (doc.contents === null) doc.contents = doc.createNode({});
+    if (path.length > 1 && doc.get(path[0]) == null) doc.set(path[0], doc.createNode({}));
+    if (path[0] === "name" && !doc.has("name")) doc.contents.items.unshift(doc.createPair("name", value));
+    else doc.setIn(path, value);
   }
 
-  function inBlock(lines, block, key, value) {
-    const at = lines.findIndex((l) => l.startsWith(`${block}:`));
-    const isGone = value === "" || (key === "priority" && value === "normal");
-    if (at < 0) return isGone ? lines : [...lines, `${block}:`, `  ${key}: ${quoted(value)}`];
-    const flow = lines[at].match(/^(\w+):\s*\{(.*)\}\s*$/);
-    if (flow) { // {a: 1, b: 2} on one line becomes a block, which is easier to change
-      const inner = flow[2].split(",").filter((p) => p.trim()).map((p) => `  ${p.trim()}`);
-      lines = [...lines.slice(0, at), `${block}:`, ...inner, ...lines.slice(at + 1)];
-    }
-    let stop = at + 1;
-    while (stop < lines.length && /^(\s+|$)/.test(lines[stop])) stop++;
-    const inside = setKey(lines.slice(at + 1, stop), "  ", key, quoted(value), isGone);
-    const head = inside.some((l) => l.trim()) ? [lines[at].replace(/\{.*$/, "").trimEnd()] : [];
-    return [...lines.slice(0, at), ...head, ...inside, ...lines.slice(stop)];
+  function remove(doc, path) {
+    if (!doc.hasIn(path)) return;
+    doc.deleteIn(path);
+    if (path.length > 1 && !doc.get(path[0]).items.length) doc.delete(path[0]);
   }
 
-  const quoted = (value) => (/^[\w./:+@ -]*$/.test(value) && !/^[\s-]|:\s|\s$|^$/.test(value) ? value : JSON.stringify(value));
+  const lines = (value) => (value.includes("\n") ? value.replace(/\n*$/, "\n") : value);
+  const scalar = (yaml, value) => { const read = yaml.parseDocument(value).contents; return typeof read?.value === "number" ? read.value : value; };
 
   function later(wait = 250) { looks = 0; isRefused = false; clearTimeout(timer); timer = setTimeout(check, wait); }
   text.addEventListener("input", () => { numbers(); later(); });

@@ -199,3 +199,11 @@ def test_a_limit_at_the_edge_of_what_is_stored_is_kept_exactly(story):
         row = set_quota(actor=story.actor(story.ada), org=story.atlas, scope="org", subject="", resource="memory", limit=2**53 - 1)
         row.refresh_from_db()
     assert row.limit == 2**53 - 1
+
+
+@pytest.mark.parametrize("path", [f"{ORG}/jobs", "/atlas/jobs", "/accounts/login/"])
+def test_request_with_more_than_1000_parameters_is_refused_with_400(story, path):
+    browser = story.client(story.ada)
+    browser.raise_request_exception = False
+    answer = browser.get(path + "?" + "a=1&" * 1001)
+    assert answer.status_code == 400

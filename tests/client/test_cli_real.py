@@ -39,6 +39,8 @@ LEAVES = {
     "job events": ["{ended}"],
     "job metrics": ["{ended}"],
     "job delete-logs": ["{ended}", "--yes"],
+    "org list": [],
+    "org create": ["globex", "--owner", "gil@globex.example"],
     "team list": [],
     "team info": ["default"],
     "team members": ["default"],
@@ -104,6 +106,11 @@ LEAVES = {
     "audit export": ["-o", "audit.jsonl"],
     "audit chain": [],
     "audit verify": [],
+    "directory connect": ["second", "ldap", "--set", "url=ldap://127.0.0.1:1", "--set", "people_base=dc=y", "--set", "is_private=true"],
+    "directory change": ["second", "--set", "people_base=dc=z", "--name", "Second"],
+    "directory disable": ["second"],
+    "directory enable": ["second"],
+    "directory remove": ["second"],
     "directory list": [],
     "directory test": ["corp"],
     "directory sync": ["corp", "--dry-run"],
@@ -215,8 +222,8 @@ def test_run_brings_the_log_and_the_exit_code(shell: Shell):
     assert (done.returncode, done.stdout) == (42, b"a\xff\x00b\r\n")
 
 
-def test_logs_are_followed_byte_for_byte_while_they_are_written(shell: Shell):
-    noise = shell.folder / "noise"
+def test_logs_are_followed_byte_for_byte_while_they_are_written(shell: Shell, shared_folder: Path):
+    noise = shared_folder / "noise"
     noise.write_bytes(random.Random(7).randbytes(300_000))
     number = shell.submit(f"for i in 1 2 3 4 5 6; do cat {noise}; sleep 0.3; done")
     done = shell("job", "logs", "-f", number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -62,9 +63,9 @@ def test_words_reach_the_job_as_they_were_written(begin: Callable):
 
 
 def test_a_followed_log_is_whole_though_the_portal_was_killed_meanwhile(
-    real: tuple[Portal, str], sdk: Client, begin: Callable, wait_for: Callable, tmp_path: Path
+    real: tuple[Portal, str], sdk: Client, begin: Callable, wait_for: Callable, shared_folder: Path
 ):
-    go = tmp_path / "go"
+    go = shared_folder / "go"
     script = f"for i in $(seq 1000); do echo line $i; done; while [ ! -e {go} ]; do sleep 0.1; done; for i in $(seq 1001 2000); do echo line $i; done"
     process = begin("run", "--name", "long", "--", "bash", "-c", script)
     wait_for(lambda: next(iter(sdk.jobs.list(name="long", state="running")), None), seconds=30)
@@ -77,8 +78,8 @@ def test_a_followed_log_is_whole_though_the_portal_was_killed_meanwhile(
     assert b"line 1\n" + out == b"".join(b"line %d\n" % i for i in range(1, 2001))
 
 
-def test_following_goes_on_into_the_platforms_own_retry(sdk: Client, tmp_path: Path):
-    flag = tmp_path / "second"
+def test_following_goes_on_into_the_platforms_own_retry(sdk: Client, shared_folder: Path):
+    flag = shared_folder / "second"
     spec = {
         "run": f"if [ -e {flag} ]; then echo good; else touch {flag}; echo bad; exit 1; fi",
         "policy": {"retries": 1, "retry_on": ["user_error"], "backoff": 0},
@@ -99,9 +100,10 @@ def test_a_canceled_job_that_never_started_ends_the_following(sdk: Client):
     assert sdk.jobs.wait(first.number, timeout=60).return_code == 130
 
 
-def test_a_job_reports_its_own_curves(sdk: Client, wait_for: Callable):
+def test_a_job_reports_its_own_curves(sdk: Client, wait_for: Callable, shared_folder: Path):
+    shutil.copytree(ROOT / "client" / "muster", shared_folder / "muster")
     text = "import muster\nfor s in range(1500): muster.log(step=s, loss=1/(s+1))"
-    job = sdk.jobs.submit({"run": f"{sys.executable} -c '{text}'", "envs": {"PYTHONPATH": str(ROOT / "client")}})
+    job = sdk.jobs.submit({"run": f"{sys.executable} -c '{text}'", "envs": {"PYTHONPATH": str(shared_folder)}})
     assert sdk.jobs.wait(job.number, timeout=60).return_code == 0
     [curve] = sdk.jobs.metrics(job.number, names="loss")["training"]
     assert (curve["name"], curve["values"][0], curve["steps"][-1]) == ("loss", 1.0, 1499)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.conf import settings
 
+from monitoring.live import asgi_app
 from monitoring.live.identity import BySession, ByToken, _way_in
 
 COOKIE = f"{settings.SESSION_COOKIE_NAME}=thekey"
@@ -43,3 +44,14 @@ def test_where_cookies_are_for_https_a_page_without_it_cannot_use_them(monkeypat
     monkeypatch.setattr(settings, "SESSION_COOKIE_SECURE", True)
     assert way("http://testserver") == BySession("")
     assert way("https://testserver") == BySession("thekey")
+
+
+@pytest.mark.parametrize("path", ["/ws/", "/ws/live/", "/", "/api/v1/me"])
+async def test_websocket_to_an_unknown_path_is_answered_with_404(path):
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    await asgi_app()({"type": "websocket", "path": path, "client": ("203.0.113.9", 4711), "headers": []}, None, send)
+    assert (sent[0]["type"], sent[0]["status"]) == ("websocket.http.response.start", 404)

@@ -30,7 +30,8 @@ MACHINE = {  # written and read by us: digests, states, keys, numbers, addresses
     "type", "compute", "partition", "gpu_type", "run_as", "account", "qos", "gpu", "spec", "resources", "reason", "node", "nodes", "wait",
     "condition",
     "placement", "native_id", "subject_type", "request_id", "holder", "body_hash", "body", "faults", "target", "password", "slug", "state", "prefix",
-    "status", "mac", "hash", "previous", "link", "external_id", "job_rules"}
+    "status", "mac", "hash", "previous", "link", "external_id", "job_rules",
+    "links", "accepted", "cache_key", "value", "home", "home_id", "key_mac", "short_name"}
 PLANT = """
 import json, sys
 from django.apps import apps

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+
 import pytest
 
+from jobs.backends.base import Capability
+from jobs.models import Attempt, Job
+from jobs.services import beside
+from jobs.states import State
+from portal.core.models import Event
+from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import cluster_with, submit
+from workspaces.services.secrets import set_secret
+from workspaces.tenancy.scope import org_scope, platform_scope
 
 EXEC = "/api/v1/orgs/atlas/jobs/1/exec"
 
@@ -28,4 +39,33 @@ def test_a_token_without_the_right_to_run_commands_runs_none_beside_anothers_job
     submit(story, story.ben)
     assert run(story.api(story.ada, scopes=("jobs:read", "jobs:admin"))) == 403
     assert run(story.api(story.ada, scopes=("jobs:read", "jobs:exec"))) == 403
-    assert run(story.api(story.ada, scopes=("jobs:read", "jobs:exec", "jobs:admin"))) == 409
+    assert run(story.api(story.ada, scopes=("jobs:read", "jobs:exec", "jobs:admin"))) == 403
+    assert run(story.api(story.ada, scopes=("jobs:read", "jobs:exec", "jobs:exec-others"))) == 409
+
+
+class Beside(BackendDouble):
+    """A cluster that notes which command it was given, and runs it here with the variables of a job."""
+
+    capabilities = frozenset({Capability.EXEC})
+
+    def exec(self, key: str, argv: list[str], timeout: float) -> tuple[int, bytes]:
+        env = {"PATH": os.environ["PATH"], "MUSTER_TOKEN": "s3same", "KEY": "s3same", "WORD": "plain"}
+        done = subprocess.run(argv, env=env, capture_output=True, check=False)
+        return done.returncode, done.stdout
+
+
+def test_command_in_anothers_job_gets_neither_its_token_nor_its_secrets_and_is_told(story, monkeypatch):
+    cluster_with()
+    with org_scope(story.atlas.id):
+        set_secret(actor=story.actor(story.ada), org=story.atlas, team=story.vision, name="key", value="s3same")
+    job = submit(story, story.ben, secrets={"KEY": "team/key"})
+    monkeypatch.setattr(beside, "backend_of", lambda cluster: Beside())
+    with platform_scope("test"):
+        Attempt.objects.update(state=State.RUNNING)
+        Job.objects.update(state=State.RUNNING)
+    asked = {"argv": ["env"]}
+    own = story.client(story.ben).post(EXEC, asked, content_type="application/json").json()
+    anothers = story.client(story.ada).post(EXEC, asked, content_type="application/json").json()
+    assert str(own).count("s3same") == 2
+    assert "plain" in str(anothers) and "s3same" not in str(anothers)
+    assert Event.objects.filter(kind="job.command_run", subject_id=job.id, data__owner=story.ben.email, actor=story.ada.email).exists()

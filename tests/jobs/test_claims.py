@@ -115,6 +115,18 @@ def test_what_fits_behind_a_window_of_what_does_not_is_found(story, monkeypatch)
     assert [a.job_id for a in claim_due(cluster.id).attempts] == [small.id]
 
 
+def test_claim_from_a_full_cluster_reads_only_the_front_of_the_queue(story, monkeypatch):
+    monkeypatch.setattr(dispatch, "WINDOW", 5)
+    cluster, judged, plan = cluster_with(cpus=1), [], dispatch.plan
+    jobs = [submit(story) for _ in range(20)]
+    assert len(claim_due(cluster.id).attempts) == 1
+    assert claim_due(cluster.id) is None
+    assert set(Job.objects.filter(id__in=[job.id for job in jobs[1:]]).values_list("wait", flat=True)) == {Wait.CAPACITY}
+    monkeypatch.setattr(dispatch, "plan", lambda room, asks: judged.extend(asks) or plan(room, asks))
+    assert claim_due(cluster.id) is None
+    assert len(judged) == 5
+
+
 def test_a_claim_is_no_larger_than_asked_and_the_next_takes_the_rest(story):
     cluster = cluster_with(cpus=100)
     jobs = {submit(story).id for _ in range(7)}

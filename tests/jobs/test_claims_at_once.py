@@ -152,3 +152,41 @@ class _Thread(threading.Thread):
 
 def _thread(call) -> _Thread:
     return _Thread(target=call, daemon=True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_claim_beside_a_planner_that_saw_no_room_takes_what_was_freed(transactional_db, monkeypatch):
+    from tests.story import tell
+
+    story, cluster = tell(), cluster_with(cpus=1)
+    submit(story)
+    [running] = claim_due(cluster.id).attempts
+    waiting = submit(story)
+    saw_no_room, go_on = threading.Event(), threading.Event()
+    room_of = dispatch.room_of
+
+    def slowly(*given):
+        room = room_of(*given)
+        if threading.current_thread() is first:
+            saw_no_room.set()
+            go_on.wait(10)
+        return room
+
+    monkeypatch.setattr(dispatch, "room_of", slowly)
+    first = _thread(lambda: claim_due(cluster.id))
+    first.start()
+    assert saw_no_room.wait(10)
+    claims = []
+
+    def end_and_claim():
+        transition([Change(running.id, State.SUCCEEDED, "test", Reason.COMPLETED)])
+        claims.append(claim_due(cluster.id))
+
+    second = _thread(end_and_claim)
+    second.start()
+    second.join(0.5)
+    go_on.set()
+    first.join(30)
+    second.join(30)
+    assert (first.failed, second.failed) == (None, None)
+    assert [attempt.job_id for attempt in claims[0].attempts] == [waiting.id]

@@ -15,7 +15,7 @@ from portal.core.errors import InvalidInput
 from portal.core.models import Event
 from workspaces import services
 from workspaces.models import GroupRule, Membership, Organization, Provider, Team
-from workspaces.tenancy.scope import org_scope
+from workspaces.tenancy.scope import org_scope, platform_scope
 
 HOME = 'id="guide"'
 
@@ -50,7 +50,8 @@ def test_each_step_ticks_itself_and_no_other(fresh):
 
     services.rename_org(actor=owner, org=fresh, name="Example AG")
     now("named")
-    provider = Provider.objects.create(kind="ldap", slug="corp", name="Corp")
+    with platform_scope("a directory of the installation"):
+        provider = Provider.objects.create(kind="ldap", slug="corp", name="Corp")
     now("people-from")
     GroupRule.objects.create(provider=provider, position=1, group="*", org=fresh, role="member")
     now("groups")

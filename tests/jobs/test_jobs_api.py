@@ -77,6 +77,15 @@ def test_a_repeated_request_is_one_job_and_another_body_under_its_key_is_a_confl
     assert (other.status_code, other.json()["code"]) == (409, "idempotency_key_reused")
 
 
+def test_replay_with_a_token_without_the_scope_is_refused(ada, story):
+    body, key = {"team": "vision", "spec": {"run": "true"}}, {"Idempotency-Key": "k1"}
+    assert post(ada, body, **key).status_code == 201
+    assert post(story.api(story.ada, scopes=["jobs:read"]), body, **key).status_code == 403
+    assert post(ada, body, **key)["Idempotent-Replayed"] == "true"
+    with platform_scope("test"):
+        assert Job.objects.count() == 1
+
+
 def test_a_failed_request_may_be_sent_again_under_its_key(ada):
     assert post(ada, {"team": "vision", "spec": {"nope": 1}}, **{"Idempotency-Key": "k"}).status_code == 400
     assert post(ada, {"team": "vision", "spec": {"run": "true"}}, **{"Idempotency-Key": "k"}).status_code == 201

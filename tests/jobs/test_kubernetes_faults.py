@@ -112,6 +112,7 @@ def test_a_pod_deleted_by_hand_ends_its_job_and_one_that_takes_its_name_is_not_i
     site.until(site.is_over)
     attempt = only_attempt(job)
     assert (State(attempt.state), attempt.exit_code) == (State.FAILED, 143) and "deleted" in attempt.evidence
+    assert attempt.reason == Reason.INTERRUPTED and Reason.INTERRUPTED.is_retryable
     assert State(Job.objects.get(id=other.id).state) == State.SUCCEEDED and site.runs() == [1, 1]
 
 
@@ -122,6 +123,15 @@ def _put_strangers_in(site: Site, pod: dict[str, Any], seed: int) -> None:
         owner = [{"apiVersion": "batch/v1", "kind": "Job", "name": "other", "uid": "other"}]
         site.double.store.create("pods", pod["metadata"]["namespace"], {
             **pod, "metadata": {**meta, "name": name, "ownerReferences": owner}, "status": {"phase": phase}})
+
+
+def test_secret_goes_at_the_end_of_its_job_and_the_job_by_its_ttl(site):
+    site.submit("echo $TOKEN; exit 3", envs={"TOKEN": "s3cret"})
+    site.until(site.is_over)
+    assert site.double.store.all("secrets", "") == []
+    [job] = site.double.store.all("jobs", "")
+    assert job["spec"]["ttlSecondsAfterFinished"] == 3 * 86400
+    assert only_attempt(site.jobs[0]).is_log_sealed
 
 
 @SEEDS

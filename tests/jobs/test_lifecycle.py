@@ -110,6 +110,20 @@ def test_a_canceled_job_is_not_tried_again(story):
     assert Attempt.objects.filter(job=job).count() == 1
 
 
+def test_canceled_job_that_exits_with_zero_is_canceled_and_its_successor_does_not_run(story):
+    cluster = cluster_with()
+    job = submit(story)
+    then = submit(story, after=[f"#{job.number}"])
+    attempt = claim_due(cluster.id).attempts[0]
+    step(attempt, State.RUNNING)
+    with org_scope(story.atlas.id):
+        services.cancel_job(actor=story.actor(story.ada), job=job)
+    step(attempt, State.SUCCEEDED, exit_code=0)
+    job, then = Job.objects.get(id=job.id), Job.objects.get(id=then.id)
+    assert (job.state, job.reason, job.exit_code) == (State.CANCELED, Reason.CANCELED, 0)
+    assert (then.state, then.reason) == (State.CANCELED, Reason.DEPENDENCY_FAILED)
+
+
 @pytest.mark.parametrize(("condition", "end", "runs"), [
     ("", State.SUCCEEDED, True), ("", State.FAILED, False), ("", State.CANCELED, False),
     (":any", State.FAILED, True), (":any", State.SUCCEEDED, True), (":failed", State.FAILED, True), (":failed", State.SUCCEEDED, False)])

@@ -79,7 +79,7 @@ def test_a_job_that_an_administrator_requeues_is_a_new_attempt_and_not_run_twice
     site.slurm.run("scontrol", "requeue", attempts()[0].native_id)
     site.until(site.is_over, 60)
     first, second = attempts()
-    assert (first.reason, second.reason) == (Reason.PREEMPTED, Reason.COMPLETED)
+    assert (first.reason, second.reason) == (Reason.INTERRUPTED, Reason.COMPLETED)
     assert first.evidence == "Somebody put it back into Slurm's queue (`scontrol requeue`)." and first.exit_code != 0
     assert site.runs() == [2]
 

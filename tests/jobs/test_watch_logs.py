@@ -11,6 +11,7 @@ from django.db import OperationalError
 
 from jobs.backends.base import LogChunk
 from jobs.backends.base import Unavailable as ClusterUnavailable
+from jobs.dispatch import dispatch_all
 from jobs.models import Attempt
 from jobs.states import Reason, State
 from jobs.watch import logs, watcher
@@ -120,3 +121,25 @@ def test_a_watcher_that_cannot_give_its_lease_back_ends_all_the_same_and_says_so
     with caplog.at_level(logging.ERROR, logger="jobs.watch.watcher"):
         watcher.Watcher(ended[0].cluster_id).run(stop)
     assert len(caplog.records) == 1
+
+
+def test_states_of_a_burst_are_recorded_before_its_slow_logs_are_read(story, monkeypatch):
+    monkeypatch.setattr(watcher, "LAST_LINES", 0.05)
+    backend, cluster, gate = Outputs(), cluster_with(), threading.Event()
+    monkeypatch.setattr(backend, "read_log", lambda key, *rest: gate.wait(10) and Outputs.read_log(backend, key, *rest))
+    for where in ("jobs.clusters.backend_of", "jobs.watch.watcher.backend_of"):
+        monkeypatch.setattr(where, lambda row: backend)
+    for _ in range(3):
+        submit(story)
+    dispatch_all()
+    for key in list(backend.alive):
+        backend.finish(key)
+    watch = watcher.Watcher(cluster.id)
+    with platform_scope("test"):
+        watch.look_at_states()
+        ended = list(Attempt.objects.all())
+        assert [a.state for a in ended] == [State.SUCCEEDED] * 3 and sealed(ended) == [False] * 3
+        gate.set()
+        watch.look_at_logs()
+        assert sealed(ended) == [True] * 3
+    assert {log_store().read(a.id.hex, 0).data for a in ended} == {a.key.encode() for a in ended}

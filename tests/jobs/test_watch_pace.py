@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
+from jobs import services
+from jobs.backends.base import Poll
 from jobs.dispatch import dispatch_all
+from jobs.models import Job
 from jobs.watch.pace import LINGER, POLL_EVERY, QUICK, Pace
 from jobs.watch.watcher import Watcher
 from portal.core import clock
 from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import cluster_with, submit
-from workspaces.tenancy.scope import platform_scope
+from workspaces.tenancy.scope import org_scope, platform_scope
 
 
 @pytest.fixture
@@ -70,3 +75,66 @@ def test_the_watcher_does_not_rest_between_the_end_of_one_batch_and_the_start_of
         assert watch.look() and not watch._active
         tick(LINGER)
         assert not watch.look()
+
+
+class Slow(BackendDouble):
+    """Each poll takes so many seconds of a clock that is not the wall's, and is counted; `meanwhile` happens during it."""
+
+    def __init__(self, tick):
+        super().__init__()
+        self.tick, self.takes, self.polls, self.meanwhile = tick, 0.0, 0, lambda: None
+
+    def poll(self, keys) -> Poll:
+        self.polls += 1
+        self.tick(self.takes)
+        self.meanwhile()
+        return super().poll(keys)
+
+
+@pytest.fixture
+def slow(story, monkeypatch, tick):
+    """A watcher whose cluster has just taken 34 s for an answer, with one job running there."""
+    double, cluster = Slow(tick), cluster_with()
+    for where in ("jobs.clusters.backend_of", "jobs.watch.watcher.backend_of"):
+        monkeypatch.setattr(where, lambda row: double)
+    job = submit(story)
+    dispatch_all()
+    double.takes, watch = 34.0, Watcher(cluster.id)
+    with platform_scope("test"):
+        yield watch, double, job
+
+
+def test_cancel_after_slow_answer_is_sent_within_seconds_without_a_wake(slow, story, tick):
+    watch, double, job = slow
+    watch.look()
+    double.takes = 0.01
+    tick(2)
+    with org_scope(story.atlas.id):
+        services.cancel_job(actor=story.actor(story.ada), job=Job.objects.get(id=job.id))
+    watch.look()
+    assert len(double.stops) == 1
+    assert double.polls == 1
+    tick(30)
+    watch.look()
+    assert double.polls == 2
+
+
+class Turns(threading.Event):
+    """Stops a loop after six turns of a second and a half each."""
+
+    def __init__(self, tick):
+        super().__init__()
+        self.tick, self.left = tick, 6
+
+    def is_set(self) -> bool:
+        self.tick(1.5)
+        self.left -= 1
+        return self.left < 0
+
+
+def test_wake_during_a_poll_is_kept_for_the_next_look(slow, tick, monkeypatch):
+    watch, double, _ = slow
+    monkeypatch.setattr(watch, "_run_logs", lambda stop: None, raising=False)
+    double.takes, double.meanwhile = 2.0, watch.wake.set
+    watch.run(Turns(tick))
+    assert double.polls == 2

@@ -74,6 +74,17 @@ def test_a_yes_is_good_for_one_time_even_if_nothing_could_be_sent(site, page):
     expect(page.get_by_role("alertdialog", name="Withdraw this announcement?")).to_be_visible()
 
 
+def test_role_of_a_member_chosen_is_changed_without_a_question(site, page):
+    site.api.post("/members", json={"email": "ben@atlas.example", "name": "Ben", "role": "member"}).raise_for_status()
+    page.goto(f"{site.url}/home/members")
+    with page.expect_navigation():
+        page.get_by_role("row", name="ben@atlas.example").get_by_label("Role").select_option("viewer")
+    expect(page.get_by_role("row", name="ben@atlas.example").get_by_label("Role")).to_have_value("viewer")
+    page.get_by_role("row", name="ben@atlas.example").get_by_role("button", name="Remove").click()
+    page.get_by_role("alertdialog").get_by_role("button", name="Remove").click()
+    expect(page.get_by_role("row", name="ben@atlas.example")).to_have_count(0)
+
+
 def test_no_page_uses_the_questions_of_the_browser():
     modules = {path.name: path.read_text() for path in (ROOT / "static/js").glob("*.js")}
     assert "ask.js" in modules

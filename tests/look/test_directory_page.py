@@ -75,7 +75,7 @@ def test_a_directory_is_connected_and_its_people_come_in(site, page, browser, sl
         page.fill(f"[name={name}]", str(slapd.options()[name]))
     page.check("[name=wide]")
     page.click("button[data-test]")
-    page.wait_for_selector(".note.bad >> text=inside the house")
+    page.wait_for_selector(".note.bad >> text=on a private network")
     page.check("[name=is_private]")
     page.click("button[data-test]")
     page.wait_for_selector(".note.good >> text=3 people and 6 groups")

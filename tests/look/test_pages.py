@@ -125,6 +125,16 @@ def test_the_form_and_the_yaml_say_the_same(page: Page, site: Site) -> None:
     expect(page.locator("[data-field=run]")).to_have_value("echo hi")
 
 
+def test_new_job_form_number_of_gpus_keeps_yaml_comments_and_submit(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/home/jobs/new?example=digits")
+    yaml, before = page.locator("textarea[name=yaml]"), page.locator("textarea[name=yaml]").input_value()
+    page.fill("[data-field='resources.accelerators']", "2")
+    expect(page.locator("[data-cost]")).to_contain_text("2 GPUs")
+    expect(page.locator("[data-new-job] button.primary")).to_be_enabled()
+    resources = "resources: {cpus: 1, memory: 1Gi, accelerators: 2} # with a GPU and PyTorch: {accelerators: 1, cpus: 2, memory: 8Gi}"
+    assert yaml.input_value().splitlines() == [resources if line.startswith("resources:") else line for line in before.splitlines()]
+
+
 def test_a_fault_is_told_beside_its_line_and_nothing_can_be_sent(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/jobs/new")
     page.fill("textarea[name=yaml]", "name: bad\nrun: echo hi\nresources: {cpus: many}\n")

@@ -50,6 +50,7 @@ class Portal:
             "MUSTER_BASE_URL": self.url,
             "MUSTER_ADMIN_EMAIL": EMAIL,
             "MUSTER_ADMIN_PASSWORD": PASSWORD,
+            "MUSTER_LOCAL_CLUSTER": "1",
             "DJANGO_SETTINGS_MODULE": "portal.settings",
         }
         if "PYTHONPYCACHEPREFIX" not in os.environ:

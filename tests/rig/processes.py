@@ -69,7 +69,7 @@ def program(name: str, *places: str) -> str:
     """The path of a program, from PATH or the given folders. A missing one is a failure with its name."""
     path = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *places]))
     if path is None:
-        raise RigFailure(f"{name} is not installed; .ci/run names the packages")
+        raise RigFailure(f"{name} is not installed; make test names the packages")
     return path
 
 

@@ -15,3 +15,4 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     _options = DATABASES["default"]["OPTIONS"]
     _options["init_command"] = _options["init_command"].replace("synchronous=FULL", "synchronous=OFF")
     DATABASES["default"]["TEST"] = {"NAME": str(MUSTER_HOME / "test.sqlite3")}
+MUSTER_FIRST_BACKEND = "local"      # also in server mode, where a portal has none unless asked

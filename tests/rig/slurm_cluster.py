@@ -164,7 +164,7 @@ class Slurm:
         """Of `slurmctld`, `slurmdbd`, `slurmrestd` or `slurmd-<node>`."""
         return self._running[name].pid
 
-    def wait_idle(self, seconds: float = 20) -> None:
+    def wait_idle(self, seconds: float = 60) -> None:
         """Until sinfo shows all nodes idle; in a cloud, until it shows the partition."""
         self._wait("slurmctld", lambda: self._idle() == len(self.nodes), seconds)
 
@@ -193,7 +193,7 @@ class Slurm:
         process.kill()
         process.wait()
 
-    def _wait(self, name: str, condition: Callable[[], object], seconds: float = 20) -> None:
+    def _wait(self, name: str, condition: Callable[[], object], seconds: float = 60) -> None:
         process = self._running[name]
 
         def is_true() -> bool:

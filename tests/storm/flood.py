@@ -66,7 +66,7 @@ class Flood:
             done = threading.Event()
             beside = [threading.Thread(target=work, args=(done,)) for work in (self._measure, self._submit_beside)]
             began = time.monotonic()
-            number = self._submit(f"{sys.executable} {Path(written.__file__)} {outcome.size}")
+            number = self._submit(f"{sys.executable} - {outcome.size} <<'END'\n{Path(written.__file__).read_text()}\nEND")
             for thread in beside:
                 thread.start()
             try:

@@ -69,6 +69,8 @@ class Storm:
         )
         self._marks = folder.path / f"marks-{seed}"
         self._marks.mkdir()
+        self._marks.chmod(0o1777)  # the jobs run as the system user of their team
+        folder.path.chmod(0o711)
         self._outcome = Outcome(seed, submits)
         self._lock = threading.Lock()
 

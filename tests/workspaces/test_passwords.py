@@ -94,3 +94,23 @@ def test_passwords_are_kept_by_a_slow_hash_and_those_of_before_are_made_slower_w
 
 def reset_link(user: User) -> str:
     return f"/accounts/password/reset/key/{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}/"
+
+
+def test_guessing_limit_outlives_the_cache_and_locks_only_the_guesser(story):
+    def answer(email, password, address="198.51.100.7"):
+        return Client(REMOTE_ADDR=address).post("/accounts/login/", {"login": email, "password": password})
+
+    for guess in range(12):
+        assert answer(f"nobody{guess}@atlas.example", "wrong").status_code == 200        # a whole house is behind that address
+    for guess in range(5):
+        answer(story.ben.email, f"wrong {guess}")
+    for port, email in enumerate([story.ben.email.upper(), "\uff42" + story.ben.email[1:], story.ben.email], 8000):
+        spelled = Client(REMOTE_ADDR="198.51.100.7").post("/accounts/login/", {"login": email, "password": PASSWORD}, HTTP_HOST=f"localhost:{port}")
+        assert spelled.status_code == 200, "another port in Host, or another spelling, is no other account"
+    codes = [Client(REMOTE_ADDR="198.51.100.8").post("/identity/o/api/device/code", "client_id=muster-cli",
+                                                     content_type="application/x-www-form-urlencoded") for _ in range(31)]
+    assert {code.status_code for code in codes[:30]} == {200} and (codes[30].status_code, codes[30]["Retry-After"]) == (429, "60")
+    cache.clear()                                                                       # as a flood of entries does, or a Redis that is away
+    assert "Wait five minutes" in answer(story.ben.email, PASSWORD).content.decode()
+    assert answer(story.ben.email, PASSWORD, "203.0.113.9").status_code == 302          # a stranger's guesses do not lock him out
+    assert answer(story.ada.email, PASSWORD).status_code == 302                         # nor those beside him

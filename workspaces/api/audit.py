@@ -66,7 +66,8 @@ class _Events(_Trail):
     def get(self, request: Request) -> Response:
         """Events, newest first, with what was before and after. Keyset pages; nothing is counted."""
         asked = self.asked(request, "cursor", "limit")
-        page = page_of(events_of(self.chain, asked), limit=_limit(asked["limit"]), cursor=asked["cursor"])
+        with audit.reach_of(self.chain):
+            page = page_of(events_of(self.chain, asked), limit=_limit(asked["limit"]), cursor=asked["cursor"])
         return Response({"items": facts(page.items), "next": page.next, "previous": page.previous})
 
 
@@ -88,7 +89,8 @@ class _Chain(_Trail):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """How far it is sealed, the last anchor, and what the last verification found."""
-        return Response(chain_state(self.chain))
+        with audit.reach_of(self.chain):
+            return Response(chain_state(self.chain))
 
 
 class _Verify(_Trail):

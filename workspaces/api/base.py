@@ -13,16 +13,19 @@ from typing import Any, ClassVar
 import orjson
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.core import windows
-from portal.core.errors import Conflict, InvalidInput, NotAuthenticated, NotFound, RateLimited
+from portal.core.errors import Conflict, InvalidInput, NotAuthenticated, NotFound, PortalError, RateLimited
 from portal.core.models import RememberedAnswer
 from workspaces.actors import Actor, authorize
 from workspaces.models import Organization, Team
 from workspaces.permissions import Permission
+
+_REFUSED = frozenset({401, 403, 404})
 
 
 class PortalView(APIView):
@@ -101,7 +104,8 @@ class RateLimitedFor(RateLimited):
 
 def idempotent(method: Callable[..., Response]) -> Callable[..., Response]:
     """Remember the answer under the client's Idempotency-Key, in the transaction of the change itself: a repeated request gets
-    the same answer, one that comes while the first is under way waits for it, and what failed may be tried again."""
+    the same answer, one that comes while the first is under way waits for it, and what failed may be tried again. Who may not
+    send the request, by this token or any longer, is refused like the first time."""
 
     @wraps(method)
     def once(view: PortalView, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -122,9 +126,24 @@ def idempotent(method: Callable[..., Response]) -> Callable[..., Response]:
             known = RememberedAnswer.objects.filter(key=name).first()
             if known is None:
                 raise
+            _check_allowed(lambda: method(view, request, *args, **kwargs))
             return _again(known, body_hash)
 
     return once
+
+
+def _check_allowed(send: Callable[[], Response]) -> None:
+    """Do it once more and roll that back: raises what the permissions behind it raise now. Any other fault is the first request's doing."""
+    try:
+        with transaction.atomic():
+            send()
+            transaction.set_rollback(True)
+    except PortalError as error:
+        if error.http in _REFUSED:
+            raise
+    except APIException as error:
+        if error.status_code in _REFUSED:
+            raise
 
 
 def _again(known: RememberedAnswer, body_hash: str) -> Response:

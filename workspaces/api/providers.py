@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
@@ -13,10 +14,10 @@ from rest_framework.response import Response
 
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import items, read
-from workspaces.models import DirectoryRun, Provider
+from workspaces.models import DirectoryRun, Organization, Provider, ProviderTest
 from workspaces.permissions import Permission as P
 from workspaces.services import providers as service
-from workspaces.services.syncing import last_runs, sync_provider
+from workspaces.services.syncing import find_run, last_runs, start_sync
 from workspaces.sso.kinds import kinds
 
 
@@ -61,14 +62,15 @@ class NewRunSerializer(serializers.Serializer[Any]):
 
 def told(row: Provider) -> dict[str, Any]:
     """As the API shows it: no secret, but which are set."""
-    return {"slug": row.slug, "name": row.name, "kind": row.kind, "org": row.org.slug if row.org else None, "options": row.config,
-            "secrets": service.secrets_set(row), "domains": row.domains, "is_enabled": row.is_enabled, "created_at": row.created_at,
-            "seen_at": row.seen_at, "trouble": row.trouble, "trouble_since": row.trouble_since}
+    return {"slug": row.short_name, "address_name": row.slug, "name": row.name, "kind": row.kind, "org": row.org.slug if row.org else None,
+            "options": row.config, "secrets": service.secrets_set(row), "domains": row.domains, "is_enabled": row.is_enabled,
+            "created_at": row.created_at, "seen_at": row.seen_at, "trouble": row.trouble, "trouble_since": row.trouble_since}
 
 
 def run_told(run: DirectoryRun) -> dict[str, Any]:
     """One run with its diff in words."""
-    return {"id": run.id, "outcome": run.outcome, "message": run.message, "actor": run.actor, "started_at": run.started_at,
+    return {"id": run.id, "outcome": run.outcome, "is_dry": run.is_dry, "people_read": run.people_read,
+            "message": run.message, "actor": run.actor, "started_at": run.started_at,
             "ended_at": run.ended_at, "counts": run.counts, "lines": run.lines}
 
 
@@ -94,10 +96,19 @@ class ProvidersView(OrgView):
 class ProviderTryView(OrgView):
     permissions = {"POST": P.PROVIDERS_WRITE}
 
-    @extend_schema(request=TryProviderSerializer, responses=OpenApiTypes.OBJECT)
+    @extend_schema(request=TryProviderSerializer, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request) -> Response:
-        """Try options that are not stored yet, and say what was found."""
-        return Response(service.try_options(actor=self.actor, org=self.org, **read(TryProviderSerializer, request)).as_dict())
+        """Begin to try options that are not stored yet; `Location` is where the answer will be."""
+        return _begun(self.org, service.start_test(actor=self.actor, org=self.org, **read(TryProviderSerializer, request)))
+
+
+class ProviderTestAnswerView(OrgView):
+    permissions = {"GET": P.PROVIDERS_WRITE}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, test: UUID) -> Response:
+        """What a test found; `ended_at` is null until it is over."""
+        return Response(service.answer_of_test(service.find_test(self.actor, test)))
 
 
 class ProviderView(OrgView):
@@ -125,12 +136,11 @@ class ProviderView(OrgView):
 class ProviderTestView(OrgView):
     permissions = {"POST": P.PROVIDERS_WRITE}
 
-    @extend_schema(request=ProviderOptionsSerializer, responses=OpenApiTypes.OBJECT)
+    @extend_schema(request=ProviderOptionsSerializer, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request, slug: str) -> Response:
-        """Test it as it is stored, with other options on top if some are given."""
+        """Begin to test it as it is stored, with other options on top if some are given; `Location` is where the answer will be."""
         row, body = service.find_provider(self.actor, slug), read(ProviderOptionsSerializer, request)
-        found = service.try_options(actor=self.actor, org=row.org, kind=row.kind, options=body["options"], provider=row)
-        return Response(found.as_dict())
+        return _begun(self.org, service.start_test(actor=self.actor, org=row.org, kind=row.kind, options=body["options"], provider=row))
 
 
 class ProviderRulesView(OrgView):
@@ -163,15 +173,31 @@ class ProviderGroupsView(OrgView):
 class ProviderRunsView(OrgView):
     permissions = {"GET": P.PROVIDERS_READ, "POST": P.PROVIDERS_WRITE}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="orgs_providers_runs_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str) -> Response:
         """The latest runs with what they changed."""
         return items([run_told(run) for run in last_runs(service.find_provider(self.actor, slug))])
 
-    @extend_schema(request=NewRunSerializer, responses={201: OpenApiTypes.OBJECT})
+    @extend_schema(request=NewRunSerializer, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request, slug: str) -> Response:
-        """Ask the directory for everybody, and make people and roles follow; or only say what would change."""
+        """Begin to ask the directory for everybody, and make people and roles follow, or only say what would change; `Location` is where
+        the run is. One at a time: 409 while another one is queued or running."""
         row, body = service.find_provider(self.actor, slug), read(NewRunSerializer, request)
         stopped = DirectoryRun.objects.filter(provider=row, id=body.get("accept") or UUID(int=0), outcome=DirectoryRun.Outcome.STOPPED).first()
-        run = sync_provider(actor=self.actor, provider=row, is_dry=body["is_dry"], accepted=stopped)
-        return Response(run_told(run), status=status.HTTP_201_CREATED)
+        run = start_sync(actor=self.actor, provider=row, is_dry=body["is_dry"], accepted=stopped)
+        where = reverse("api-provider-run", kwargs={"org": self.org.slug, "slug": slug, "run": run.id})
+        return Response(run_told(run), status=status.HTTP_202_ACCEPTED, headers={"Location": where})
+
+
+class ProviderRunView(OrgView):
+    permissions = {"GET": P.PROVIDERS_READ}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, slug: str, run: UUID) -> Response:
+        """One run; `ended_at` is null until it is over, and `people_read` says how far it is."""
+        return Response(run_told(find_run(service.find_provider(self.actor, slug), run)))
+
+
+def _begun(org: Organization, test: ProviderTest) -> Response:
+    where = reverse("api-provider-test-answer", kwargs={"org": org.slug, "test": test.id})
+    return Response(service.answer_of_test(test), status=status.HTTP_202_ACCEPTED, headers={"Location": where})

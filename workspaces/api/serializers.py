@@ -18,6 +18,20 @@ class OrgSerializer(serializers.Serializer):  # type: ignore[type-arg]
     requires_second_factor = serializers.BooleanField(required=False)
 
 
+class NewOrgSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    slug = serializers.CharField(max_length=40)
+    name = serializers.CharField(max_length=100, default="", allow_blank=True)
+    owner = serializers.CharField(max_length=254, help_text="The first owner's e-mail; an account is made if there is none.")
+    owner_name = serializers.CharField(max_length=100, default="", allow_blank=True)
+
+
+class NewOrgAnswerSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    owner = serializers.CharField()
+    url = serializers.CharField(allow_null=True, help_text="Where an owner without a password sets one.")
+
+
 class OrgRulesSerializer(serializers.Serializer):  # type: ignore[type-arg]
     requires_second_factor = serializers.BooleanField(help_text="Members without one are led to add it; their tokens stop here until then.")
 
@@ -48,8 +62,21 @@ class MemberSerializer(serializers.Serializer):  # type: ignore[type-arg]
     teams = serializers.ListField(child=serializers.CharField(), required=False)
     created_at = serializers.DateTimeField()
     is_service = serializers.BooleanField(help_text="A service account, which is no person.")
+    is_suspended = serializers.BooleanField(required=False, help_text="Neither role nor tokens count; in lists.")
     invite_url = serializers.CharField(required=False, help_text="Given once, for a person who has no password yet, or who is invited.")
     is_invited = serializers.BooleanField(required=False, help_text="Has an account: a member once they follow the link.")
+
+
+class MemberPageSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    items = MemberSerializer(many=True)
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+
+
+class AskedMembersSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    q = serializers.CharField(max_length=254, default="", allow_blank=True, help_text="A part of an e-mail address or of a name.")
+    cursor = serializers.CharField(max_length=254, default="", allow_blank=True, help_text="From `next`.")
+    limit = serializers.IntegerField(min_value=1, max_value=200, default=50)
 
 
 class NewMemberSerializer(serializers.Serializer):  # type: ignore[type-arg]

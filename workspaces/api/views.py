@@ -11,7 +11,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from portal.core.errors import NotFound
+from portal.core.errors import InvalidInput, NotFound
 from workspaces import selectors, services
 from workspaces.api import serializers as s
 from workspaces.api.base import OrgView, PortalView, idempotent
@@ -49,12 +49,27 @@ class MeView(PortalView):
 
 
 class OrgsView(PortalView):
-    permissions = {"GET": None}
+    permissions = {"GET": None, "POST": P.PLATFORM_ADMIN}
 
     @extend_schema(responses=s.OrgSerializer(many=True))
     def get(self, request: Request) -> Response:
         """The organizations one belongs to."""
         return items(selectors.orgs_of(self.actor))
+
+    @extend_schema(request=s.NewOrgSerializer, responses={201: s.NewOrgAnswerSerializer})
+    def post(self, request: Request) -> Response:
+        """Create an organization with its first owner. For platform operators."""
+        answer = self._create(request)
+        owner = User.objects.filter(email=answer.data["owner"]).first()
+        answer.data["url"] = invite_url(owner) if owner else None      # never stored with a remembered answer
+        return answer
+
+    @idempotent
+    def _create(self, request: Request) -> Response:
+        body = read(s.NewOrgSerializer, request)
+        org, owner = services.found_org(actor=self.actor, slug=body["slug"], name=body["name"], email=body["owner"],
+                                        owner_name=body["owner_name"])
+        return Response({"slug": org.slug, "name": org.name, "owner": owner.email}, status=status.HTTP_201_CREATED)
 
 
 class OrgDetailView(OrgView):
@@ -143,10 +158,17 @@ class TeamMemberView(OrgView):
 class MembersView(OrgView):
     permissions = {"GET": P.MEMBERS_READ, "POST": P.MEMBERS_WRITE}
 
-    @extend_schema(responses=s.MemberSerializer(many=True))
+    @extend_schema(parameters=[s.AskedMembersSerializer], responses=s.MemberPageSerializer)
     def get(self, request: Request) -> Response:
-        """Everybody in the organization."""
-        return items(selectors.members_of_org())
+        """The people of the organization by address, suspended ones included. Keyset pages."""
+        asked = s.AskedMembersSerializer(data=request.query_params)
+        for name in request.query_params:
+            if name not in asked.fields:
+                raise InvalidInput.at(name, f"is no filter here; there is {', '.join(asked.fields)}")
+        asked.is_valid(raise_exception=True)
+        q, cursor, limit = (asked.validated_data[name] for name in asked.fields)
+        found, following = selectors.members_of_org(search=q, after=cursor, limit=limit)
+        return Response({"items": found, "next": following or None, "previous": None})
 
     @extend_schema(request=s.NewMemberSerializer, responses={201: s.MemberSerializer, 202: s.MemberSerializer})
     def post(self, request: Request) -> Response:

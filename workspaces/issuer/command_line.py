@@ -1,18 +1,18 @@
 """`muster login`: the device grant (RFC 8628), whose answer is an access token of the portal's own kind, for the organization that
-the person chose on the page. The codes live in the cache for ten minutes: lost, one asks again."""
+the person chose on the page. The codes live for ten minutes."""
 
 from __future__ import annotations
 
 from typing import Any
 from uuid import UUID
 
+from allauth.core.internal import ratelimit
 from allauth.idp.oidc import views
 from allauth.idp.oidc.forms import ConfirmCodeForm
 from allauth.idp.oidc.internal.oauthlib import device_codes
 from allauth.idp.oidc.models import Client
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
@@ -21,6 +21,7 @@ from oauthlib.oauth2.rfc6749.errors import OAuth2Error
 from portal.core.errors import NotFound, PortalError
 from workspaces import selectors
 from workspaces.actors import Actor, actor_of, confined
+from workspaces.durable import durable
 from workspaces.issuer.agreements import while_agreed
 from workspaces.issuer.refreshing import refreshed
 from workspaces.models import Organization, User
@@ -35,6 +36,9 @@ class DeviceCode(views.DeviceCodeView):
     """The command line asks for a code; it says on which machine it runs, which the page shows."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not ratelimit.consume(request, app="allauth.idp.oidc", action="device_code"):
+            return JsonResponse({"error": "temporarily_unavailable", "error_description": "Too many codes were asked for from this address. "
+                                 "Wait a minute, then try again."}, status=429, headers={"Retry-After": "60"})
         if request.POST.get("client_id") == CLIENT:
             ensure_client()
         response = super().post(request, *args, **kwargs)
@@ -78,7 +82,7 @@ def device(request: Any) -> HttpResponse:
     shown: dict[str, Any] = {"form": form, "page_title": "Sign in the command line"}
     if not (form.is_bound and form.is_valid()):
         return render(request, "workspaces/issuer/device_code.html", shown)
-    data = cache.get(device_codes.cache_device_code_key(form.device_code)) or {}
+    data = durable.get(device_codes.cache_device_code_key(form.device_code)) or {}
     orgs = selectors.orgs_of(request.actor)
     shown |= {"orgs": orgs, "machine": data.get("machine", ""), "code": data["device"]["user_code"], "days": DAYS,
               "here": next((o["slug"] for o in orgs if o["slug"] == request.COOKIES.get(settings.MUSTER_ORG_COOKIE_NAME)), "")}
@@ -115,7 +119,7 @@ def ensure_client() -> Client:
 
 
 def _keep(device_code: str, **more: Any) -> None:
-    data = cache.get(device_codes.cache_device_code_key(device_code))
+    data = durable.get(device_codes.cache_device_code_key(device_code))
     if data is not None:
         device_codes.update_device_state(device_code, data | more)
 

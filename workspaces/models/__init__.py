@@ -1,5 +1,6 @@
 from workspaces.models.access import AccessToken, Impersonation, ServiceAccount, SignIn, SpentCode
 from workspaces.models.announcements import Announcement
+from workspaces.models.durable import DurableEntry
 from workspaces.models.gpu_hours import GpuMonth
 from workspaces.models.invitations import Invitation
 from workspaces.models.issuing import Consent, SigningKey
@@ -7,12 +8,14 @@ from workspaces.models.people import Membership, Organization, Role, Team, TeamM
 from workspaces.models.providers import GroupRule, Identity, Provider
 from workspaces.models.quota import Quota
 from workspaces.models.quota_requests import QuotaRequest
-from workspaces.models.runs import DirectoryRun
+from workspaces.models.runs import DirectoryRun, ProviderTest
 from workspaces.models.scim import ScimRecord, ScimToken
 from workspaces.models.secrets import Secret, SecretVersion
 
 __all__ = [
-    "AccessToken", "Announcement", "Consent", "DirectoryRun", "GpuMonth", "GroupRule", "Identity", "Impersonation", "Invitation", "Membership",
-    "Organization", "Provider", "Quota", "QuotaRequest", "Role", "ScimRecord", "ScimToken", "Secret", "SecretVersion", "ServiceAccount", "SignIn",
+    "AccessToken", "Announcement", "Consent", "DirectoryRun", "DurableEntry", "GpuMonth", "GroupRule", "Identity",
+    "Impersonation", "Invitation", "Membership",
+    "Organization", "Provider", "ProviderTest",
+    "Quota", "QuotaRequest", "Role", "ScimRecord", "ScimToken", "Secret", "SecretVersion", "ServiceAccount", "SignIn",
     "SigningKey", "SpentCode", "Team", "TeamMembership", "User",
 ]

@@ -84,6 +84,11 @@ class Membership(TenantModel):
     def __str__(self) -> str:
         return f"{self.user_id} {self.role}"
 
+    @property
+    def is_suspended(self) -> bool:
+        """Whether it counts for nothing: itself suspended, or the account of its person."""
+        return self.suspended_at is not None or not self.user.is_active
+
 
 class Team(TenantModel):
     """The unit of work, quota and sharing inside an organization."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
 
@@ -27,7 +27,10 @@ class Provider(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     org = models.ForeignKey(Organization, null=True, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=8, choices=Kind.choices)
-    slug = models.SlugField(max_length=40, unique=True)     # part of addresses that the other side stores, so it never changes
+    # `slug` is part of addresses that the other side stores, so it never changes and no two have the same; `short_name` is what the
+    # organization calls it, in its own pages, API and commands.
+    slug = models.SlugField(max_length=100, unique=True)
+    short_name = models.SlugField(max_length=40, default="", blank=True)       # empty when saved: the slug
     name = models.CharField(max_length=100)
     config = models.JSONField(default=dict)
     secrets = models.BinaryField(default=bytes, editable=False)     # JSON of the secret fields, by `portal.core.vault`
@@ -38,8 +41,18 @@ class Provider(models.Model):
     trouble = models.CharField(max_length=500, blank=True)  # what it, or we, said when it did not; empty: all is well
     trouble_since = models.DateTimeField(null=True)
 
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["org", "short_name"], name="provider_name_once_in_org"),
+            models.UniqueConstraint(fields=["short_name"], condition=models.Q(org=None), name="provider_name_once_without_org"),
+        ]
+
     def __str__(self) -> str:
         return self.slug
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.short_name = self.short_name or self.slug
+        super().save(*args, **kwargs)
 
 
 class Identity(models.Model):

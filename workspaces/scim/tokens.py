@@ -13,6 +13,7 @@ from portal.core.events import Fact, record
 from workspaces.actors import Actor
 from workspaces.models import Provider, ScimToken
 from workspaces.services.providers import check_may_write
+from workspaces.tenancy.scope import platform_scope
 from workspaces.tokens import digest_of, is_well_formed, new_secret
 
 KINDS = (Provider.Kind.SCIM, Provider.Kind.OIDC, Provider.Kind.SAML)
@@ -41,6 +42,7 @@ def end_scim_token(*, actor: Actor, provider: Provider) -> None:
         _tell("ended", provider, actor, before=former, after=None)
 
 
+@platform_scope("a SCIM token names its provider itself")
 def provider_by_token(slug: str, raw: str) -> Provider | None:
     """Whose token it is, if it is that provider's and that is switched on."""
     if not is_well_formed(raw):

@@ -20,7 +20,7 @@ from workspaces.scim.filters import equals, parse, values_at
 from workspaces.scim.patch import patched
 from workspaces.scim.schemas import CONFIG, LIST, MOST_RESULTS, SCHEMAS, TYPES, ScimError, cleaned
 from workspaces.scim.tokens import provider_by_token
-from workspaces.tenancy.scope import no_scope
+from workspaces.tenancy.scope import org_scope, platform_scope
 
 LARGEST = 4 << 20
 COUNT = 100
@@ -40,7 +40,7 @@ def door(*methods: str) -> Callable[[View], View]:
                 row = _provider(request, provider)
                 if request.method not in methods:
                     raise ScimError(405, f"{request.method} is not for this address.")
-                with no_scope():
+                with org_scope(row.org_id) if row.org_id else platform_scope("SCIM of the whole installation"):
                     return view(request, row, **kwargs)
             except ScimError as error:
                 answer = _answer(error.as_dict(), error.status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -15,8 +16,10 @@ from portal.core.events import Fact, record
 from workspaces.actors import Actor, authorize
 from workspaces.models import Announcement, Organization
 from workspaces.permissions import Permission
+from workspaces.tenancy.scope import platform_scope
 
 LONGEST = 300
+_WIDE = "an announcement to everybody belongs to no organization"
 FARTHEST = timedelta(days=36_500)
 MOST = 20               # that have not ended, of one place: a wall of them is read by nobody
 
@@ -35,7 +38,8 @@ def announce(*, actor: Actor, org: Organization | None, text: str, level: str = 
         raise InvalidInput.at("until", _("must lie in the future, and after the beginning"))
     if _open(org).count() >= MOST:
         raise Conflict(_("There are %(n)s announcements here already: remove one first.") % {"n": MOST})
-    row = Announcement.objects.create(org=org, level=level, text=_clean(text), begins_at=begins, ends_at=ends_at, made_by=actor.email)
+    with nullcontext() if org else platform_scope(_WIDE):
+        row = Announcement.objects.create(org=org, level=level, text=_clean(text), begins_at=begins, ends_at=ends_at, made_by=actor.email)
     _record("announcement.made", actor, row, after=_facts(row))
     return row
 
@@ -43,12 +47,14 @@ def announce(*, actor: Actor, org: Organization | None, text: str, level: str = 
 @transaction.atomic
 def withdraw_announcement(*, actor: Actor, org: Organization, pk: UUID) -> None:
     """From this moment nobody sees it. Raises NotFound, NotPermitted."""
-    row = Announcement.objects.select_for_update().filter(Q(org=org) | Q(org=None), id=pk).first()
+    with platform_scope(_WIDE):
+        row = Announcement.objects.select_for_update().filter(Q(org=org) | Q(org=None), id=pk).first()
     if row is None:
         raise NotFound(_("There is no such announcement here."))
     _check_may(actor, row.org)
     _record("announcement.withdrawn", actor, row, before=_facts(row))
-    row.delete()
+    with platform_scope(_WIDE):
+        row.delete()
 
 
 def _check_may(actor: Actor, org: Organization | None) -> None:

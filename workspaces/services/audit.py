@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -21,6 +22,7 @@ from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import Fact, record
 from workspaces.actors import Actor, authorize
 from workspaces.permissions import Permission
+from workspaces.tenancy.scope import platform_scope
 
 MOST_FORWARDS = 5        # of one chain
 
@@ -34,13 +36,19 @@ def chain_for(actor: Actor, *, of_installation: bool = False) -> UUID:
     return actor.org_id
 
 
+def reach_of(chain: UUID) -> AbstractContextManager[object]:
+    """The scope in which a trail is read: events of no organization are read for the whole platform."""
+    return platform_scope("the installation's own trail") if chain == NO_ORG else nullcontext()
+
+
 @transaction.atomic
 def ask_for_verification(*, actor: Actor, chain: UUID) -> dict[str, Any]:
     """Have the chain looked through soon; its state comes back. Raises NotPermitted."""
     chain_for(actor, of_installation=chain == NO_ORG)
     ask_for_check(chain)
     tell(actor, chain, "audit.verification_asked", {})
-    return chain_state(chain)
+    with reach_of(chain):
+        return chain_state(chain)
 
 
 def tell_export(*, actor: Actor, chain: UUID, kind: str, asked: Mapping[str, str]) -> None:

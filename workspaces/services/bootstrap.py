@@ -44,3 +44,11 @@ def bootstrap() -> FirstStart:
     return FirstStart(user.email, None if settings.MUSTER_ADMIN_PASSWORD else password, is_new=True)
 
 
+
+
+def awaits_first_sign_in() -> bool:
+    """Whether a password was printed at the first start that its administrator has not signed in with yet."""
+    if settings.MUSTER_ADMIN_PASSWORD:
+        return False
+    first = User.objects.filter(is_operator=True).order_by("date_joined").first()
+    return first is not None and first.last_login is None

@@ -107,6 +107,7 @@ def plan_of(provider: Provider, people: Sequence[Person], *, is_whole: bool = Fa
     return plan(rules_of(provider), people, world_of(provider, people, subjects, links or {}), links=links)
 
 
+@platform_scope(_WHY)
 def rules_of(provider: Provider) -> list[Rule]:
     """In their order."""
     rows = GroupRule.objects.filter(provider=provider).order_by("position").values_list("group", "org_id", "team_id", "role")

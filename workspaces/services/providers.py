@@ -4,18 +4,24 @@ by operators. Each change is an event that names no secret."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import orjson
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
-from portal.core import vault
+from portal.core import clock, vault
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, Unavailable
 from portal.core.events import Fact, record
+from portal.core.hints import hint
 from portal.core.options import Options, Secret, check
 from workspaces.actors import Actor, authorize
-from workspaces.models import GroupRule, Organization, Provider, Team
+from workspaces.models import GroupRule, Organization, Provider, ProviderTest, Team
 from workspaces.own_roles import read_own_roles
 from workspaces.permissions import Permission
 from workspaces.roles import roles_of
@@ -23,9 +29,11 @@ from workspaces.services.naming import check_slug, clean_name
 from workspaces.services.restoring import bring_back
 from workspaces.services.tokens import revoke_vouched
 from workspaces.sso.kinds import Away, Found, Kind, kind_of
-from workspaces.tenancy.scope import platform_scope
+from workspaces.tenancy.scope import org_scope, platform_scope
 
 PURPOSE = "provider"
+TASK = "workspaces.sync_directories"
+TEST_SECONDS = 60               # a test that was not taken up and done by then is lost
 MOST_RULES = 500
 _DOMAIN = re.compile(r"(?=.{1,190}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 
@@ -40,14 +48,16 @@ def create_provider(*, actor: Actor, org: Organization | None, kind: str, slug: 
     given = check(what.options, options, what="kind")
     _check_operators(actor, what, given, None)
     _made(what, given)
-    found = _domains(actor, domains, ())
     try:
-        with transaction.atomic():
-            row = Provider.objects.create(org=org, kind=kind, slug=slug, name=clean_name(name or slug), config=dict(given.plain),
+        with _reach(org), transaction.atomic():
+            found = _domains(actor, org, domains, ())
+            _check_is_free(org, slug)
+            row = Provider.objects.create(org=org, kind=kind, slug=_address_name(org, slug), short_name=slug,
+                                          name=clean_name(name or slug), config=dict(given.plain),
                                           secrets=_sealed(given.secret), domains=found)
             _tell("created", row, actor, kind=kind, options=sorted(given.plain), domains=found, after=_stands(row))
     except IntegrityError:
-        raise Conflict(f"There is a provider called {slug!r} already. Choose another name.", code="name_taken") from None
+        raise _name_taken(slug) from None
     return row
 
 
@@ -55,8 +65,10 @@ def change_provider(*, actor: Actor, provider: Provider, options: Mapping[str, A
                     domains: Sequence[str] | None = None, is_enabled: bool | None = None) -> Provider:
     """What is not given stays, and so does a secret that is left empty; None removes one. Raises NotPermitted, InvalidInput."""
     check_may_write(actor, provider.org)
-    with transaction.atomic():
-        row = Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
+    with _reach(provider.org), transaction.atomic():
+        if domains is not None:
+            _lock_domains()
+        row = Provider.objects.select_for_update(of=("self",)).select_related("org").get(id=provider.id)
         what, former = kind_of(row.kind), _former(row)
         given = check(what.options, options or {}, former, what="kind")
         _check_operators(actor, what, given, former)
@@ -64,7 +76,7 @@ def change_provider(*, actor: Actor, provider: Provider, options: Mapping[str, A
         before = _stands(row)
         row.config, row.secrets = dict(given.plain), _sealed(given.secret) if given.secret != former.secret else bytes(row.secrets)
         row.name = row.name if name is None else clean_name(name)
-        row.domains = row.domains if domains is None else _domains(actor, domains, row.domains)
+        row.domains = row.domains if domains is None else _domains(actor, row.org, domains, row.domains)
         row.is_enabled = row.is_enabled if is_enabled is None else is_enabled
         row.save(update_fields=["config", "secrets", "name", "domains", "is_enabled"])
         after = _stands(row)
@@ -82,7 +94,8 @@ def remove_provider(*, actor: Actor, provider: Provider, brings_back: bool = Fal
     """For good. People keep the roles that it gave, from now on as if by hand; nobody signs in by it any longer. Whom it suspended stays
     so, unless `brings_back`."""
     check_may_write(actor, provider.org)
-    Provider.objects.select_for_update(of=("self",)).get(id=provider.id)      # tokens that it vouches for wait, and find it gone
+    with _reach(provider.org):
+        Provider.objects.select_for_update(of=("self",)).get(id=provider.id)      # tokens that it vouches for wait, and find it gone
     if brings_back:
         bring_back(provider, actor)
     _tell("removed", provider, actor, kind=provider.kind, before=_stands(provider))
@@ -95,13 +108,15 @@ def remove_provider(*, actor: Actor, provider: Provider, brings_back: bool = Fal
 def set_rules(*, actor: Actor, provider: Provider, rules: Sequence[Mapping[str, str]]) -> list[GroupRule]:
     """All rules of a provider, in their order: [{"group", "org"?, "team"?, "role"}] with slugs. Raises NotPermitted, InvalidInput."""
     check_may_write(actor, provider.org)
-    Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
+    with _reach(provider.org):
+        Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
     if len(rules) > MOST_RULES:
         raise InvalidInput.at("rules", f"must be at most {MOST_RULES}")
     made = [_rule(provider, position, given) for position, given in enumerate(rules, 1)]
     before = rules_told(provider)
-    GroupRule.objects.filter(provider=provider).delete()
-    GroupRule.objects.bulk_create(made)
+    with _reach(provider.org):
+        GroupRule.objects.filter(provider=provider).delete()
+        GroupRule.objects.bulk_create(made)
     after = rules_told(provider)
     if before != after:
         _tell("rules_changed", provider, actor, before=before, after=after)
@@ -115,24 +130,76 @@ def rules_told(provider: Provider) -> list[dict[str, str]]:
         return [{"group": row.group, "org": row.org.slug, "team": row.team.slug if row.team else "", "role": row.role} for row in rows]
 
 
-def try_options(*, actor: Actor, org: Organization | None, kind: str, options: Mapping[str, Any], provider: Provider | None = None) -> Found:
-    """Try options that are not stored; with a provider, what is left out is as stored. Raises NotPermitted, InvalidInput."""
+def start_test(*, actor: Actor, org: Organization | None, kind: str, options: Mapping[str, Any], provider: Provider | None = None) -> ProviderTest:
+    """Queue a test of options that need not be stored; with a provider, what is left out is as stored. A background thread takes it up
+    at once. Raises NotPermitted, InvalidInput; Conflict while another test of the same is queued or under way."""
     check_may_write(actor, provider.org if provider else org)
     what = _usable(kind)
     former = _former(provider) if provider else None
     given = check(what.options, options, former, what="kind")
     _check_operators(actor, what, given, former)
+    _made(what, given)
+    assert actor.org_id is not None
+    with org_scope(actor.org_id), transaction.atomic():
+        Organization.objects.select_for_update(no_key=True).get(id=actor.org_id)      # so that two requests cannot both see none
+        since = clock.now() - timedelta(seconds=TEST_SECONDS)
+        if ProviderTest.objects.filter(org_id=actor.org_id, provider=provider, ended_at=None, started_at__gt=since).exists():
+            raise Conflict("A test is under way. Wait for its answer.", code="running")
+        sealed = vault.encrypt(orjson.dumps({"plain": dict(given.plain), "secret": dict(given.secret)}), PURPOSE)
+        made = ProviderTest.objects.create(org_id=actor.org_id, provider=provider, kind=kind, actor=actor.email, options=sealed)
+        where = provider.org_id if provider else org.id if org else None
+        record(Fact("provider.test_asked", where, "provider", provider.id if provider else None, actor.email, {"kind": kind}))
+    hint(TASK)
+    return made
+
+
+def run_next_test(may_begin: Callable[[UUID | None], bool]) -> bool:
+    """Do the oldest queued test of an organization that may begin one now; False where there is none."""
+    since = clock.now() - timedelta(seconds=TEST_SECONDS)
+    with platform_scope("directories of every organization are tested by one task"):
+        for test in ProviderTest.objects.filter(ended_at=None, started_at__gt=since).exclude(options=b"").order_by("started_at"):
+            sealed = bytes(test.options)
+            if may_begin(test.org_id) and ProviderTest.objects.filter(id=test.id, ended_at=None).exclude(options=b"").update(options=b""):
+                _run_test(test, sealed)
+                return True
+    return False
+
+
+def find_test(actor: Actor, test_id: UUID) -> ProviderTest:
+    """One that was asked in the organization entered. Raises NotFound."""
+    found: ProviderTest | None = ProviderTest.objects.filter(org_id=actor.org_id, id=test_id).first()
+    if found is None:
+        raise NotFound("There is no such test here, or it is too long ago.")
+    return found
+
+
+def forget_tests() -> None:
+    """Nobody asks for an answer of an hour ago."""
+    with platform_scope("tests of every organization"):
+        ProviderTest.objects.filter(started_at__lt=clock.now() - timedelta(hours=1)).delete()
+
+
+def answer_of_test(test: ProviderTest) -> dict[str, Any]:
+    """As the API shows it; one whose process died says so."""
+    is_lost = test.ended_at is None and test.started_at < clock.now() - timedelta(seconds=TEST_SECONDS)
+    return {"id": test.id, "started_at": test.started_at, "ended_at": clock.now() if is_lost else test.ended_at, "is_ok": test.is_ok,
+            "message": "The test was not done within a minute. Try again." if is_lost else test.message, "facts": test.facts}
+
+
+def _run_test(test: ProviderTest, sealed: bytes) -> None:
+    what = kind_of(test.kind)
+    given = Options(**orjson.loads(vault.decrypt(sealed, PURPOSE)))
     try:
         found = what.test(_made(what, given))
-    except InvalidInput:
-        raise
     except Exception as error:      # whatever a configuration may break is the answer, not an accident
         found = Found(False, f"{type(error).__name__}: {error}")
-    told = Found(found.is_ok, _starred(found.message, given)[:1000], found.facts)
-    where = provider.org_id if provider else org.id if org else None
-    record(Fact("provider.tested", where, "provider", provider.id if provider else None, actor.email,
-                {"kind": kind, "is_ok": told.is_ok, "message": told.message[:200]}))
-    return told
+    test.ended_at, test.is_ok, test.facts = clock.now(), found.is_ok, dict(found.facts)
+    test.message = _starred(found.message, given)[:1000]
+    test.options = b""
+    test.save()
+    where = test.provider.org_id if test.provider else test.org_id
+    record(Fact("provider.tested", where, "provider", test.provider_id, test.actor,
+                {"kind": test.kind, "is_ok": test.is_ok, "message": test.message[:200]}))
 
 
 def groups_named(*, actor: Actor, provider: Provider, typed: str) -> list[str]:
@@ -158,8 +225,9 @@ def secrets_set(provider: Provider) -> list[str]:
 
 def find_provider(actor: Actor, slug: str) -> Provider:
     """Of the organization entered, or for operators of the installation. Raises NotFound."""
-    row = Provider.objects.select_related("org").filter(slug=slug).first() if slug.isprintable() else None
-    if row is None or (row.org_id != actor.org_id if row.org_id else not actor.is_operator):
+    here = Q(org_id=actor.org_id, org__isnull=False) | (Q(org=None) if actor.is_operator else Q(pk=None))
+    row = Provider.objects.select_related("org").filter(here, short_name=slug).first() if slug.isprintable() else None
+    if row is None:
         raise NotFound(f"There is no provider {slug[:40]!r} here.")
     return row
 
@@ -177,6 +245,11 @@ def check_may_write(actor: Actor, org: Organization | None) -> None:
         authorize(actor, Permission.PROVIDERS_WRITE)
         if org.id != actor.org_id:
             raise NotFound("There is no such organization here.")
+
+
+def _reach(org: Organization | None) -> AbstractContextManager[object]:
+    """The scope in which a provider's rows are written, once it is known that the actor may."""
+    return platform_scope("a provider of the whole installation") if org is None else nullcontext()
 
 
 def _check_operators(actor: Actor, what: Kind, given: Options, former: Options | None) -> None:
@@ -201,8 +274,34 @@ def _made(what: Kind, given: Options) -> Any:
     return what.config(**values, **{name: Secret(value) for name, value in given.secret.items() if name in known})
 
 
-def _domains(actor: Actor, given: Sequence[str], before: Sequence[str]) -> list[str]:
-    """Who vouches for a domain is sent the sign-ins, and passwords, of everybody with an address there: an operator's to say."""
+def _check_is_free(org: Organization | None, short_name: str) -> None:
+    """In the organization and in the installation, which operators see side by side. Raises Conflict."""
+    if Provider.objects.filter(Q(org=org) | Q(org=None) if org else Q(), short_name=short_name).exists():
+        raise _name_taken(short_name)
+
+
+def _name_taken(short_name: str) -> Conflict:
+    return Conflict(f"There is a provider called {short_name!r} already. Choose another name.", code="name_taken")
+
+
+def _address_name(org: Organization | None, short_name: str) -> str:
+    """In addresses of the whole installation, where another organization may have taken the short name."""
+    with platform_scope("addresses of sign-in services are unique in the installation"):
+        is_taken = Provider.objects.filter(slug=short_name).exists()
+    if not is_taken:
+        return short_name
+    return f"{org.slug if org else 'all'}-{short_name}-{secrets.token_hex(4)}"
+
+
+def _lock_domains() -> None:
+    """Held until the end of the transaction: who has which domain does not change meanwhile."""
+    with platform_scope("a domain belongs to one organization of all"):
+        list(Provider.objects.select_for_update(of=("self",)).order_by("id").values_list("id"))
+
+
+def _domains(actor: Actor, org: Organization | None, given: Sequence[str], before: Sequence[str]) -> list[str]:
+    """Who vouches for a domain is sent the sign-ins, and passwords, of everybody with an address there: an operator's to say, and of one
+    organization only."""
     found = sorted({domain.strip().lower().removeprefix("@") for domain in given if domain.strip()})
     wrong = [domain for domain in found if not _DOMAIN.fullmatch(domain)]
     if wrong:
@@ -210,6 +309,15 @@ def _domains(actor: Actor, given: Sequence[str], before: Sequence[str]) -> list[
     if set(found) - set(before) and not actor.is_operator:
         raise NotPermitted("Only a platform operator says which e-mail domains belong to an organization: whoever has an address "
                            "there is sent to sign in by it.")
+    if new := set(found) - set(before):
+        _lock_domains()
+        with platform_scope("a domain belongs to one organization of all"):
+            rows = list(Provider.objects.select_related("org"))
+        for row in rows:
+            if row.org_id != (org.id if org else None) and (taken := sorted(new & set(row.domains))):
+                whose = row.org.name if row.org else "the whole installation"
+                raise InvalidInput.at("domains", f"{taken[0]} belongs to {whose} already: a domain has one organization. Take it from "
+                                                 f"{row.name} there first")
     return found
 
 

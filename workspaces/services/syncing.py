@@ -2,51 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from itertools import islice
-from typing import Any
 from uuid import UUID
 
+from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce
 
 from portal.core import clock, leases
-from portal.core.errors import Conflict, InvalidInput, NotPermitted, Unavailable
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import Fact, record
+from portal.core.hints import hint
 from portal.core.holders import new_holder
 from workspaces.actors import Actor, authorize
 from workspaces.models import DirectoryRun, Organization, Provider, Team, User
 from workspaces.permissions import Permission
 from workspaces.planning import Change, Plan
 from workspaces.services.directory import Synced, sync_people
-from workspaces.services.providers import config_of
+from workspaces.services.providers import TASK, config_of
 from workspaces.sso.kinds import Away, Listing, kind_of, kinds
 from workspaces.tenancy.scope import platform_scope
 
 LEASE, KEPT, MOST_LINES = 900.0, 50, 500
+_DIED = "It was ended in the middle. The next run goes on where it stopped."
+_ANSWERED = "how a directory answered, which may be the whole installation's"
 Outcome = DirectoryRun.Outcome
 
 
+def start_sync(*, actor: Actor | None, provider: Provider, is_dry: bool = False, accepted: DirectoryRun | None = None,
+               links: Mapping[str, UUID] | None = None) -> DirectoryRun:
+    """Queue a run; a background thread takes it up at once. `actor` None: by the clock. `accepted`: a run that was stopped; what it
+    would have taken may be taken now. Raises NotPermitted, InvalidInput; Conflict while another run of it is queued or under way."""
+    _check_may_start(actor, provider)
+    run = _queued(actor, provider, is_dry, accepted, links)
+    hint(TASK)
+    return run
+
+
 def sync_provider(*, actor: Actor | None, provider: Provider, is_dry: bool = False, accepted: DirectoryRun | None = None) -> DirectoryRun:
-    """Ask everybody and make the rows say so. `actor` None: by the clock. `accepted`: a run that was stopped; what it would have
-    taken may be taken now. Raises NotPermitted, InvalidInput; Conflict while another run is under way."""
-    if actor is not None:
-        _may_sync(actor, provider)
-    listing = kind_of(provider.kind).listing
-    if listing is None:
-        raise InvalidInput.at("kind", f"{provider.name} cannot list its people")
-    holder, lease = new_holder(), f"directory:{provider.id}"
-    if not is_dry and not leases.take(lease, holder, LEASE):
-        raise Conflict(f"{provider.name} is being looked at right now. Wait for that run.", code="running")
-    run = DirectoryRun.objects.create(provider=provider, actor=actor.email if actor else "")
-    if actor is not None:
-        record(Fact("provider.sync_asked", provider.org_id, "provider", provider.id, actor.email, {"slug": provider.slug, "is_dry": is_dry}))
-    try:
-        return _ended(run, *_asked(run, provider, listing, actor, is_dry, accepted))
-    finally:
-        if not is_dry:
-            leases.release(lease, holder)
+    """Ask everybody and make the rows say so, before it returns: for commands, never in a request. As `start_sync`."""
+    _check_may_start(actor, provider)
+    holder = new_holder()
+    if not leases.take(_lease(provider), holder, LEASE):
+        raise _conflict(provider)
+    return _run(_queued(actor, provider, is_dry, accepted, None, Outcome.RUNNING), holder)
+
+
+def run_next(may_begin: Callable[[UUID | None], bool]) -> bool:
+    """Do the oldest queued run of an organization (None: of the installation) that may begin one now; False where there is none."""
+    with platform_scope("directories of every organization are synced by one task"):
+        queued = list(DirectoryRun.objects.filter(outcome=Outcome.QUEUED).select_related("provider__org").order_by("started_at"))
+    for run in queued:
+        holder, lease = new_holder(), _lease(run.provider)
+        if not may_begin(run.provider.org_id) or not leases.take(lease, holder, LEASE):
+            continue
+        if DirectoryRun.objects.filter(id=run.id, outcome=Outcome.QUEUED).update(outcome=Outcome.RUNNING, started_at=clock.now()):
+            run.outcome = Outcome.RUNNING
+            with platform_scope("a directory gives roles in several organizations"):
+                _run(run, holder)
+            return True
+        leases.release(lease, holder)
+    return False
+
+
+def end_abandoned() -> None:
+    """Runs whose process died are over: nobody living has their lease."""
+    for run in DirectoryRun.objects.filter(outcome=Outcome.RUNNING).select_related("provider"):
+        _end_abandoned(run.provider)
 
 
 def due_providers() -> list[Provider]:
@@ -57,30 +81,75 @@ def due_providers() -> list[Provider]:
 
 def last_runs(provider: Provider, count: int = 10) -> list[DirectoryRun]:
     """The latest first; one whose process died says so."""
-    rows = list(DirectoryRun.objects.filter(provider=provider).order_by("-started_at")[:count])
-    for row in rows:
-        if row.outcome == Outcome.RUNNING and row.started_at < clock.now() - timedelta(seconds=LEASE):
-            row.outcome, row.message = Outcome.FAILED, "It was ended in the middle. The next run goes on where it stopped."
-    return rows
+    return [_shown(row) for row in DirectoryRun.objects.filter(provider=provider).order_by("-started_at")[:count]]
 
 
-def link_people(*, actor: Actor, provider: Provider, subjects: list[str]) -> Synced:
-    """An operator's word that these people of an installation's directory are whom the accounts with their addresses belong to, as
-    the last run showed them. Raises NotPermitted, InvalidInput, Unavailable."""
+def find_run(provider: Provider, run_id: UUID) -> DirectoryRun:
+    """Raises NotFound."""
+    row = DirectoryRun.objects.filter(provider=provider, id=run_id).first()
+    if row is None:
+        raise NotFound("There is no such run, or it is too long ago.")
+    return _shown(row)
+
+
+def _shown(row: DirectoryRun) -> DirectoryRun:
+    if row.outcome == Outcome.RUNNING and row.started_at < clock.now() - timedelta(seconds=LEASE):
+        row.outcome, row.message, row.ended_at = Outcome.FAILED, _DIED, row.started_at + timedelta(seconds=LEASE)
+    return row
+
+
+def link_people(*, actor: Actor, provider: Provider, subjects: list[str]) -> DirectoryRun:
+    """Queue a run with an operator's word that these people of an installation's directory are whom the accounts with their addresses
+    belong to, as the last run showed them. Raises NotPermitted, InvalidInput, Conflict."""
     if provider.org_id is not None or not actor.is_operator:
         raise NotPermitted("Only an operator links accounts to a directory, and only to one of the whole installation.")
     last = DirectoryRun.objects.filter(provider=provider).exclude(clashes={}).order_by("-started_at").first()
     links = {s: UUID(last.clashes[s]) for s in subjects if last and s in last.clashes}
     if not links:
         raise InvalidInput.at("subjects", "none of these was shown by the last run")
-    listing = kind_of(provider.kind).listing
-    try:
-        assert listing is not None
-        people = listing(config_of(provider)).people
-    except Away as error:
-        raise Unavailable(error.message) from None
+    run = start_sync(actor=actor, provider=provider, links=links)
     record(Fact("provider.links_accepted", None, "provider", provider.id, actor.email, {"slug": provider.slug, "links": len(links)}))
-    return sync_people(provider, people, actor=actor.email, links=links)
+    return run
+
+
+def _check_may_start(actor: Actor | None, provider: Provider) -> None:
+    if actor is not None:
+        _may_sync(actor, provider)
+    if kind_of(provider.kind).listing is None:
+        raise InvalidInput.at("kind", f"{provider.name} cannot list its people")
+
+
+def _queued(actor: Actor | None, provider: Provider, is_dry: bool, accepted: DirectoryRun | None, links: Mapping[str, UUID] | None,
+            outcome: str = Outcome.QUEUED) -> DirectoryRun:
+    """The row of a new run. The database allows one that has not ended for each provider."""
+    _end_abandoned(provider, is_ours=outcome == Outcome.RUNNING)
+    try:
+        with transaction.atomic():
+            run = DirectoryRun.objects.create(
+                provider=provider, actor=actor.email if actor else "", outcome=outcome, is_dry=is_dry,
+                accepted=accepted.losses if accepted else [], links={subject: str(user) for subject, user in (links or {}).items()})
+            if actor is not None:
+                record(Fact("provider.sync_asked", provider.org_id, "provider", provider.id, actor.email,
+                            {"slug": provider.slug, "is_dry": is_dry}))
+    except IntegrityError:
+        raise _conflict(provider) from None
+    return run
+
+
+def _end_abandoned(provider: Provider, *, is_ours: bool = False) -> None:
+    """Whoever runs has the lease, so a run without it died. `is_ours`: the caller has it."""
+    holder = new_holder()
+    if is_ours or leases.take(_lease(provider), holder, LEASE):
+        DirectoryRun.objects.filter(provider=provider, outcome=Outcome.RUNNING).update(outcome=Outcome.FAILED, ended_at=clock.now(), message=_DIED)
+        leases.release(_lease(provider), holder)
+
+
+def _lease(provider: Provider) -> str:
+    return f"directory:{provider.id}"
+
+
+def _conflict(provider: Provider) -> Conflict:
+    return Conflict(f"{provider.name} is being looked at right now. Wait for that run.", code="running")
 
 
 def _may_sync(actor: Actor, provider: Provider) -> None:
@@ -89,21 +158,36 @@ def _may_sync(actor: Actor, provider: Provider) -> None:
     authorize(actor, Permission.PROVIDERS_WRITE)
 
 
-def _asked(run: DirectoryRun, provider: Provider, listing: Any, actor: Actor | None, is_dry: bool,
-           accepted: DirectoryRun | None) -> tuple[Listing | None, Synced | str]:
+def _run(run: DirectoryRun, holder: str) -> DirectoryRun:
     try:
-        found: Listing = listing(config_of(provider))
-        losses = frozenset(UUID(value) for value in accepted.losses) if accepted else frozenset[UUID]()
-        synced = sync_people(provider, found.people, actor=actor.email if actor else "", accepted=losses, is_dry=is_dry)
+        return _ended(run, *_asked(run))
+    finally:
+        leases.release(_lease(run.provider), holder)
+
+
+def _asked(run: DirectoryRun) -> tuple[Listing | None, Synced | str]:
+    provider, listing = run.provider, kind_of(run.provider.kind).listing
+    assert listing is not None
+    try:
+        found = listing(config_of(provider), lambda count: _note_progress(run, count))
+        synced = sync_people(provider, found.people, actor=run.actor, accepted=frozenset(map(UUID, run.accepted)),
+                             links={subject: UUID(user) for subject, user in run.links.items()}, is_dry=run.is_dry)
     except Away as error:
         now = clock.now()
-        Provider.objects.filter(id=provider.id).update(trouble=error.message[:500], trouble_since=Coalesce(F("trouble_since"), now))
+        with platform_scope(_ANSWERED):
+            Provider.objects.filter(id=provider.id).update(trouble=error.message[:500], trouble_since=Coalesce(F("trouble_since"), now))
         return None, error.message
     except Exception as error:
         DirectoryRun.objects.filter(id=run.id).update(outcome=Outcome.FAILED, ended_at=clock.now(), message=type(error).__name__)
         raise
-    Provider.objects.filter(id=provider.id).update(trouble="", trouble_since=None, seen_at=clock.now())
+    with platform_scope(_ANSWERED):
+        Provider.objects.filter(id=provider.id).update(trouble="", trouble_since=None, seen_at=clock.now())
     return found, synced
+
+
+def _note_progress(run: DirectoryRun, count: int) -> None:
+    run.people_read = count
+    DirectoryRun.objects.filter(id=run.id).update(people_read=count)
 
 
 def _ended(run: DirectoryRun, found: Listing | None, result: Synced | str) -> DirectoryRun:
@@ -112,11 +196,12 @@ def _ended(run: DirectoryRun, found: Listing | None, result: Synced | str) -> Di
         run.outcome, run.message = Outcome.FAILED, result[:500]
     else:
         run.outcome, run.message = _outcome(run, result), result.objection
-        run.counts = {"people": len(found.people) if found else 0, "groups": found.groups if found else 0, **counts_of(result.plan)}
+        run.people_read = len(found.people) if found else 0
+        run.counts = {"people": run.people_read, "groups": found.groups if found else 0, **counts_of(result.plan)}
         run.lines = list(islice(lines_of(result.plan), MOST_LINES))
         run.losses = sorted(map(str, result.plan.losses))
         run.clashes = _linkable(result.plan)
-    run.save()
+    run.save(update_fields=["ended_at", "outcome", "message", "people_read", "counts", "lines", "losses", "clashes"])
     if run.outcome == Outcome.STOPPED:
         record(Fact("provider.sync_stopped", run.provider.org_id, "provider", run.provider_id, run.actor or "muster",
                     {"slug": run.provider.slug, "message": run.message}))

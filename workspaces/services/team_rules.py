@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +16,12 @@ from workspaces.permissions import Permission
 from workspaces.team_rules import TeamRules
 
 MOST, LONGEST, YEARS = 50, 255, 10 * 366 * 86400
+_pools: list[Callable[[Actor], Collection[str]]] = []
+
+
+def name_pools_by(pools: Callable[[Actor], Collection[str]]) -> None:
+    """Register what names the pools, and the clusters without pools, that an actor sees. Pools belong to a part above this one."""
+    _pools[:] = [pools]
 
 
 @transaction.atomic
@@ -26,11 +33,19 @@ def set_team_rules(*, actor: Actor, team: Team, **changes: Any) -> TeamRules:
     named: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()}
     after = replace(before, **named)
     _check(after)
+    _check_pools(actor, before, after)
     row.job_rules = team.job_rules = after.stored()
     row.save(update_fields=["job_rules"])
     record(Fact("team.rules_changed", row.org_id, "team", row.id, actor.email,
                 {"name": row.slug, "before": before.stored(), "after": after.stored()}))
     return after
+
+
+def _check_pools(actor: Actor, before: TeamRules, after: TeamRules) -> None:
+    """Names that stood there already may be of pools that are gone."""
+    for field, names in (("pools", {*after.pools} - {*before.pools}), ("default_pool", {after.default_pool} - {before.default_pool, ""})):
+        if names and _pools and (unknown := sorted(names - {*_pools[0](actor)})):
+            raise InvalidInput.at(field, f"there is no pool {unknown[0][:LONGEST]!r} here")
 
 
 def _check(rules: TeamRules) -> None:

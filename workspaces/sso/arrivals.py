@@ -61,7 +61,8 @@ def link(*, user: User, provider: Provider, said: Said) -> Identity:
 @transaction.atomic
 def unlink(*, user: User, identity_id: UUID) -> None:
     """No longer a way in to this account. Raises NotFound, Conflict when it is the only one or one by which access is given and ended."""
-    row = Identity.objects.select_related("provider__org", "user").filter(id=identity_id, user=user).first()
+    with platform_scope("a person's own identity, of any organization's provider"):
+        row = Identity.objects.select_related("provider__org", "user").filter(id=identity_id, user=user).first()
     if row is None:
         raise NotFound("There is no such link, or it is not yours.")
     if why := why_linked(row):
@@ -86,6 +87,7 @@ def _binds(row: Identity) -> bool:
         return any(model.objects.filter(user=row.user_id, provider=row.provider).exists() for model in (Membership, TeamMembership))
 
 
+@platform_scope("how a provider answered at a sign-in")
 def answered(provider: Provider) -> None:
     """It speaks with us; written once an hour, and when that was in doubt."""
     at = clock.now()
@@ -93,6 +95,7 @@ def answered(provider: Provider) -> None:
         Provider.objects.filter(id=provider.id).update(seen_at=at, trouble="", trouble_since=None)
 
 
+@platform_scope("how a provider answered at a sign-in")
 def failed(provider: Provider, why: str) -> None:
     """What its administrators see on its page."""
     if provider.trouble != why[:500]:

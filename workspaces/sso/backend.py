@@ -18,17 +18,17 @@ from portal.core import clock
 from portal.core.errors import InvalidInput, NotPermitted, Unavailable
 from portal.core.reading import Reading
 from portal.core.vault import Unreadable
-from workspaces.models import Provider, User
+from workspaces.models import Identity, Provider, User
 from workspaces.planning import Person
 from workspaces.services.directory import admit
 from workspaces.services.providers import config_of
 from workspaces.sso.ldap.asking import Answer, ask
 from workspaces.sso.ldap.trouble import Trouble
-from workspaces.tenancy.scope import no_scope
+from workspaces.tenancy.scope import no_scope, platform_scope
 
 _PROVIDER = tuple(field.attname for field in Provider._meta.concrete_fields)
-_DIRECTORIES = Reading("SELECT {columns} FROM {provider} WHERE provider.kind = %s AND provider.is_enabled ORDER BY provider.created_at",
-                       {"provider": Provider}, [("provider", _PROVIDER)])
+_PROVIDERS = Reading("SELECT {columns} FROM {provider} ORDER BY provider.created_at",
+                     {"provider": Provider}, [("provider", _PROVIDER)])
 _PASSWORD = Reading("SELECT {columns} FROM {person} WHERE person.email = %s", {"person": User}, [("person", ("password",))])
 METHOD = "directory"            # in allauth's records of how one signed in, with the provider's slug
 
@@ -58,15 +58,24 @@ class PasswordBackend(AuthenticationBackend):
         return user
 
 
+@platform_scope("sign-in asks the directories of every organization")
 def directories_for(login: str, slug: str = "") -> list[Provider]:
-    """Who may be asked, and so be sent the password, in order. An organization's own directory is asked only where an operator
-    has given it the domain, or where the person chose it by name; those of the installation are operators' own."""
+    """Who may be asked, and so be sent the password, in order. `slug`: the person chose it by name. An organization's own directory
+    is asked for domains that an operator gave the organization; where it was chosen, also for a domain that nobody has, and for
+    whose account is linked to it already. Those of the installation are operators' own."""
     domain = login.lower().rpartition("@")[2] if "@" in login else ""
-    rows = [Provider.from_db(connection.alias, _PROVIDER, row) for row in _DIRECTORIES.rows([Provider.Kind.LDAP])]
+    every = [Provider.from_db(connection.alias, _PROVIDER, row) for row in _PROVIDERS.rows([])]
+    having = [row for row in every if domain and domain in row.domains]         # switched off or of another kind, it is theirs all the same
+    rows = [row for row in every if row.kind == Provider.Kind.LDAP and row.is_enabled]
     if slug:
-        return [row for row in rows if row.slug == slug]
-    named = [row for row in rows if domain and domain in row.domains]
+        return [row for row in rows if row.slug == slug and (not having or row.org_id == having[0].org_id or _is_linked(row, login))]
+    named = [row for row in rows if row in having and row.org_id == having[0].org_id]
     return named or [row for row in rows if row.org_id is None and not (domain and row.domains)]
+
+
+def _is_linked(provider: Provider, login: str) -> bool:
+    """By the address of the account here; what a directory says of addresses proves nothing."""
+    return Identity.objects.filter(provider=provider, gone_since=None, user__email=login.lower()).exists()
 
 
 def prove(provider: Provider, login: str, password: str) -> Person:
@@ -81,7 +90,7 @@ def prove(provider: Provider, login: str, password: str) -> Person:
 
 
 def _by_directory(request: HttpRequest | None, login: str, password: str) -> User | None:
-    slug = str(request.POST.get("directory", ""))[:40] if request is not None else ""
+    slug = str(request.POST.get("directory", ""))[:100] if request is not None else ""
     rows = {row.slug: row for row in directories_for(login, slug)}
     if not rows:
         return None
@@ -127,6 +136,7 @@ def _forget(request: HttpRequest | None) -> None:
             request.session[AUTHENTICATION_METHODS_SESSION_KEY] = [r for r in records if r.get("method") != METHOD]
 
 
+@platform_scope("how a directory answered at a sign-in")
 def _note(rows: dict[str, Provider], answers: list[Answer]) -> None:
     """What a directory's page says of it: written when that changes, or a minute is over."""
     now = clock.now()

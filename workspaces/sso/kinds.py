@@ -22,6 +22,11 @@ _FILES = {
 }
 
 
+# python-ldap is built by `make directories`; xmlsec comes as a wheel. README.md and the Makefile name the same packages.
+MISSING = ("LDAP and SAML need libraries that are not installed. On Debian: apt install gcc python3-dev libldap-dev libsasl2-dev; "
+           "then make directories, and start Muster again.")
+
+
 @dataclass(frozen=True)
 class Found:
     """What a test says: the answer in words, and facts for programs."""
@@ -53,7 +58,8 @@ class Away(Exception):
 @dataclass(frozen=True)
 class Kind:
     """`config` is a dataclass of `portal.core.options.option` fields; `test` takes one of it and may last ten seconds; `missing`
-    says what has to be installed first, or nothing; `listing` gives everybody, where the kind can; it raises Away."""
+    says what has to be installed first, or nothing; `listing` gives everybody, where the kind can, and tells its second argument how
+    many it has so far; it raises Away. Both are called by a thread of their own, never in a request."""
 
     name: str
     title: str
@@ -61,7 +67,7 @@ class Kind:
     config: type[Any]
     test: Callable[[Any], Found]
     missing: Callable[[], str] = lambda: ""
-    listing: Callable[[Any], Listing] | None = None
+    listing: Callable[[Any, Callable[[int], None]], Listing] | None = None
     find_groups: Callable[[Any, str], list[str]] | None = None      # whose name holds what was typed, at most twenty; raises Away
     group_key: Callable[[str], str] = str.strip     # a group as rules keep it, so that it equals what `Person.groups` holds
 

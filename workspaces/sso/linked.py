@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
 from portal.core.errors import NotFound, RateLimited
+from workspaces.accounts import guessed_name
 from workspaces.models import Identity, Membership, Provider, User
 from workspaces.sso import arrivals
 from workspaces.sso.backend import prove
@@ -26,7 +27,8 @@ from workspaces.web.doors import action
 @login_required
 def linked(request: Any) -> HttpResponse:
     """What is linked, and what may be."""
-    rows = list(Identity.objects.filter(user=request.user).select_related("provider__org", "user").order_by("provider__name"))
+    with platform_scope("a person's own identities, of any organization's provider"):
+        rows = list(Identity.objects.filter(user=request.user).select_related("provider__org", "user").order_by("provider__name"))
     return render(request, "workspaces/sso/linked.html", {
         "page_title": "Ways to sign in", "identities": [(row, arrivals.why_linked(row)) for row in rows],
         "providers": _linkable(request.user, {row.provider_id for row in rows}),
@@ -57,17 +59,18 @@ def _link_directory(request: Any, slug: str) -> None:
     if provider is None:
         raise NotFound("There is no such directory for you to link.")
     login, password = request.POST.get("login", "").strip(), request.POST.get("password", "")
-    if not ratelimit.consume(request, action="login_failed", key=f"{slug} {login}".lower()):
+    keys = (f"link {request.user.pk}", f"{slug} {guessed_name(login)}")
+    if not all(ratelimit.consume(request, action="login_failed", key=key) for key in keys):
         raise RateLimited("Too many tries. Wait five minutes.")
     person = prove(provider, login, password)
     arrivals.link(user=request.user, provider=provider, said=Said(
         subject=person.subject, email=person.email, name=person.name, login=person.login, groups=person.groups))
 
 
+@platform_scope("a person's own organizations and their providers")
 def _linkable(user: User, linked: set[UUID], kinds: Sequence[str] = KINDS) -> list[Provider]:
     """Of the installation, and of one's organizations; for an operator only the former."""
-    with platform_scope("a person's own organizations"):
-        mine = set(Membership.objects.filter(user=user).values_list("org_id", flat=True))
+    mine = set(Membership.objects.filter(user=user).values_list("org_id", flat=True))
     rows = Provider.objects.filter(kind__in=kinds, is_enabled=True).exclude(id__in=linked).select_related("org").order_by("name")
     return [row for row in rows if row.org_id is None or (row.org_id in mine and not user.is_operator)]
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from allauth.socialaccount.models import SocialApp
 
 from portal.core.errors import NotFound
 from workspaces.models import Provider
 from workspaces.services.providers import config_of
+from workspaces.sso.kinds import kind_of
+from workspaces.tenancy.scope import platform_scope
 
 KINDS = (Provider.Kind.OIDC, Provider.Kind.SAML)
 
 
-def provider_named(slug: str) -> Provider:
-    """One that people sign in through. Raises NotFound."""
-    row = Provider.objects.select_related("org").filter(slug=slug, is_enabled=True, kind__in=KINDS).first()
-    if row is None:
+@platform_scope("sign-in: the provider that an address names")
+def provider_named(slug: str, kinds: Sequence[str] = KINDS) -> Provider:
+    """One that people sign in through, of one of these kinds, whose packages are installed. Raises NotFound."""
+    row = Provider.objects.select_related("org").filter(slug=slug, is_enabled=True, kind__in=kinds).first()
+    if row is None or kind_of(row.kind).missing():
         raise NotFound("There is no such way to sign in, or it is switched off.")
     return row
 

@@ -24,6 +24,7 @@ def worth_of(request: HttpRequest, user: User) -> dict[str, object]:
     return {ONLY_ORG: str(provider.org_id), VOUCHED_BY: str(provider.id)} if provider.org_id else {}
 
 
+@platform_scope("sign-in: which organizations want another way")
 def closed_to_passwords(user: User) -> dict[UUID, str]:
     """Organizations that ask people of this address to sign in by their provider, with its name. Owners keep their passwords."""
     domain = user.email.rpartition("@")[2]
@@ -31,8 +32,7 @@ def closed_to_passwords(user: User) -> dict[UUID, str]:
             if row.config.get("is_required") and domain in row.domains]
     if not rows or user.is_operator:
         return {}
-    with platform_scope("sign-in: which organizations want another way"):
-        mine = set(Membership.objects.filter(user=user, suspended_at=None).exclude(role=OrgRole.OWNER).values_list("org_id", flat=True))
+    mine = set(Membership.objects.filter(user=user, suspended_at=None).exclude(role=OrgRole.OWNER).values_list("org_id", flat=True))
     return {row.org_id: row.name for row in rows if row.org_id and row.org_id in mine}
 
 
@@ -53,7 +53,8 @@ def _vouching(request: HttpRequest, user: User) -> Provider | None:
     named = named_by(request, user)
     if not named:
         return None
-    provider = Provider.objects.filter(slug=named, is_enabled=True).first()
+    with platform_scope("sign-in: what vouched for somebody may be any organization's"):
+        provider = Provider.objects.filter(slug=named, is_enabled=True).first()
     if provider is None:                # removed or switched off between the password and the second factor
         raise NotPermitted("The sign-in service or directory that you came by is no longer there. Sign in again.")
     return provider

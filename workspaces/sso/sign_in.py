@@ -10,7 +10,9 @@ from allauth.account.views import LoginView
 from django.http import HttpRequest, HttpResponse
 
 from workspaces.models import Provider
+from workspaces.services.bootstrap import awaits_first_sign_in
 from workspaces.sso.rows import KINDS
+from workspaces.tenancy.scope import platform_scope
 
 
 class SignIn(LoginView):
@@ -21,6 +23,7 @@ class SignIn(LoginView):
             return self.render_to_response(self.get_context_data(form=self.get_form_class()(request=request)))
         return super().post(request, *args, **kwargs)  # type: ignore[no-any-return]
 
+    @platform_scope("sign-in offers the providers of every organization")
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         login = str(self.request.POST.get("login") or "").strip()[:254]
         onward = self.request.POST.get("next") or self.request.GET.get("next") or ""
@@ -29,9 +32,11 @@ class SignIn(LoginView):
         return super().get_context_data(**kwargs) | {
             "login": login, "providers": found, "is_first_step": is_first, "next": onward, "directories": own_directories(onward),
             "directory": self.request.POST.get("directory", ""),
+            "tells_of_first_password": not found and not is_first and awaits_first_sign_in(),
             "is_required": any(p.config.get("is_required") for p in found if login)}
 
 
+@platform_scope("sign-in offers the providers of every organization")
 def providers_for(login: str, address: str = "") -> list[Provider]:
     """Those that speak for the address's domain; those of the whole installation that speak for every domain; and those of the
     organization whose page one comes from."""
@@ -41,6 +46,7 @@ def providers_for(login: str, address: str = "") -> list[Provider]:
             if (domain and domain in row.domains) or (row.org is None and not row.domains) or (row.org and row.org.slug == slug)]
 
 
+@platform_scope("sign-in offers the directories of the organization that was asked for")
 def own_directories(address: str) -> list[Provider]:
     """Of the organization whose page one comes from: its own see a password only of who chooses them."""
     slug = _organization_in(address)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -31,7 +31,7 @@ from workspaces.sso.claims import Said, Unusable, said_by_assertion, said_by_cla
 from workspaces.sso.closed import only_org_in
 from workspaces.sso.proof import asked, is_proved
 from workspaces.sso.reach import reaching
-from workspaces.sso.rows import provider_named
+from workspaces.sso.rows import KINDS, provider_named
 from workspaces.sso.saml import views as saml
 from workspaces.sso.why import why_of
 
@@ -39,13 +39,13 @@ log = logging.getLogger(__name__)
 View = Callable[..., HttpResponse]
 
 
-def _with_provider(view: View) -> View:
-    """The row, the client that may ask it, and one page for whatever goes wrong with it."""
+def _with_provider(view: View, kinds: Sequence[str] = KINDS) -> View:
+    """The row, of one of these kinds, the client that may ask it, and one page for whatever goes wrong with it."""
 
     @never_cache
     @wraps(view)
     def inside(request: HttpRequest, slug: str) -> HttpResponse:
-        row = provider_named(slug)
+        row = provider_named(slug, kinds)
         try:
             with reaching(config_of(row)):
                 return view(request, row)
@@ -76,16 +76,16 @@ def begin(request: HttpRequest, row: Provider) -> HttpResponse:
     return onward(request, row, there["Location"]) if there.status_code == 302 else there
 
 
-@_with_provider
-def callback(request: HttpRequest, row: Provider) -> HttpResponse:
+def _callback(request: HttpRequest, row: Provider) -> HttpResponse:
     """Back from an OpenID provider."""
     from workspaces.sso.oidc.protocol import Callback, OidcAdapter
 
     return Callback.adapter_view(OidcAdapter(request, row.slug))(request)  # type: ignore[no-any-return]
 
 
-saml_acs = csrf_exempt(_with_provider(saml.acs))
-saml_finish = _with_provider(saml.finish)
+callback = _with_provider(_callback, [Provider.Kind.OIDC])
+saml_acs = csrf_exempt(_with_provider(saml.acs, [Provider.Kind.SAML]))
+saml_finish = _with_provider(saml.finish, [Provider.Kind.SAML])
 
 
 def onward(request: HttpRequest, row: Provider, url: str) -> HttpResponse:

@@ -23,7 +23,7 @@ from workspaces.entry import by_token
 from workspaces.models import Organization
 from workspaces.services.impersonation import end_overdue
 from workspaces.sessions import renamed, seen
-from workspaces.tenancy.scope import org_scope
+from workspaces.tenancy.scope import org_scope, request_scope
 
 _ORGS = "/api/v1/orgs/"
 _OTHERS = ("/identity/", "/scim/")          # where the header is for the protocol behind
@@ -36,7 +36,7 @@ class TenancyMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        with ExitStack() as stack:
+        with request_scope(), ExitStack() as stack:
             request.tenancy = stack  # type: ignore[attr-defined]
             request.org = request.entry = None  # type: ignore[attr-defined]
             try:

@@ -8,18 +8,34 @@ from typing import Any
 from django.apps import apps
 from django.db import connections
 
-from portal.core.postgres.wall import EVERYWHERE, NOWHERE, SETTING, wall
+from portal.core.postgres.wall import EVERYWHERE, NO_REQUEST, NOWHERE, SETTING, wall
 from workspaces.tenancy.models import TenantModel
-from workspaces.tenancy.scope import scope_or_none
+from workspaces.tenancy.scope import is_in_request, scope_or_none
 
 log = logging.getLogger(__name__)
-POLICY = "muster_org_1"     # a policy of other words gets another number, so that it replaces this one
+_PREFIX = "muster_org_"     # a policy of other words gets another number, so that it replaces this one
 _HERE = f"nullif(current_setting('{SETTING}', true), '')::uuid"
-_WORDS = f"({_HERE} = '{EVERYWHERE}'::uuid OR org_id = {_HERE})"
+_OWN = f"{_HERE} = '{EVERYWHERE}'::uuid OR org_id = {_HERE}"
 
-_BARE = """
-SELECT c.relname FROM pg_class c WHERE c.oid = ANY (SELECT to_regclass(quote_ident(name)) FROM unnest(%s::text[]) AS name)
-AND NOT (c.relrowsecurity AND c.relforcerowsecurity AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = %s))
+# A TenantModel refuses to be read without a scope. Other tables with an organization are also the business of background loops and
+# commands, which enter none; a request without an organization sees none of their rows.
+_TENANT = {"muster_org_1": f"USING ({_OWN})"}
+_MIXED = {"muster_org_2": f"USING ({_OWN} OR {_HERE} = '{NO_REQUEST}'::uuid)"}
+_SHARED = {"muster_org_shared_1": "FOR SELECT USING (org_id IS NULL)"}     # rows of no organization are everybody's to read
+_APPENDED = {"muster_org_append_1": "FOR INSERT WITH CHECK (true)"}        # a sign-in is told in each organization of a person
+_FURTHER = {"workspaces_provider": _SHARED, "workspaces_announcement": _SHARED, "series_series": _SHARED, "core_event": _APPENDED}
+
+_STANDING = """
+SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity, ARRAY(SELECT p.polname::text FROM pg_policy p WHERE p.polrelid = c.oid)
+FROM pg_class c WHERE c.oid = ANY (SELECT to_regclass(quote_ident(name)) FROM unnest(%s::text[]) AS name)
+"""
+_ROLES = """
+SELECT rolsuper OR rolcreaterole, EXISTS (SELECT FROM pg_roles WHERE rolname = %s), rolname = %s
+FROM pg_roles WHERE rolname = current_user
+"""
+_STRONG = """
+SELECT FROM pg_roles r WHERE r.rolname = %s AND (r.rolsuper OR r.rolbypassrls OR EXISTS (
+  SELECT FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND pg_has_role(%s, c.relowner, 'MEMBER')))
 """
 _MAKE_ROLE = """
 DO $$ BEGIN
@@ -43,12 +59,23 @@ def build() -> None:
 def place() -> str:
     scope = scope_or_none()
     if scope is None:
-        return NOWHERE
+        return NOWHERE if is_in_request() else NO_REQUEST
     return EVERYWHERE if scope.org_id is None else str(scope.org_id)
 
 
+def policies() -> dict[str, dict[str, str]]:
+    """The policies of each table with an organization: their names and their SQL."""
+    found = {}
+    for model in apps.get_models(include_auto_created=True):
+        if any(field.column == "org_id" for field in model._meta.local_concrete_fields):
+            table = model._meta.db_table
+            found[table] = _TENANT if issubclass(model, TenantModel) else _MIXED | _FURTHER.get(table, {})
+    return found
+
+
 def tables() -> list[str]:
-    return sorted(model._meta.db_table for model in apps.get_models() if issubclass(model, TenantModel))
+    """Every table with an organization."""
+    return sorted(policies())
 
 
 def before_migrating(using: str, **_: Any) -> None:
@@ -70,10 +97,12 @@ def after_migrating(using: str, **_: Any) -> None:
 
 
 def bare_tables(connection: Any) -> list[str]:
-    """Tenant tables that the wall does not stand before."""
+    """Tables that lack row-level security or one of their policies."""
+    wanted = policies()
     with connection.cursor() as cursor:
-        cursor.execute(_BARE, [tables(), POLICY])
-        return sorted(name for (name,) in cursor.fetchall())
+        cursor.execute(_STANDING, [sorted(wanted)])
+        return sorted(name for name, is_forced, has in cursor.fetchall()
+                      if not is_forced or {policy for policy in has if policy.startswith(_PREFIX)} != set(wanted[name]))
 
 
 def protect(connection: Any) -> None:
@@ -88,10 +117,36 @@ def protect(connection: Any) -> None:
             log.warning("the database's user has BYPASSRLS: row-level security does not hold for it (ALTER ROLE … NOBYPASSRLS)")
 
 
+def admit_role(connection: Any, role: str, password: str) -> str:
+    """Let a role that owns no table work with all of them; it is made if need be. Returns why row-level security could not hold
+    it, "" where it does."""
+    name = connection.ops.quote_name(role)
+    connection.open_wall()      # by the role itself, where it is a superuser
+    with connection.cursor() as cursor:
+        cursor.execute(_ROLES, [role, role])
+        may_create, is_known, is_same = cursor.fetchone()
+        if is_same:
+            return "is the one of MUSTER_MIGRATE_DATABASE_URL; they must be two"
+        if not is_known and not may_create:
+            return "does not exist, and the role of MUSTER_MIGRATE_DATABASE_URL may not create it (CREATE ROLE … LOGIN)"
+        if not is_known:
+            cursor.execute(f"CREATE ROLE {name} LOGIN PASSWORD %s", [password])
+        cursor.execute(_STRONG, [role, role])
+        if cursor.fetchone() is not None:
+            return "is a superuser, has BYPASSRLS, or owns tables: row-level security would not hold it. Reassign them (REASSIGN OWNED BY)"
+        cursor.execute("SELECT quote_ident(current_schema())")
+        schema = cursor.fetchone()[0]
+        cursor.execute(f"GRANT USAGE ON SCHEMA {schema} TO {name}; "
+                       f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {name}; "
+                       f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {name}")
+    return ""
+
+
 def _protect_table(cursor: Any, quoted: str, table: str) -> None:
     cursor.execute("SELECT polname FROM pg_policy WHERE polrelid = to_regclass(quote_ident(%s))", [table])
     for (old,) in cursor.fetchall():
-        if old.startswith("muster_org_"):
+        if old.startswith(_PREFIX):
             cursor.execute(f'DROP POLICY "{old}" ON {quoted}')
-    cursor.execute(f"CREATE POLICY {POLICY} ON {quoted} USING {_WORDS}")
+    for name, sql in policies()[table].items():
+        cursor.execute(f"CREATE POLICY {name} ON {quoted} {sql}")
     cursor.execute(f"ALTER TABLE {quoted} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")

@@ -23,6 +23,7 @@ class Scope:
 
 
 _scope: ContextVar[Scope | None] = ContextVar("tenant_scope", default=None)
+_in_request: ContextVar[bool] = ContextVar("in_request", default=False)
 
 
 def current() -> Scope:
@@ -36,6 +37,21 @@ def current() -> Scope:
 def scope_or_none() -> Scope | None:
     """The scope one is in, None outside of all."""
     return _scope.get()
+
+
+def is_in_request() -> bool:
+    """Whether a request is being answered here; False in background loops, tasks and commands."""
+    return _in_request.get()
+
+
+@contextmanager
+def request_scope() -> Iterator[None]:
+    """Mark that a request is being answered, so that without an organization no organization's row is visible."""
+    token = _in_request.set(True)
+    try:
+        yield
+    finally:
+        _in_request.reset(token)
 
 
 @contextmanager

@@ -62,12 +62,15 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
     kept, error, rows = {n: v for n, v in asked.items() if v}, "", []
     links: tuple[str | None, str | None] = (None, None)
     try:
-        found = page_of(events_of(chain, asked), cursor=request.GET.get("cursor", ""))
+        with audit.reach_of(chain):
+            found = page_of(events_of(chain, asked), cursor=request.GET.get("cursor", ""))
         rows, links = [_row(fact) for fact in facts(found.items)], (found.next, found.previous)
     except PortalError as caught:
         error = caught.message
+    with audit.reach_of(chain):
+        state = chain_state(chain)
     return render(request, "workspaces/audit.html", {
-        "page_title": "Audit", "rows": rows, "asked": asked, "filter_error": error, "is_filtered": bool(kept), "state": chain_state(chain),
+        "page_title": "Audit", "rows": rows, "asked": asked, "filter_error": error, "is_filtered": bool(kept), "state": state,
         "here": here, "kinds": KINDS, "query": urlencode(kept), "quick": _quick(kept), "chains": chains() if chains else None,
         "is_installation": chain == NO_ORG, "may_see_installation": request.actor.may(P.AUDIT_PLATFORM),
         "settings": audit.settings_of(chain), "made": getattr(request, "made_forward", None), "may_change": _may_change(request, chain),

@@ -11,14 +11,14 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from portal.core.errors import NotFound
-from portal.web.options import fields, given, tried
+from portal.web.options import fields, given, stored
 from workspaces.leavers import leavers_of
 from workspaces.models import DirectoryRun, GroupRule, Organization, Provider, Team
 from workspaces.permissions import OrgRole, TeamRole
 from workspaces.permissions import Permission as P
 from workspaces.services import providers as service
 from workspaces.services.restoring import shut_out
-from workspaces.services.syncing import last_runs, link_people, sync_provider
+from workspaces.services.syncing import last_runs, link_people, start_sync
 from workspaces.sso.kinds import kind_of, kinds
 from workspaces.tenancy.scope import platform_scope
 from workspaces.web.doors import action, page
@@ -36,13 +36,12 @@ def directories(request: Any) -> HttpResponse:
                              "may_write": request.actor.may(P.PROVIDERS_WRITE)}
     if kind:
         org, options = None if is_wide else request.org, given(request, kind.options)
-        made, told = tried(request, lambda: service.try_options(actor=request.actor, org=org, kind=kind.name, options=options),
-                            lambda: service.create_provider(
-                                actor=request.actor, org=org, kind=kind.name, slug=request.POST.get("slug", "").strip(),
-                                name=request.POST.get("title", "").strip(), options=options, domains=request.POST.get("domains", "").split()))
+        made, told = stored(request, lambda: service.create_provider(
+            actor=request.actor, org=org, kind=kind.name, slug=request.POST.get("slug", "").strip(),
+            name=request.POST.get("title", "").strip(), options=options, domains=request.POST.get("domains", "").split()))
         if made:
             messages.success(request, f"{made.name} is connected. Say next what its groups give, then look at what would change.")
-            return redirect(f"/{request.org.slug}/directories/{made.slug}")
+            return redirect(f"/{request.org.slug}/directories/{made.short_name}")
         shown |= told | fields(request, kind.options, told["faults"]) | {"missing": kind.missing()}
     return render(request, "workspaces/directories/list.html", shown | {"rows": [_row(row) for row in service.providers_for(request.actor)]})
 
@@ -53,11 +52,12 @@ def directory(request: Any, slug: str) -> HttpResponse:
     row = service.find_provider(request.actor, slug)
     what = kind_of(row.kind)
     runs = last_runs(row) if what.listing else []
-    whole = next((run for run in runs if run.outcome not in ("running", "failed")), None)
+    whole = next((run for run in runs if run.outcome not in ("queued", "running", "failed")), None)
+    under_way = next((run for run in runs if run.outcome in ("queued", "running")), None)
     return render(request, "workspaces/directories/detail.html", {
         "page_title": row.name, "crumbs": [("Directories", f"/{request.org.slug}/directories")], "row": _row(row), "kind": what,
         "rules": service.rules_told(row), "places": _places(row), "roles": [*OrgRole, *(r for r in TeamRole if r not in set(OrgRole))],
-        "runs": runs, "run": whole, "may_write": request.actor.may(P.PROVIDERS_WRITE), "leavers": leavers_of(row),
+        "runs": runs, "run": whole, "under_way": under_way, "may_write": request.actor.may(P.PROVIDERS_WRITE), "leavers": leavers_of(row),
         "shut_out": shut_out(row) if request.actor.may(P.PROVIDERS_WRITE) else [],
         "more": max(0, sum(whole.counts.get(name, 0) for name in ("given", "taken", "changed", "left out")) - len(whole.lines)) if whole else 0,
         "has_begun": any(run.outcome in ("done", "unchanged") for run in runs)})
@@ -67,11 +67,10 @@ def directory(request: Any, slug: str) -> HttpResponse:
 def edit_directory(request: Any, slug: str) -> HttpResponse:
     """Other options; an empty secret stays, one ticked for removal goes."""
     row = service.find_provider(request.actor, slug)
-    what, here = kind_of(row.kind), f"/{request.org.slug}/directories/{row.slug}"
+    what, here = kind_of(row.kind), f"/{request.org.slug}/directories/{row.short_name}"
     options = given(request, what.options, row.config)
-    made, told = tried(request, lambda: service.try_options(actor=request.actor, org=row.org, kind=row.kind, options=options, provider=row),
-                        lambda: service.change_provider(actor=request.actor, provider=row, options=options, name=request.POST.get("title"),
-                                                        domains=request.POST.get("domains", "").split()))
+    made, told = stored(request, lambda: service.change_provider(actor=request.actor, provider=row, options=options,
+                                                                 name=request.POST.get("title"), domains=request.POST.get("domains", "").split()))
     if made:
         messages.success(request, f"{made.name} is changed.")
         return redirect(here)
@@ -92,7 +91,7 @@ def change_rules(request: Any, slug: str) -> HttpResponse:
         org, _, team = place.partition("/")
         if group.strip():
             rules.append({"group": group, "org": org, "team": team, "role": role})
-    return action(request, f"/{request.org.slug}/directories/{row.slug}", "The rules are stored. They count at the next sign-in and run.",
+    return action(request, f"/{request.org.slug}/directories/{row.short_name}", "The rules are stored. They count at the next sign-in and run.",
                   lambda: service.set_rules(actor=request.actor, provider=row, rules=rules))
 
 
@@ -100,11 +99,12 @@ def change_rules(request: Any, slug: str) -> HttpResponse:
 def act_on_directory(request: Any, slug: str) -> HttpResponse:
     """Look, run, accept, link, switch off and on, remove."""
     row, do = service.find_provider(request.actor, slug), request.POST.get("do", "")
-    back = f"/{request.org.slug}/directories/{row.slug}"
+    back = f"/{request.org.slug}/directories/{row.short_name}"
     if do in {"look", "run", "accept"}:
-        return action(request, back, "Looked: what was found is below.", lambda: _run(request, row, do))
+        return action(request, back, _("It has begun: this page shows what it finds."), lambda: _run(request, row, do))
     if do == "link":
-        return action(request, back, "Linked.", lambda: link_people(actor=request.actor, provider=row, subjects=request.POST.getlist("subject")))
+        return action(request, back, _("It has begun: this page shows what it finds."), lambda: link_people(
+            actor=request.actor, provider=row, subjects=request.POST.getlist("subject")))
     if do in {"enable", "disable"}:
         return action(request, back, f"{row.name} is switched {'on' if do == 'enable' else 'off'}.",
                       lambda: service.change_provider(actor=request.actor, provider=row, is_enabled=do == "enable"))
@@ -115,7 +115,7 @@ def act_on_directory(request: Any, slug: str) -> HttpResponse:
 
 
 def _run(request: Any, row: Provider, do: str) -> None:
-    sync_provider(actor=request.actor, provider=row, is_dry=do == "look", accepted=_stopped(request, row) if do == "accept" else None)
+    start_sync(actor=request.actor, provider=row, is_dry=do == "look", accepted=_stopped(request, row) if do == "accept" else None)
 
 
 def _stopped(request: Any, row: Provider) -> DirectoryRun:
@@ -128,9 +128,12 @@ def _stopped(request: Any, row: Provider) -> DirectoryRun:
 
 def _row(row: Provider) -> dict[str, Any]:
     """As lists show it."""
-    return {"slug": row.slug, "name": row.name, "title": kind_of(row.kind).title, "org": row.org.slug if row.org else "", "domains": row.domains,
+    with platform_scope("rules of an installation's directory name several organizations"):
+        rules = GroupRule.objects.filter(provider=row).count()
+    return {"slug": row.short_name, "name": row.name, "title": kind_of(row.kind).title, "org": row.org.slug if row.org else "",
+            "domains": row.domains,
             "is_enabled": row.is_enabled, "seen_at": row.seen_at, "trouble": row.trouble, "trouble_since": row.trouble_since,
-            "people": row.identities.filter(gone_since=None).count(), "rules": GroupRule.objects.filter(provider=row).count(),
+            "people": row.identities.filter(gone_since=None).count(), "rules": rules,
             "signs_in": row.kind == Provider.Kind.LDAP, "is_sso": row.kind in (Provider.Kind.OIDC, Provider.Kind.SAML),
             "is_told": row.kind != Provider.Kind.LDAP, "has_sync": kind_of(row.kind).listing is not None,
             "shape": "unknown" if not row.is_enabled else "failed" if row.trouble else "succeeded" if row.seen_at else "queued",

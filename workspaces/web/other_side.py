@@ -23,7 +23,7 @@ from workspaces.web.once import free_if_it_fails, is_again
 def other_side(request: Any, slug: str) -> HttpResponse:
     """Its addresses; making and ending the token, which is shown in that answer only."""
     row = service.find_provider(request.actor, slug)
-    here, secret = f"/{request.org.slug}/directories/{row.slug}", ""
+    here, secret = f"/{request.org.slug}/directories/{row.short_name}", ""
     if request.method == "POST":
         try:
             if request.POST.get("do") == "end":

@@ -76,7 +76,7 @@ def access(request: Any) -> HttpResponse:
     asked["user"] = asked["user"] or request.actor.email
     context: dict[str, Any] = {"page_title": "Access", "asked": asked, "groups": _grouped(list(P)),
                                "teams": Team.objects.order_by("slug") if request.actor.may(P.TEAMS_READ) else [],
-                               "people": selectors.members_of_org() if request.actor.may(P.MEMBERS_READ) else []}
+                               "people": selectors.names_of_members() if request.actor.may(P.MEMBERS_READ) else []}
     if asked["permission"]:
         try:
             context |= _answer(request, asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
@@ -31,7 +32,7 @@ def start(request: HttpRequest) -> HttpResponse:
         return redirect("account_login")
     orgs = selectors.orgs_of(actor)
     if not orgs:
-        return render(request, "workspaces/no_org.html", {"page_title": "No organization yet"})
+        return render(request, "workspaces/no_org.html", {"page_title": "No organization yet", "suspensions": selectors.suspensions_of(actor)})
     last = request.COOKIES.get(settings.MUSTER_ORG_COOKIE_NAME, "")
     return redirect("home", org=last if any(o["slug"] == last for o in orgs) else orgs[0]["slug"])
 
@@ -55,12 +56,12 @@ def team(request: Any, team: str) -> HttpResponse:
         email = request.POST.get("email", "").strip()
         return action(request, request.path, f"{email} is in {row.name} now.", lambda: services.add_team_member(
             actor=request.actor, team=row, email=email, role=request.POST.get("role", TeamRole.MEMBER)))
-    known, roles = {m["email"] for m in selectors.members_of_team(row)}, team_roles_for(request.actor, row)
+    roles = team_roles_for(request.actor, row)
     return render(request, "workspaces/team.html", {
         "page_title": row.name, "crumbs": [("Teams", f"/{request.org.slug}/teams")], "team_row": row,
         "members": selectors.members_of_team(row), "roles": roles, "givable": {r.slug for r in roles},
         "may_write": request.actor.may(P.MEMBERS_WRITE, row.id),
-        "candidates": [m for m in [*selectors.members_of_org(), *selectors.service_accounts()] if m["email"] not in known],
+        "candidates": selectors.candidates_for(row),
         "quotas": [q for q in selectors.quotas_for(request.actor) if q["scope"] == "team" and q["subject"] == row.slug]})
 
 
@@ -82,8 +83,7 @@ def members(request: Any) -> HttpResponse:
     """Everybody, and bringing somebody in."""
     roles = org_roles_for(request.actor, request.org)
     context = {"page_title": "Members", "roles": roles, "givable": {r.slug for r in roles},
-               "may_write": request.actor.may(P.MEMBERS_WRITE), "may_rule": request.actor.may(P.ORG_ADMIN),
-               "weak": selectors.without_second_factor() if request.actor.may(P.MEMBERS_WRITE) else set()}
+               "may_write": request.actor.may(P.MEMBERS_WRITE), "may_rule": request.actor.may(P.ORG_ADMIN)}
     if request.method == "POST":
         try:
             row = services.bring_in(actor=request.actor, org=request.org, email=request.POST.get("email", ""),
@@ -99,13 +99,21 @@ def members(request: Any) -> HttpResponse:
         else:
             messages.success(request, f"{row.user.email} belongs to {request.org.name} now.")
             return redirect(request.path)
-    return render(request, "workspaces/members.html", context | {"members": selectors.members_of_org()})
+    return render(request, "workspaces/members.html", context | _page_of_members(request))
+
+
+def _page_of_members(request: Any) -> dict[str, Any]:
+    filters = {name: request.GET.get(name, "").replace("\x00", "").strip()[:254] for name in ("q", "after")}
+    found, following = selectors.members_of_org(search=filters["q"], after=filters["after"])
+    return {"members": found, "filters": filters, "here": urlencode({k: v for k, v in filters.items() if v}), "number": selectors.number_of_members(),
+            "weak": selectors.without_second_factor([m["email"] for m in found]) if request.actor.may(P.MEMBERS_WRITE) else set(),
+            "next_url": "?" + urlencode({**filters, "after": following}) if following else ""}
 
 
 @page(None, POST)
 def change_member(request: Any, email: str) -> HttpResponse:
     """Another role, or out of the organization."""
-    back = f"/{request.org.slug}/members"
+    back = f"/{request.org.slug}/members" + (f"?{request.GET.urlencode()}" if request.GET else "")
     if request.POST.get("remove"):
         return action(request, back, f"{email} is no longer a member. Their jobs stay.",
                       lambda: services.remove_member(actor=request.actor, org=request.org, email=email))

@@ -60,7 +60,7 @@ def whoami(session: Session) -> None:
     """Who one is, and where."""
     me = session.client.me()
     rows = ([org["slug"], org["name"], org["role"] or "operator", ", ".join(team["slug"] for team in org["teams"])] for org in me["orgs"])
-    table = Table(["Organization", "Name", "Role", "~Teams"], rows, "In no organization yet: ask an administrator to add you.")
+    table = Table(["Organization", "Name", "Role", "~Teams"], rows, "In no organization, or suspended in yours: ask an administrator.")
     session.show(me, [f"{me['email']} on {session.client.url}", table], [me["email"]])
 
 

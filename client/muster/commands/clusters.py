@@ -49,14 +49,14 @@ def connect_cluster(
     session: Session, name: ClusterName, kind: Annotated[str, Argument(metavar="KIND", help="local, slurm, …")], options: Options = None,
 ) -> None:  # fmt: skip
     """Connect a cluster. Its nodes appear once it has been looked at."""
-    made = session.client.clusters.connect(name, kind, _pairs(options))
+    made = session.client.clusters.connect(name, kind, pairs(options))
     session.show(made, f"{name} is connected. Try it: muster cluster test {name}", [name])
 
 
 @clusters.command("change")
 def change_cluster(session: Session, name: ClusterName, options: Options = None, unset: Unset = None) -> None:
     """Set options; what is not named stays as it is."""
-    given = {**_pairs(options), **dict.fromkeys(unset or [])}
+    given = {**pairs(options), **dict.fromkeys(unset or [])}
     session.show(session.client.clusters.change(name, options=given), f"{name} is changed.", [name])
 
 
@@ -109,7 +109,7 @@ def create_pool(
 ) -> None:  # fmt: skip
     """Make a pool of a cluster's nodes. From its first pool on a cluster is used through its pools alone."""
     made = session.client.pools.create(
-        name, cluster, partition=partition, gpu_type=gpu_type, labels=_pairs(label), note=note, is_open=is_open
+        name, cluster, partition=partition, gpu_type=gpu_type, labels=pairs(label), note=note, is_open=is_open
     )
     session.show(made, f"Pool {name} is there. Let a team use it: muster pool grant {name} TEAM", [name])
 
@@ -140,7 +140,7 @@ def revoke_pool(session: Session, name: PoolName, team: TeamName) -> None:
     session.show({"revoked": name, "team": team}, f"{team} may no longer use {name}.", [name])
 
 
-def _pairs(given: list[str] | None) -> dict[str, str]:
+def pairs(given: list[str] | None) -> dict[str, str]:
     """NAME=VALUE, with the value from a file where it begins with @. Raises InvalidInput."""
     found = {}
     for text in given or []:

@@ -6,12 +6,14 @@ from typing import Annotated
 
 from typer import Argument, Exit, Option
 
+from muster.commands.clusters import Options, Unset, pairs
 from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
 
-directories = Commands(help="Where people are known from: test a directory, see what it would change, make people follow it.")
+directories = Commands(help="Connect directories and sign-in services, test them, see what they would change, make people follow them.")
 Slug = Annotated[str, Argument(metavar="DIRECTORY")]
+Domains = Annotated[list[str] | None, Option("--domain", metavar="DOMAIN", help="An e-mail domain it vouches for; operators only. May be repeated.")]
 
 
 @directories.command("list")
@@ -19,8 +21,50 @@ def list_directories(session: Session) -> None:
     """All that the organization has."""
     found = session.client.directories.list()
     rows = ([d["slug"], d["name"], d["kind"], d["org"] or "whole installation", _state(d), ago(d["seen_at"]), d["trouble"]] for d in found)
-    table = Table(["Directory", "Name", "Kind", "For", "State", ">Seen", "~Trouble"], rows, "No directory yet. Connect one on the page Directories.")
+    table = Table(["Directory", "Name", "Kind", "For", "State", ">Seen", "~Trouble"], rows,
+                  "No directory yet. Connect one: muster directory connect DIRECTORY KIND --set NAME=VALUE")  # fmt: skip
     session.show(found, table, [d["slug"] for d in found])
+
+
+@directories.command("connect")
+def connect_directory(
+    session: Session, slug: Slug, kind: Annotated[str, Argument(metavar="KIND", help="ldap, oidc, saml or scim.")], options: Options = None,
+    name: Annotated[str, Option("--name", metavar="TEXT")] = "", domains: Domains = None,
+    is_wide: Annotated[bool, Option("--wide", help="For the whole installation; operators only.")] = False,
+) -> None:  # fmt: skip
+    """Connect a directory or sign-in service. Nobody comes in by it before it has rules."""
+    made = session.client.directories.connect(slug, kind, pairs(options), name, domains=domains or (), is_wide=is_wide)
+    session.show(made, f"{slug} is connected. Try it: muster directory test {slug}", [slug])
+
+
+@directories.command("change")
+def change_directory(
+    session: Session, slug: Slug, options: Options = None, unset: Unset = None,
+    name: Annotated[str | None, Option("--name", metavar="TEXT")] = None, domains: Domains = None,
+) -> None:  # fmt: skip
+    """Set options; what is not named stays as it is. Domains replace all former ones."""
+    given = {"options": {**pairs(options), **dict.fromkeys(unset or [])}, "name": name, "domains": domains}
+    made = session.client.directories.change(slug, **{key: value for key, value in given.items() if value is not None})
+    session.show(made, f"{slug} is changed.", [slug])
+
+
+@directories.command("disable")
+def disable_directory(session: Session, slug: Slug) -> None:
+    """Nobody signs in by it."""
+    session.show(session.client.directories.change(slug, is_enabled=False), f"{slug} is off. Back: muster directory enable {slug}", [slug])
+
+
+@directories.command("enable")
+def enable_directory(session: Session, slug: Slug) -> None:
+    """Take it into use again."""
+    session.show(session.client.directories.change(slug, is_enabled=True), f"{slug} is on again.", [slug])
+
+
+@directories.command("remove")
+def remove_directory(session: Session, slug: Slug) -> None:
+    """Remove it for good; people keep the roles that it gave."""
+    session.client.directories.remove(slug)
+    session.show({"removed": slug}, f"{slug} is removed.", [slug])
 
 
 @directories.command("test")

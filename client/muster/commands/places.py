@@ -1,4 +1,4 @@
-"""Teams, members and nodes."""
+"""Organizations, teams, members and nodes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,33 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago, amount, size
 
+organizations = Commands(help="The organizations you belong to. Creating one is for operators.")
 teams = Commands(help="Teams and who is in them.")
 members = Commands(help="People of the organization.")
 nodes = Commands(help="Machines and GPUs.")
 TeamName = Annotated[str, Argument(metavar="TEAM")]
 Email = Annotated[str, Argument(metavar="EMAIL")]
+
+
+@organizations.command("list")
+def list_organizations(session: Session) -> None:
+    """The organizations you belong to."""
+    found = session.client.organizations.list()
+    table = Table(["Organization", "Name", "Your role"], ([o["slug"], o["name"], o["role"] or "–"] for o in found), "You are in no organization yet.")
+    session.show(found, table, [o["slug"] for o in found])
+
+
+@organizations.command("create")
+def create_organization(
+    session: Session, slug: Annotated[str, Argument(metavar="SLUG")],
+    owner: Annotated[str, Option("--owner", metavar="EMAIL", help="The first owner; an account is made if there is none.")],
+    name: Annotated[str, Option("--name", metavar="TEXT")] = "",
+    owner_name: Annotated[str, Option("--owner-name", metavar="TEXT")] = "",
+) -> None:  # fmt: skip
+    """Create an organization with its first owner. For operators."""
+    made = session.client.organizations.create(slug, owner, name=name, owner_name=owner_name)
+    link = f" Send {made['owner']} this link to set a password: {made['url']}" if made["url"] else ""
+    session.show(made, f"Organization {slug} is created.{link}", [slug])
 
 
 @teams.command("list")
@@ -70,7 +92,7 @@ def remove_from_team(session: Session, name: TeamName, email: Email) -> None:
 @members.command("list")
 def list_members(session: Session) -> None:
     """Everybody in the organization."""
-    found = session.client.get("members")
+    found: Json = {"items": session.client.members.list(), "next": None}
     session.show(found, _people(found["items"], "Nobody yet."), [p["email"] for p in found["items"]])
 
 
@@ -147,7 +169,8 @@ def resume_node(session: Session, cluster: Annotated[str, Argument(metavar="CLUS
 
 
 def _people(rows: list[Json], empty: str) -> Table:
-    return Table(["Person", "E-mail", "Role", "Teams"], ([p["name"], p["email"], p["role"], ", ".join(p.get("teams") or [])] for p in rows), empty)
+    lines = ([p["name"], p["email"], p["role"] + " (suspended)" * bool(p.get("is_suspended")), ", ".join(p.get("teams") or [])] for p in rows)
+    return Table(["Person", "E-mail", "Role", "Teams"], lines, empty)
 
 
 def _gpus(node: Json) -> str:

@@ -16,6 +16,7 @@ from jobs.backends.kubernetes_parts.start import START
 
 Object = dict[str, Any]
 MOUNT, SECRETS = "/muster/given", "/muster/secrets"
+KEPT = 3 * 86400                       # seconds for which an ended Job stays: longer than a portal is away, which learns the end from it
 START_ROOM = 1800                      # seconds for pulling the image and starting, before Kubernetes' own deadline strikes
 SECRET_ROOM = 1 << 20                  # bytes that a Secret holds, values alone
 _ENV_NAME = re.compile(r"[-._A-Za-z][-._A-Za-z0-9]*")
@@ -146,7 +147,7 @@ def given(launch: Launch) -> list[tuple[str, str, bytes]]:
 def _job(launch: Launch, site: Site, name: str, meta: Object, variables: list[Object], products: Sequence[str]) -> Object:
     many = {"completionMode": "Indexed"} if launch.num_nodes > 1 else {}
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": {
-        "completions": launch.num_nodes, "parallelism": launch.num_nodes, "backoffLimit": 0, **many,
+        "completions": launch.num_nodes, "parallelism": launch.num_nodes, "backoffLimit": 0, "ttlSecondsAfterFinished": KEPT, **many,
         "podFailurePolicy": _FAILURES,
         "template": {"metadata": {"labels": names.labels(site.prefix, name), "annotations": _notes(launch)},
                      "spec": _pod(launch, site, name, variables, products)}}}

@@ -10,7 +10,7 @@ NEEDED = (
     ("batch", "jobs", "", ("create", "get", "list", "watch", "patch", "delete")),
     ("", "pods", "", ("list", "watch", "patch")),
     ("", "pods", "log", ("get",)),
-    ("", "secrets", "", ("create", "get")),
+    ("", "secrets", "", ("create", "get", "delete")),
     ("", "services", "", ("create", "get")),
     ("", "namespaces", "", ("create", "get")),
     ("networking.k8s.io", "networkpolicies", "", ("create",)),

@@ -19,7 +19,7 @@ class Config:
     """How to reach the cluster, and what holds for every job there."""
 
     kubeconfig: Secret = option("Kubeconfig", default=_NONE, note="With everything inside: kubectl config view --raw --flatten.", is_long=True)  # noqa: RUF009
-    server: str = option("Server", default="", note="Without a kubeconfig: https://10.0.0.1:6443.")
+    server: str = option("Server", default="", sends=("token",), note="Without a kubeconfig: https://10.0.0.1:6443.")
     token: Secret = option("Token", default=_NONE, note="Of a service account.")  # noqa: RUF009  a Secret is a str: immutable
     authority: Secret = option("Certificate authority", default=_NONE, note="PEM.", is_long=True)  # noqa: RUF009
     namespace_prefix: str = option("Namespace prefix", default="muster", note="One for each portal that uses this cluster.")

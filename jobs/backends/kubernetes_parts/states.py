@@ -86,6 +86,7 @@ OVER = frozenset({"Succeeded", "Failed"})
 PHASES = OVER | {"Pending", "Running"}      # "Unknown" is no state: its node does not answer, and what it does there goes on or not
 _TAKEN = "The queue {} took its place back while it ran."
 _NEVER_STARTED = frozenset({"StartError", "ContainerCannotRun"})
+_BY_ITSELF = frozenset({Reason.USER_ERROR, Reason.KILLED_BY_SIGNAL})       # what a deletion would look like, too
 _UNSEEN = "ContainerStatusUnknown"          # no container was found when its pod ended: the 137 beside it is the kubelet's stopgap, and no exit code
 End = tuple[Reason, str, Object | None]
 
@@ -170,8 +171,17 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
         peak=_memory_limit(pod), limit=_memory_limit(pod), is_over_memory=ended.get("reason") == "OOMKilled",
         time_limit=limit))
     rank = "" if len_of(job) == 1 else f"Rank {rank_of(pod)}: "
-    deleted = " Its pod was deleted, and not by Muster." if "deletionTimestamp" in pod["metadata"] and not is_asked and code else ""
-    return verdict.reason, f"{rank}{verdict.evidence}{deleted}" if verdict.evidence else ""
+    if verdict.reason in _BY_ITSELF and not is_asked and _was_deleted(pod, ended):
+        deleted = " Its pod was deleted, and not by Muster."
+        return Reason.INTERRUPTED, f"{rank}{verdict.evidence}{deleted}"
+    return verdict.reason, f"{rank}{verdict.evidence}" if verdict.evidence else ""
+
+
+def _was_deleted(pod: Object, ended: Object) -> bool:
+    """Whether somebody asked for its deletion before its process ended. The API tells when its grace is over, not when it was asked."""
+    until, finished = time_of(pod["metadata"].get("deletionTimestamp")), time_of(ended.get("finishedAt"))
+    grace = timedelta(seconds=int(pod["metadata"].get("deletionGracePeriodSeconds") or 0))
+    return until is not None and (finished is None or finished >= until - grace)
 
 
 def _of_job(job: Object, condition: Object) -> tuple[Reason, str]:

@@ -8,12 +8,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from jobs.backends.base import Observation, Poll, Unavailable, Waiting
 from jobs.backends.kubernetes_parts import names, states
 from jobs.backends.kubernetes_parts.mirror import Mirror
 from jobs.backends.kubernetes_parts.queues import Queues
+from jobs.backends.kubernetes_parts.tails import NotRead, Tails
 from jobs.backends.kubernetes_parts.wire import Refused, Wire, segment
 from jobs.states import Reason, Wait
 
@@ -24,6 +26,7 @@ SYNC = 5.0                      # seconds that a first look may wait for the mir
 SILENT = 5.0                    # seconds without a word from the watch, after which the server is asked whether it is there
 CHUNK = 50                      # keys in one question
 EVENTS_FOR, EVENTS_AT_ONCE = 15.0, 10
+TAILS_FOR = 1.0                 # seconds that a poll waits for the last lines of failed pods; of a burst, the others come with the next polls
 YOUNG = 3.0                     # seconds in which a Job without pods is nothing to wonder about
 ENDED = 20_000                  # ends remembered, so that an end is told the same for ever
 
@@ -39,6 +42,7 @@ class View:
         self._is_on = False
         self._lock = threading.Lock()
         self._ends: OrderedDict[str, Observation] = OrderedDict()
+        self._tails = Tails()
         self._refusals: dict[str, tuple[float, str]] = {}
         self._asked_at = 0.0
 
@@ -98,8 +102,23 @@ class View:
         unknown = [(key, name) for key, name in keys if not jobs[key]]
         if unknown:
             jobs.update(self._ask(unknown))
-        seen = [self._read(key, name, jobs[key][0], tail) for key, name in keys if jobs[key]]
-        return Poll([one for one in seen if one], [key for key, _ in keys if not jobs[key]])
+        seen, late = self._read_all([(key, name) for key, name in keys if jobs[key]], jobs, tail)
+        if late:
+            self._tails.wait(TAILS_FOR)
+            seen += self._read_all(late, jobs, tail)[0]
+        return Poll(seen, [key for key, _ in keys if not jobs[key]])
+
+    def _read_all(self, keys: Sequence[tuple[str, str]], jobs: Mapping[str, list[Object]],
+                  tail: states.Tail) -> tuple[list[Observation], list[tuple[str, str]]]:
+        """What is seen of these, and those whose last lines are not read yet."""
+        seen, late = [], []
+        for key, name in keys:
+            try:
+                if one := self._read(key, name, jobs[key][0], partial(self._tails.of, tail)):
+                    seen.append(one)
+            except NotRead:
+                late.append((key, name))
+        return seen, late
 
     def _read(self, key: str, name: str, job: Object, tail: states.Tail) -> Observation | None:
         """One attempt that cannot be read keeps no other from being looked at."""

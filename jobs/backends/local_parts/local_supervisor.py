@@ -5,8 +5,11 @@ it imports is most of what it costs (`re`, which `json` wants, is twice the inte
 log and its exit code by itself, and the next supervisor goes on from the files in DIR.
 
     launch.json   what to run (written before anything starts)      pid     "PID STARTTIME" of the job's first process
-    output.log    the job's output, written by the job itself       exit    its exit code, written by its own shell
+    secret.json   its variables and secrets, until it starts: then they lie in memory, in the folder `room`
+    output.log    the job's output, written by the job itself       exit    its exit code, written by a shell of ours around it
     cancel        "ask to end": seconds of grace                    end.json how it ended (the last file written)
+The job runs as another user or in a sandbox (local_isolation); of this folder only work, out, script and output.log are its own.
+
     NAME.new      room for each of these, taken before anything starts and written in place: a job whose disk is full still
                   starts, ends and is stopped as it should, and its exit code is known
 """
@@ -20,7 +23,7 @@ import select
 import time
 
 from .files import boot_id, dump, is_full, parse, read, write
-from .processes import kill, leftovers, memory_of, spawn, start_time, tree_of
+from .processes import kill, leftovers, memory_of, name_of, spawn, start_time, tree_of
 
 TYPE_CHECKING = False           # typing is one of those
 if TYPE_CHECKING:
@@ -43,9 +46,10 @@ WRAPPER = """\
 trap : TERM INT HUP USR1 USR2
 "$@"
 code=$?
-printf '%s\n' "$code" 1<>"$MUSTER_EXIT.new" && mv "$MUSTER_EXIT.new" "$MUSTER_EXIT"
+printf '%s\n' "$code" 1<>"$0.new" && mv "$0.new" "$0"
 exit "$code"
 """
+SANDBOX = "bwrap"   # ends with what runs in it: a polite signal would end it first, and lose the exit code
 LOOK = 0.5          # seconds between looks at limits and at the wish to end
 ROOM = ("pid", "state.json", "exit", "cancel", "end.json")
 ROOM_SIZE = 4096    # bytes of spaces, which JSON and numbers may have behind them
@@ -63,7 +67,7 @@ def main(folder: str) -> int:
     launch = parse(read("launch.json"))
     if not os.path.exists("pid"):
         if os.path.exists("cancel"):
-            finish(None, None, "cancel", {}, time.time())
+            finish(None, None, "cancel", launch, time.time())
             return 0
         start(launch)
     watch(launch)
@@ -76,17 +80,20 @@ def start(launch: Json) -> None:
     if os.fork() == 0:
         try:
             os.setsid()
-            made = claim_pid()
+            try:
+                made = claim_pid()
+            except FileExistsError:
+                os._exit(0)
             os.write(made, f"{os.getpid()} {start_time(os.getpid())} {time.time()}".encode())
             os.close(made)
             write("state.json", dump({"key": launch["key"], "pid": os.getpid(), "started": int(start_time(os.getpid())),
                                             "gpus": launch["gpus"]}))
             os.write(ready_write, b"1")
             become(launch)
-        except FileExistsError:
-            os._exit(0)
         except BaseException as error:
             os.write(2, f"muster: {error}\n".encode())
+            if os.path.exists("pid"):               # it did not become the job: a code and not a kill from outside
+                write("exit", "125")
             os._exit(125)
     os.close(ready_write)
     os.read(ready_read, 1)
@@ -114,35 +121,43 @@ def become(launch: Json) -> None:
     if launch["affinity"]:
         os.sched_setaffinity(0, launch["affinity"])
     keep_secrets(launch)
-    env = dict(launch["env"], MUSTER_EXIT=os.path.abspath("exit"))
+    result = os.path.abspath("exit")
     os.chdir("work")
     os.closerange(3, 256)
-    os.execve("/bin/sh", ["sh", "-c", WRAPPER, "sh", *launch["argv"]], env)  # noqa: S606  that is the point
+    os.execve("/bin/sh", ["sh", "-c", WRAPPER, result, *launch["argv"]], launch["host"])  # noqa: S606  that is the point
 
 
 def keep_secrets(launch: Json) -> None:
-    """The files of its secrets, in a folder of its user's alone; gone with its end. A folder that is there is not ours: that raises."""
-    if launch.get("files"):
-        os.mkdir(launch["room"], 0o700)
-    for name, value in launch.get("files", {}).items():
+    """Its variables and the files of its secrets, in a folder that its user may read and nobody but us may change; gone with its end. A
+    folder that is there is not ours: that raises."""
+    given, uid = parse(read("secret.json")), launch["uid"]
+    os.mkdir(launch["room"], 0o700)
+    lines = ["export " + name + "='" + value.replace("'", "'\\''") + "'\n" for name, value in given["env"].items()]
+    for name, value in [(".env", "".join(lines)), *given["files"].items()]:
         file = os.open(launch["room"] + "/" + name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o400)
         data = value.encode(errors="surrogateescape")
         while data:
             data = data[os.write(file, data):]
+        if uid:
+            os.fchown(file, uid, uid)
         os.close(file)
+    if uid:
+        os.chown(launch["room"], 0, uid)
+        os.chmod(launch["room"], 0o710)             # noqa: S103  the group is the job's user alone
+    os.unlink("secret.json")
 
 
 def drop_secrets(launch: Json) -> None:
-    for path in [*(launch["room"] + "/" + name for name in launch.get("files", {})), *([launch["room"]] if launch.get("files") else [])]:
+    """Nobody needs the values any more."""
+    for path in ["secret.json", *(launch["room"] + "/" + name for name in (".env", *launch["files"]))]:
         try:
-            (os.rmdir if path == launch["room"] else os.unlink)(path)
+            os.unlink(path)
         except OSError:
             pass
-    if launch.get("files"):                         # nobody needs the values any more; on a full disk they stay until the job is forgotten
-        try:
-            write("launch.json", dump({**launch, "env": {}, "files": dict.fromkeys(launch["files"], "")}))
-        except OSError:
-            pass
+    try:
+        os.rmdir(launch["room"])
+    except OSError:
+        pass
 
 
 def watch(launch: Json) -> None:
@@ -172,10 +187,10 @@ def watch(launch: Json) -> None:
         if kill_at and now >= kill_at:
             end_all(pid, launch, signal.SIGKILL)
     left = leftovers(launch["key"])
+    found = len([other for other in left if name_of(other) != SANDBOX])
     for other in left:
         kill(other, signal.SIGKILL)
-    drop_secrets(launch)
-    finish(exit_code(), None if exit_code() is not None else signal.SIGKILL, asked, launch, since, peak, over, len(left), full)
+    finish(exit_code(), None if exit_code() is not None else signal.SIGKILL, asked, launch, since, peak, over, found, full)
 
 
 def gone(alive: int, pid: int, born: str) -> bool:
@@ -215,7 +230,7 @@ def end_all(pid: int, launch: Json, number: int) -> None:
         if number == signal.SIGTERM:
             return
     for other in {pid, *tree_of(pid), *leftovers(launch["key"])}:
-        if other != pid or number == signal.SIGKILL:
+        if number == signal.SIGKILL or (other != pid and name_of(other) != SANDBOX):
             kill(other, number)
     if number == signal.SIGTERM:
         kill(pid, number)
@@ -223,6 +238,7 @@ def end_all(pid: int, launch: Json, number: int) -> None:
 
 def finish(code: int | None, number: int | None, asked: str, launch: Json, since: float, peak: int = 0, over: bool = False,
            left: int = 0, full: bool = False) -> None:
+    drop_secrets(launch)
     write("end.json", dump({"exit_code": code, "signal": number, "asked": asked, "started": since, "finished": time.time(),
                                   "peak": peak, "over_memory": over, "left": left, "boot": boot_id(),
                                   "disk_full": full}))

@@ -38,6 +38,14 @@ def tree_of(pid: int) -> list[int]:
     return found
 
 
+def name_of(pid: int) -> str:
+    try:
+        with open(f"/proc/{pid}/comm") as file:
+            return file.read().strip()
+    except (OSError, ValueError):
+        return ""
+
+
 def leftovers(key: str) -> list[int]:
     """Processes that carry the job's key in their environment: also those that left its tree and session."""
     mark, found = b"MUSTER_JOB_KEY=" + key.encode() + b"\0", []

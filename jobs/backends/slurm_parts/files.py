@@ -46,8 +46,8 @@ class Mounted:
     def remove(self, key: str) -> None:
         try:
             shutil.rmtree(self.root / key)
-        except FileNotFoundError:
-            pass                                     # it never started, or was forgotten before
+        except FileNotFoundError:                    # it never started, or was forgotten before
+            self._check_root()
         except OSError as error:
             raise Unavailable(f"The job's files cannot be removed: {error.strerror}") from error
         (self.root / (key + SAID)).unlink(missing_ok=True)
@@ -64,11 +64,14 @@ class Mounted:
             with open(path, "rb") as file:
                 return os.pread(file.fileno(), limit, after)
         except FileNotFoundError:
-            if not self.root.is_dir():
-                raise Unavailable(f"The spool {self.root} is not there.") from None
+            self._check_root()
             return b""
         except OSError as error:
             raise Unavailable(f"{path.name} cannot be read in the spool: {error.strerror}") from error
+
+    def _check_root(self) -> None:
+        if not self.root.is_dir():
+            raise Unavailable(f"The spool {self.root} is not there.") from None
 
 
 # One program for all, with its data as arguments; an unreadable spool is told by its exit code.
@@ -77,7 +80,7 @@ _REMOTE = {
               ' if [ -e "$1/$2/again" ]; then echo again; fi',
     "read": '[ -d "$1" ] || exit 3; [ -e "$1/$2/output.log" ] || exit 0; tail -c "+$3" "$1/$2/output.log" | head -c "$4"',
     "tail": '[ -e "$1" ] || exit 0; tail -c 65536 "$1"',
-    "remove": 'rm -rf -- "$1/$2" "$1/$2.slurm"',
+    "remove": '[ -d "$1" ] || exit 3; rm -rf -- "$1/$2" "$1/$2.slurm"',
 }
 
 
@@ -113,10 +116,11 @@ class Remote:
 def parse_record(number: str, start: str, end: str, refused: str = "", *, is_again: bool = False) -> Record:
     """The files' texts; what is not whole counts as not there."""
     begun, ended = start.split(), end.split()
-    code, asked, since, until = ended if len(ended) == 4 else ("", "-", "0", "0")
+    code, asked, since, until = ended[:4] if len(ended) in (4, 5) else ("", "-", "0", "0")
+    rank = int(ended[4]) if len(ended) == 5 and ended[4].isdigit() else None
     first, node, memory, limit = begun if len(begun) == 4 else (since, "", "0", "0")
     return Record(number.partition(" ")[0].strip(), _seconds(first), node, int(code) if code.isdigit() else None, asked.strip("-"), _seconds(until),
-                  int(_seconds(memory)), _seconds(limit), is_again, frozenset(map(int, filter(str.isdigit, refused.split()))))
+                  int(_seconds(memory)), _seconds(limit), is_again, frozenset(map(int, filter(str.isdigit, refused.split()))), rank)
 
 
 def _seconds(text: str) -> float:

@@ -4,7 +4,8 @@
     SPOOL/KEY/id         "NUMBER SENT" of the job that has the key: whoever makes the folder, runs; another job with this key ends at once.
                          SENT tells two submissions apart that got one number: a controller that lost its state counts anew
     SPOOL/KEY/refused    the numbers of those that ended so
-    SPOOL/KEY/start, end "SECONDS NODE MEMORY LIMIT" and "EXIT-CODE ASKED START END", written by this program
+    SPOOL/KEY/start, end "SECONDS NODE MEMORY LIMIT" and "EXIT-CODE ASKED START END RANK", by this program; RANK: of several, the first that failed
+    SPOOL/KEY/failed     made by the first rank of several that fails, with its "RANK EXIT-CODE" in `first`
     SPOOL/KEY/examples   what came along with the script, if anything did
     SPOOL/KEY/again      Slurm put it back into its queue and started it once more, which this program refused
 """
@@ -118,7 +119,10 @@ done 2>/dev/null
 [ -n "$asked" ] && kill -KILL -- "-$child" 2>/dev/null
 rm -f variables                                                         # secrets are in it
 umask 027
-echo "$code ${asked:--} $started $(now)" > end.new && mv end.new end
+rank= first=
+[ -z "$asked" ] && [ -e failed/first ] && read -r rank first < failed/first
+if [[ "$rank $first" =~ ^[0-9]+\ [1-9][0-9]*$ ]]; then code=$first; else rank=; fi
+echo "$code ${asked:--} $started $(now) $rank" > end.new && mv end.new end
 exit "$code"
 """
 
@@ -133,12 +137,24 @@ export MASTER_ADDR="${MUSTER_FIRST_NODE:-127.0.0.1}"
 export PET_NODE_RANK="$NODE_RANK" PET_MASTER_ADDR="$MASTER_ADDR"
 export MUSTER_OUTPUT_DIR="$1/out"
 [ -d "$1/examples" ] && export MUSTER_EXAMPLES="$1/examples"
+is_one_of_several=$MUSTER_FIRST_NODE
 unset MUSTER_FIRST_NODE
 cd "$1/work" || exit 125
 IFS= read -r line < "$1/script" || true
-case "$line" in "#!/usr/bin/env bash"|"#!/bin/bash") ;; "#!"*) exec "$1/script" ;; esac
 shell=bash; command -v bash > /dev/null || shell=sh
-exec "$shell" "$1/script"
+case "$line" in "#!/usr/bin/env bash"|"#!/bin/bash") ;; "#!"*) shell= ;; esac
+[ "$is_one_of_several" ] || exec $shell "$1/script"
+# Slurm ends the other ranks when one fails, and tells the largest code, which is that of an ended one: the first writes its own down.
+# It signals every process of the step, so here signals are only to be outlived.
+trap heard=1 HUP INT QUIT USR1 USR2 PIPE ALRM TERM
+$shell "$1/script" &
+while :; do
+    heard=
+    wait "$!"; code=$?
+    [ "$heard" ] || break
+done 2> /dev/null
+[ "$code" = 0 ] || { mkdir "$1/failed" && echo "$NODE_RANK $code" > "$1/failed/first"; } 2> /dev/null
+exit "$code"
 """
 
 # A file that has no name any more: a process of the job's own holds it, so that nothing but the end of the job, however it comes, has to remove

@@ -43,11 +43,12 @@ _FRESH = 30.0                    # seconds; slurmctld knows a job that ended for
 _UNLAUNCHED = re.compile(r"[^a-z]*launch[^a-z]*failed", re.IGNORECASE)
 _OOM = re.compile(r"oom[-_]kill", re.IGNORECASE)
 _OVER_MEMORY = re.compile(r"exceeded memory limit \((\d+) > (\d+)\), being killed")
+_SRUN = re.compile(r"^srun: error: \S+: tasks? [\d,-]+: Exited with exit code \d+$", re.MULTILINE)    # what follows is of ranks that were ended
 _NO_FILES = 53
 _WHY_BACK = re.compile(r"CANCELLED AT \S+ DUE TO (PREEMPTION|JOB REQUEUE|NODE FAILURE)")
 _PUT_BACK = {
     "PREEMPTION": (Reason.PREEMPTED, "Slurm took its nodes for a job of higher priority."),
-    "JOB REQUEUE": (Reason.PREEMPTED, "Somebody put it back into Slurm's queue (`scontrol requeue`)."),
+    "JOB REQUEUE": (Reason.INTERRUPTED, "Somebody put it back into Slurm's queue (`scontrol requeue`)."),
     "NODE FAILURE": (Reason.NODE_FAILED, "A node of it stopped answering to Slurm."),
 }
 _BY_EXIT = ("COMPLETED", "FAILED", "OUT_OF_MEMORY")
@@ -56,7 +57,8 @@ _BY_EXIT = ("COMPLETED", "FAILED", "OUT_OF_MEMORY")
 @dataclass(frozen=True)
 class Record:
     """What the batch script wrote on its own: times in Unix seconds, `code` None while there is no end; the limits that the job
-    was given (memory in bytes, time in seconds, 0 for none); the numbers of later jobs with its key, which ended at once."""
+    was given (memory in bytes, time in seconds, 0 for none); the numbers of later jobs with its key, which ended at once; of several
+    ranks, the first that failed: then `code` is its own."""
 
     id: str = ""
     started: float = 0
@@ -68,6 +70,7 @@ class Record:
     limit: float = 0
     is_again: bool = False
     refused: frozenset[int] = frozenset()
+    rank: int | None = None
 
     @property
     def is_cut_off(self) -> bool:
@@ -183,7 +186,9 @@ def _verdict(row: Row, record: Record, evidence: Evidence, code: int | None, num
     if record.code and not record.asked and (trouble := image_trouble(record.code, evidence.tail)):
         return trouble
     asked = record.asked or ("cancel" if row.is_asked_to_end and record.code is None else "")
-    return classify(Ending(code, number, evidence.tail or evidence.said, asked, time_limit=record.limit or None))
+    tail = evidence.tail if record.rank is None else _SRUN.split(evidence.tail, maxsplit=1)[0]
+    verdict = classify(Ending(code, number, tail or evidence.said, asked, time_limit=record.limit or None))
+    return verdict if record.rank is None else replace(verdict, evidence=f"Rank {record.rank}: {verdict.evidence}")
 
 
 def _put_back(said: str) -> Verdict:

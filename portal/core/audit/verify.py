@@ -62,6 +62,8 @@ class Report:
             return "Nothing is sealed yet." if self.unsealed else "There are no events."
         found = f"{self.fault_count} fault{'' if self.fault_count == 1 else 's'}" if self.fault_count else "0 faults"
         waits = f"; {self.unsealed} not sealed yet" if self.unsealed else ""
+        if not self.events:
+            return f"There are no sealed events: {found}{waits}."
         return f"{self.events:,} events, #{self.first:,} to #{self.last:,}: {found}{waits}."
 
 
@@ -82,6 +84,7 @@ def verify(chain: UUID, progress: Callable[[int], object] = lambda count: None) 
     began, report = clock.monotonic(), Report(chain)
     anchors = _anchors(report)
     _walk(report, anchors, progress)
+    _judge_beginning(report)
     _judge_anchors(report, anchors)
     _judge_unsealed(report)
     report.seconds = clock.monotonic() - began
@@ -120,6 +123,12 @@ def _walk(report: Report, anchors: dict[int, bytes], progress: Callable[[int], o
         if not report.events % PAGE:
             progress(report.events)
     _judge_odd(report, odd)
+
+
+def _judge_beginning(report: Report) -> None:
+    """An organization's trail begins with its creation, until retention cuts that off: a trail without it was deleted as a whole."""
+    if report.chain != NO_ORG and report.first == 1 and not Event.objects.filter(**_of(report.chain), kind="org.created").exists():
+        report.add("missing", 1, "#1: the event org.created, with which every organization begins, is gone, and whatever followed it.")
 
 
 def start_of(chain: UUID) -> tuple[bytes, int]:

@@ -1,6 +1,6 @@
 """What PostgreSQL is told of where one works, so that its row-level security can be a second wall (docs/design/security.md).
 
-One setting of the connection, `muster.org`, holds the organization that was entered, EVERYWHERE or NOWHERE. It is told with the
+One setting of the connection, `muster.org`, holds the organization that was entered, EVERYWHERE, NOWHERE or NO_REQUEST. It is told with the
 next statement, in the same round trip, and only when it is another than the connection was told last."""
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from django.db.backends.postgresql import base
 
 SETTING = "muster.org"
 NOWHERE, EVERYWHERE = str(UUID(int=0)), str(UUID(int=(1 << 128) - 1))
+NO_REQUEST = str(UUID(int=1))     # no organization was entered, and no request asked: a background loop, a task, a command
 ROLE = "muster_rows"      # who connects as superuser works as this role: nothing stops a superuser
 
 _SILENT = {"SAVEPOINT", "RELEASE", "ROLLBACK", "SET", "RESET", "SHOW"}      # these reach no row

@@ -40,6 +40,9 @@ def backend_of(maker: str) -> str:
     return maker.partition("-")[0]
 
 
+UID = 70000                     # of the team whose jobs these are, on clusters that need one
+
+
 @dataclass
 class Stage:
     """A backend under test. `again()` is a new object on the same folder, as after a restart of the portal."""
@@ -58,7 +61,7 @@ class Stage:
 
     def launch(self, script: str, **more: Any) -> Launch:
         self.keys.append(key := more.pop("key", f"t-{uuid.uuid4().hex}"))
-        return Launch(**{"key": key, "name": "a test", "script": script, "grace": 1.0, **more})
+        return Launch(**{"key": key, "name": "a test", "script": script, "grace": 1.0, "uid": UID, **more})
 
     def submit(self, script: str, **more: Any) -> Handle:
         return self.backend.submit(self.launch(script, **more))
@@ -83,13 +86,23 @@ class Stage:
         self.wait_for(lambda: text in self.log(key), seconds)
 
 
+def cleaned_up(made: Stage) -> Iterator[Stage]:
+    """Yield it, then end and forget every job that the test started."""
+    yield made
+    for key in made.keys:
+        made.backend.cancel(key, 0)
+    made.wait_for(lambda: all(o.state.is_final for o in made.backend.poll(made.keys).observations), 20)
+    for key in made.keys:
+        made.backend.forget(key)
+
+
 @pytest.fixture
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A folder that a test and its jobs both see, whoever those run as."""
     if "kubernetes" in request.node.name:
         return folder_of(tmp_path)
     if "slurm" not in request.node.name:
-        return tmp_path
+        return request.getfixturevalue("shared_folder")
     folder = Path(request.getfixturevalue("slurm").work) / uuid.uuid4().hex
     folder.mkdir()
     folder.chmod(0o1777)
@@ -98,13 +111,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.fixture(params=sorted(MAKERS))
 def stage(request: pytest.FixtureRequest, place: Path, wait_for: Any) -> Iterator[Stage]:
-    made = Stage(backends()[backend_of(request.param)], MAKERS[request.param](place, request), place, wait_for)
-    yield made
-    for key in made.keys:
-        made.backend.cancel(key, 0)
-    wait_for(lambda: all(o.state.is_final for o in made.backend.poll(made.keys).observations), 20)
-    for key in made.keys:
-        made.backend.forget(key)
+    yield from cleaned_up(Stage(backends()[backend_of(request.param)], MAKERS[request.param](place, request), place, wait_for))
 
 
 @pytest.fixture

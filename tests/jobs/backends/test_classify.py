@@ -16,7 +16,7 @@ GIB = 1 << 30
 TABLE = [
     # how it ended, the reason, and what the evidence must quote
     (Ending(0, None), Reason.COMPLETED, ""),
-    (Ending(0, None, asked="cancel"), Reason.COMPLETED, ""),
+    (Ending(0, None, asked="cancel"), Reason.CANCELED, ""),
     (Ending(0, None, tail=CUDA), Reason.COMPLETED, ""),
     (Ending(143, None, asked="cancel"), Reason.CANCELED, ""),
     (Ending(None, 9, asked="cancel"), Reason.CANCELED, ""),

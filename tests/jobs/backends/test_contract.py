@@ -76,7 +76,7 @@ def test_the_file_of_a_secret_goes_with_the_job_however_it_ends(stage, script):
     seen = stage.ended(key)
     assert "trap" in script or "left behind" not in seen.evidence        # one that is killed may be starting another `sleep`
     stage.wait_for(lambda: not path.exists(), 10)
-    assert not [one for one in Path("/dev/shm").iterdir() if key in one.name or one.name.startswith(".muster.")]
+    assert not [one for one in Path("/dev/shm").rglob("*") if key in one.name or one.name.startswith(".muster.")]
     assert not [one for one in stage.path.rglob("*") if one.is_file() and b"s3cr3t" in one.read_bytes()], "nor in what tells of the job"
 
 

@@ -228,6 +228,20 @@ def test_a_gang_has_a_rank_each_and_a_log_each(double, backend, wait_for):
     assert backend.read_log(key, 0).data == backend.read_rank(key, 0, 0).data
 
 
+def test_slow_last_lines_of_failed_pods_delay_no_other_state(double, backend, wait_for, monkeypatch):
+    monkeypatch.setattr(view, "TAILS_FOR", 0.1)
+    failed = [backend.submit(launch("echo no route; exit 3")).key for _ in range(6)]
+    good = backend.submit(launch("true")).key
+    wait_for(lambda: {pod["status"]["phase"] for pod in double.store.all("pods", "")} == {"Failed", "Succeeded"})
+    wait_for(lambda: state_of(backend, good) == State.SUCCEEDED)
+    double.fail("/log tailLines", 1.5, 6)
+    began = time.monotonic()
+    assert good in {one.key for one in backend.poll([*failed, good]).observations}
+    assert time.monotonic() - began < 5
+    wait_for(lambda: all(state_of(backend, key) == State.FAILED for key in failed))
+    assert all("no route" in one.evidence for one in backend.poll(failed).observations)
+
+
 def test_a_gang_ends_by_its_first_failure_and_names_the_rank(double, backend, wait_for):
     key = backend.submit(launch('[ "$NODE_RANK" = 1 ] && { echo "no route"; exit 9; }; sleep 0.5', num_nodes=2)).key
     seen = wait_for(lambda: next((o for o in backend.poll([key]).observations if o.state.is_final), None))

@@ -15,7 +15,7 @@ import pytest
 from jobs.backends.base import Rejected
 from jobs.backends.local import LocalBackend
 from jobs.states import Reason, State
-from tests.jobs.backends.conftest import Stage
+from tests.jobs.backends.conftest import Stage, cleaned_up
 from tests.rig.processes import program
 
 CONTAINERS_CONF = "[containers]\ndefault_ulimits = []\npids_limit = 0\n"
@@ -24,8 +24,8 @@ APPLETS = ("sh", "cat", "env", "sleep", "id", "ls", "echo", "pwd")
 
 
 @pytest.fixture
-def local(tmp_path: Path, wait_for) -> Iterator[Stage]:
-    yield from _on_stage(tmp_path, wait_for, {"root": str(tmp_path / "jobs")})
+def local(shared_folder, wait_for) -> Iterator[Stage]:
+    yield from cleaned_up(Stage(LocalBackend, {"root": str(shared_folder / "jobs")}, shared_folder, wait_for))
 
 
 @pytest.fixture(scope="module")
@@ -45,17 +45,7 @@ def podman() -> Iterator[tuple[str, ...]]:
 def boxed(tmp_path: Path, wait_for, podman: tuple[str, ...]) -> Iterator[Stage]:
     """The local backend with podman and no network."""
     options = {"root": str(tmp_path / "jobs"), "podman": podman, "run_options": ["--network=none"]}
-    yield from _on_stage(tmp_path, wait_for, options)
-
-
-def _on_stage(path: Path, wait_for, options: dict) -> Iterator[Stage]:
-    made = Stage(LocalBackend, options, path, wait_for)
-    yield made
-    for key in made.keys:
-        made.backend.cancel(key, 0)
-    wait_for(lambda: all(o.state.is_final for o in made.backend.poll(made.keys).observations), 20)
-    for key in made.keys:
-        made.backend.forget(key)
+    yield from cleaned_up(Stage(LocalBackend, options, tmp_path, wait_for))
 
 
 def _build(folder: Path, store: tuple[str, ...]) -> None:

@@ -68,6 +68,14 @@ def test_the_ranks_of_two_nodes_meet_at_the_first(stage):
 
 
 @SLURM
+def test_several_nodes_end_with_the_code_and_words_of_the_first_failed_rank(stage):
+    script = 'if [ "$NODE_RANK" = 1 ]; then sleep 0.5; echo no route to the data; exit 6; fi; echo rank 0 works; sleep 600'
+    seen, _ = stage.run(script, num_nodes=2)
+    assert (seen.reason, seen.exit_code, seen.signal) == (Reason.USER_ERROR, 6, None)
+    assert seen.evidence == "Rank 1: Exit code 6. no route to the data"
+
+
+@SLURM
 def test_a_launcher_of_its_own_runs_on_the_first_node_only(stage):
     _, log = stage.run("echo once $SLURM_NNODES", num_nodes=2, is_on_first_node_only=True)
     assert log == b"once 2\n"

@@ -240,7 +240,7 @@ def test_that_a_job_ends_by_itself_is_not_that_it_was_asked_to():
 
 
 @pytest.mark.parametrize(("why", "reason"), [
-    ("PREEMPTION", Reason.PREEMPTED), ("JOB REQUEUE", Reason.PREEMPTED), ("NODE FAILURE", Reason.NODE_FAILED), ("", Reason.NODE_FAILED)])
+    ("PREEMPTION", Reason.PREEMPTED), ("JOB REQUEUE", Reason.INTERRUPTED), ("NODE FAILURE", Reason.NODE_FAILED), ("", Reason.NODE_FAILED)])
 @pytest.mark.parametrize(("row", "is_again"), [
     (Row(7, "PENDING", "t-1", reason="BeginTime", exit="0:0"), False), (Row(7, "COMPLETED", "t-1", exit="0:0"), True),
     (Row(7, "CANCELLED", "t-1", exit="0:0"), False)])

@@ -95,7 +95,7 @@ def test_the_state_is_told_in_words_with_its_age(big):
     assert after(720, trouble="no route", trouble_since=since, is_enabled=False)[1].endswith("silent for 12 min.")
     assert after(4, is_enabled=False) == ("disabled", "Takes no new jobs; what runs goes on.")
     assert after(0, seen_at=None)[0] == "not seen yet"
-    assert after(600) == ("not looked at", "Nobody has asked it for 10 min: no watcher is running.")
+    assert after(75) == ("silent", "Not seen for 75 s: no watcher is running, or the cluster is slow to answer.")
 
 
 def test_a_silence_that_ended_is_one_line_of_the_history_with_its_length(big):

@@ -143,7 +143,8 @@ def test_a_token_that_would_smuggle_a_header_is_not_sent(serve):
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "169.254.169.254", "10.1.2.3", "192.168.1.1", "172.16.0.1", "0.0.0.0", "224.0.0.1", "100.64.0.1",
                                      "::", "::1", "fe80::1%eth0", "fd00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1",
-                                     "2002:7f00:1::"])
+                                     "2002:7f00:1::", "::127.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b:1::7f00:1", "fec0::1",
+                                     "2001:0:0a00:0001::", "2001:4860::5efe:7f00:1", "3fff::1", "100::1"])
 def test_an_address_inside_the_house_is_not_the_open_internet(address):
     assert not is_open_internet(address)
 

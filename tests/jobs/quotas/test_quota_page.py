@@ -71,6 +71,26 @@ def test_a_form_that_names_nobody_or_nothing_says_so(story):
         assert word in ada.post("/atlas/quotas", form, follow=True).content.decode()
 
 
+def test_quota_form_rows_keep_their_place_when_something_is_held(story):
+    ada = story.client(story.ada)
+
+    def rows():
+        return [name for name, *_rest in ada.get("/atlas/quotas").context["form"]["lines"]]
+
+    before = rows()
+    _set(story, ("team", "vision", "memory", 1 << 30), ("team", "vision", "gpu.h100", 1))
+    assert rows() == [*before, "gpu.h100"]
+
+
+def test_quota_form_accepts_sizes_of_bytes_and_advises_them_nowhere_else(story):
+    ada = story.client(story.ada)
+    for text in ("64Gi", "64GiB", "64gib", "64 Gi", "64G", str(64 << 30)):
+        form = {"who": "org:", "resource": "memory", "limit": text, "do": "preview"}
+        assert "at most 64 GiB" in ada.post("/atlas/quotas", form, follow=True).content.decode(), text
+    refused = ada.post("/atlas/quotas", {"who": "org:", "resource": "cpu", "limit": "64Gi"}, follow=True).content.decode()
+    assert "is no amount; write 32, or none" in refused
+
+
 def test_members_see_the_tree_and_no_form_nor_history(story):
     _set(story, ("team", "vision", "gpu", 2))
     shown = story.client(story.ben).get("/atlas/quotas?team=vision&edit=team:vision").content.decode()

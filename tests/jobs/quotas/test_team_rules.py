@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from clusters.models import Pool, PoolGrant
+from clusters.models import Cluster, Pool, PoolGrant
 from jobs.services import rehearse
 from jobs.spec import parse_mapping
 from jobs.specs import spec_of
@@ -30,6 +30,7 @@ def _rules(story, **rules):
 ])
 def test_a_job_that_breaks_a_rule_is_refused_by_a_sentence_that_names_it(story, rules, spec, sentence):
     cluster_with(gpus=4)
+    Pool.objects.create(name="fast", cluster=Cluster.objects.create(name="spare", backend="local", is_enabled=False), is_open=True)
     _rules(story, **rules)
     with pytest.raises(InvalidInput) as refused:
         submit(story, **spec)
@@ -86,6 +87,17 @@ def test_rules_cost_a_submission_no_statement(story):
 def test_rules_that_cannot_be_are_refused(story, rules):
     with pytest.raises(InvalidInput):
         _rules(story, **rules)
+
+
+def test_team_rules_with_an_unknown_pool_are_refused_by_its_name(story):
+    cluster = cluster_with()
+    with platform_scope("test"):
+        hidden = Pool.objects.create(name="theirs", cluster=Cluster.objects.create(name="far", backend="local"))
+        PoolGrant.objects.create(org=story.borealis, pool=hidden, team=story.north)
+    api = story.api(story.ada)
+    for field, value, named in (("pools", [cluster.name, "moon"], "moon"), ("default_pool", "moon", "moon"), ("pools", ["theirs"], "theirs")):
+        answer = api.put("/api/v1/orgs/atlas/teams/vision/rules", {field: value}, content_type="application/json")
+        assert answer.status_code == 400 and f"there is no pool '{named}' here" in answer.content.decode()
 
 
 def test_only_who_sets_limits_sets_rules_by_the_page_too(story):

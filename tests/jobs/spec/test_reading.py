@@ -116,6 +116,11 @@ def test_windows_line_ends_become_plain_ones_in_scripts() -> None:
     assert parse_mapping({"run": "cd /x\r\nls\r\n"}).run == "cd /x\nls\n"
 
 
+def test_environment_value_with_crlf_reaches_the_spec_unchanged():
+    spec = parse_mapping({"run": "true", "envs": {"PEM": "a\r\nb\r\n\rc"}})
+    assert spec.envs == {"PEM": "a\r\nb\r\n\rc"} and parse_yaml(spec.to_yaml()).envs == spec.envs
+
+
 def test_names_may_be_of_any_script_and_are_kept_in_one_form() -> None:
     assert parse_mapping({"run": "x", "name": "학습 №2"[:2] + " cafe\u0301"}).name == "학습 caf\u00e9"
 

@@ -19,8 +19,8 @@ from workspaces.models import GroupRule, Organization, Provider, User
 from workspaces.scim.tokens import make_scim_token
 from workspaces.tenancy.scope import org_scope
 org = Organization.objects.get(slug="home")
+row = Provider.objects.create(kind="scim", org={org}, slug="{slug}", name="People", domains=["{slug}.example"])
 with org_scope(org.id):
-    row = Provider.objects.create(kind="scim", org={org}, slug="{slug}", name="People", domains=["{slug}.example"])
     GroupRule.objects.create(provider=row, position=1, group="people", org=org, role="member")
     ada = User.objects.get(email="ada@atlas.example")
     print(make_scim_token(actor=actor_of(ada).enter(org), provider=row))

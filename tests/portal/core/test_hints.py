@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 import time
 
 import pytest
+from celery import current_app
 
 from portal.core import hints
 
@@ -58,3 +61,18 @@ def test_a_broker_that_is_away_loses_a_hint_and_nothing_else(rung, monkeypatch, 
     monkeypatch.setattr(hints, "_ring", refuse)
     hints._tap("jobs.dispatch")
     assert "was lost: refused" in caplog.text
+
+
+def test_hint_to_a_broker_that_does_not_answer_waits_once_and_shortly(monkeypatch):
+    monkeypatch.setattr(hints, "_send", None)
+    monkeypatch.setattr(hints, "_bell", hints._Bell())
+    monkeypatch.setattr(hints, "_away_until", 0.0)
+    monkeypatch.setattr("django.conf.settings.MUSTER_EMBEDDED", False)
+    hints._producers.cache_clear()
+    with socket.create_server(("127.0.0.1", 0)) as silent:        # it takes connections, as a stopped Redis does
+        monkeypatch.setattr(current_app.conf, "broker_url", f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
+        request = threading.Thread(target=lambda: (hints._tap("jobs.dispatch"), hints._tap("jobs.watch")), daemon=True)
+        request.start()
+        request.join(4)                                           # most of it is for the import of the transport
+        assert not request.is_alive()
+    hints._producers.cache_clear()

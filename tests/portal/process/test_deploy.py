@@ -49,6 +49,12 @@ def test_the_compose_file_sets_only_variables_that_somebody_reads():
         assert re.search(rf'"{name}"', SOURCES), name
 
 
+def test_compose_file_passes_every_setting_of_the_env_file():
+    muster = COMPOSE["services"]["muster"]
+    assert muster["env_file"] == [{"path": ".env", "required": False}]
+    assert not {name for name, value in muster["environment"].items() if "${MUSTER_" in value}      # would hide what .env says
+
+
 def test_the_image_is_built_from_files_that_exist():
     for line in (ROOT / "deploy/Dockerfile").read_text().splitlines():
         if match := re.match(r"COPY (?!--from)(.+) \S+$", line):

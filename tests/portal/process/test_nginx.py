@@ -110,8 +110,8 @@ def test_an_address_that_somebody_claims_for_himself_does_not_count(site):
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', browser.get("/accounts/login/").text)
         assert token
         answers = [browser.post("/accounts/login/", headers={"Origin": site.url, "X-Forwarded-For": f"10.0.0.{n}"},
-                                data={"login": "x@y.example", "password": "wrong", "csrfmiddlewaretoken": token[1]}) for n in range(40)]
-        assert 429 in {answer.status_code for answer in answers}
+                                data={"login": "x@y.example", "password": "wrong", "csrfmiddlewaretoken": token[1]}) for n in range(10)]
+        assert "Wait five minutes" in answers[-1].text
 
 
 def test_the_live_socket_goes_through_it(site):

@@ -58,10 +58,10 @@ def kill_the_watcher(portal: Portal, mode: str, wait_for) -> None:
     wait_for(lambda: portal.part("watcher") != before)
 
 
-def test_a_killed_watchers_successor_watches_at_once(portal, api, mode, tmp_path, wait_for):
-    number = submit(api, f"until [ -e {tmp_path}/go ]; do sleep 0.05; done")
+def test_a_killed_watchers_successor_watches_at_once(portal, api, mode, shared_folder, wait_for):
+    number = submit(api, f"until [ -e {shared_folder}/go ]; do sleep 0.05; done")
     wait_for(lambda: state(api, number) == "running", 20)
     for _ in range(2):
         kill_the_watcher(portal, mode, wait_for)
-    (tmp_path / "go").touch()
+    (shared_folder / "go").touch()
     wait_for(lambda: state(api, number) == "succeeded", SOON)

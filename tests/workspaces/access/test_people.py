@@ -88,7 +88,8 @@ def test_about_a_job_of_somebody_else_it_says_why_acting_takes_more(story, atlas
 @pytest.mark.parametrize("role", sorted([*TEAM_GRANTS, "runner", "keeper", "both"]))
 def test_about_anothers_job_the_answer_is_what_the_act_itself_decides(story, atlas, role, act):
     ada = story.actor(story.ada)
-    for slug, given in {"runner": ["jobs:exec", "jobs:read"], "keeper": ["jobs:admin", "jobs:read"], "both": ["jobs:admin", "jobs:exec"]}.items():
+    own_roles = {"runner": ["jobs:exec", "jobs:read"], "keeper": ["jobs:exec-others", "jobs:read"], "both": ["jobs:exec-others", "jobs:exec"]}
+    for slug, given in own_roles.items():
         services.make_role(actor=ada, org=atlas, kind="team", slug=slug, name=slug, permissions=given)
     job = job_services.submit_job(actor=ada, team=story.vision, spec=parse_mapping({"run": "true"}))
     services.change_team_member(actor=ada, team=story.vision, email=story.ben.email, role=role)
@@ -104,7 +105,8 @@ def decided(actor, job, act):
     try:
         if act == P.JOBS_EXEC:
             authorize(actor, act, job.team_id)
-        if act == P.JOBS_READ:
+            authorize(actor, P.JOBS_EXEC_OTHERS, job.team_id)
+        elif act == P.JOBS_READ:
             authorize(actor, act, job.team_id)
         else:
             authorize_change(actor, job, act)

@@ -128,7 +128,7 @@ def test_the_test_button_says_what_it_found(slapd, config):
 def test_the_test_button_says_what_is_wrong(slapd, config):
     other = slapd.ca.replace(slapd.ca.splitlines()[2], slapd.ca.splitlines()[3])
     wrong = {
-        "inside the house": replace(config, is_private=False),
+        "on a private network. Ask a platform operator": replace(config, is_private=False),
         "not trusted": replace(config, ca=""),
         "refused the reader": replace(config, bind_password="wrong"),
         "There is nothing there while listing": replace(config, people_base=f"ou=nobody,{BASE}"),

@@ -140,9 +140,20 @@ def test_guessing_is_limited_as_it_is_for_passwords(wide):
     assert answer.status_code == 429 or "Too many" in answer.content.decode()
 
 
+def test_directory_of_another_organization_never_gets_a_password_by_a_link(story, own, slapd, monkeypatch):
+    """Its page preselects nothing, and a domain that an operator gave to Atlas is not Borealis's, whatever is chosen."""
+    theirs = Provider.objects.create(org=story.borealis, kind="ldap", slug="theirs", name="Theirs", config=own.config, secrets=own.secrets)
+    page = Client().get("/accounts/login/?next=/borealis/").content.decode()
+    assert '<option value="theirs">' in page and "selected" not in page.partition('name="directory"')[2].partition("</select>")[0]
+    assert directories_for("ada@corp.example", "theirs") == [] and directories_for("ada@corp.example") == [own]
+    assert directories_for("zoe@nobody.example", "theirs") == [theirs] and directories_for("zoe@nobody.example") == []
+    Identity.objects.create(provider=theirs, subject="1", user=User.objects.create_user("ada@corp.example", PASSWORD))
+    assert directories_for("ada@corp.example", "theirs") == [theirs]
+
+
 def test_an_organizations_sign_in_page_lets_one_choose_its_directory(own):
     page = Client().get("/accounts/login/?next=/atlas/teams").content.decode()
-    assert '<option value="atlas-own" selected>' in page
+    assert '<option value="atlas-own">' in page
     assert "atlas-own" not in Client().get("/accounts/login/").content.decode()
     assert "atlas-own" not in Client().get("/accounts/login/?next=/borealis/").content.decode()
 

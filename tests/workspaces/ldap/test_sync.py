@@ -13,7 +13,7 @@ from portal.core.errors import Conflict, NotPermitted
 from tests.rig.slapd import BASE, people_dn
 from workspaces.actors import actor_of
 from workspaces.models import DirectoryRun, Identity, Membership, Provider, User
-from workspaces.services import syncing
+from workspaces.services import directory_threads, syncing
 from workspaces.services.syncing import due_providers, last_runs, link_people, sync_provider
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
@@ -60,9 +60,9 @@ def test_a_directory_that_is_down_fails_the_run_and_changes_nothing(wide, sync):
 
 def test_two_runs_of_one_directory_are_never_at_once(wide, sync):
     assert leases.take(f"directory:{wide.id}", "somebody else", 60)
-    with pytest.raises(Conflict, match="right now"):
-        sync()
-    assert sync(is_dry=True).outcome == "dry"
+    for is_dry in (False, True):
+        with pytest.raises(Conflict, match="right now"):
+            sync(is_dry=is_dry)
 
 
 def test_the_clock_begins_only_after_a_person_has_seen_the_first_run(wide, sync):
@@ -99,7 +99,9 @@ def test_an_operator_links_an_account_that_the_run_has_shown_and_no_other(story,
     with no_scope(), pytest.raises(NotPermitted):
         link_people(actor=story.actor(story.ada), provider=wide, subjects=[subject])
     with no_scope():
-        assert link_people(actor=actor_of(story.dot), provider=wide, subjects=[subject, "made up"]).is_done
+        link_people(actor=actor_of(story.dot), provider=wide, subjects=[subject, "made up"])
+        directory_threads.work()
+    assert last_runs(wide)[0].outcome == "done"
     assert Identity.objects.get(subject=subject).user == here and "ada@corp.example" in members()
 
 
@@ -143,12 +145,12 @@ def test_a_run_whose_process_died_says_so(wide, sync):
     assert last_runs(wide)[0].outcome == "failed" and "next run" in last_runs(wide)[0].message
 
 
-def test_the_task_runs_what_is_due(wide, sync, monkeypatch, slapd, settings):
+def test_the_task_runs_what_is_due(wide, sync, monkeypatch, slapd):
     from workspaces import tasks
 
     sync()
-    settings.MUSTER_EMBEDDED = False
     slapd.change(people_dn("bob"), displayName="Bob the Builder", mail="bob@corp.example")
+    monkeypatch.setattr(tasks, "start_thread", directory_threads.work)
     with clock.frozen(clock.now() + timedelta(hours=2)), no_scope():
         tasks.sync_directories()
     assert last_runs(wide)[0].outcome == "unchanged" and syncing.due_providers() == []

@@ -12,7 +12,7 @@ from workspaces.invitations import invite_url
 from workspaces.models import Identity, Membership, Provider, TeamMembership, User
 from workspaces.permissions import HANDED_ON, ORG_GRANTS, ORG_TITLES, TEAM_GRANTS, TEAM_TITLES, WORDS, Permission
 from workspaces.services.giving import org_roles_for, team_roles_for
-from workspaces.tenancy.scope import org_scope
+from workspaces.tenancy.scope import org_scope, platform_scope
 
 
 @pytest.fixture
@@ -131,7 +131,8 @@ def test_bringing_in_who_is_known_elsewhere_gives_no_hold_on_their_account(story
     new = services.add_member(actor=ada, org=atlas, email="new@atlas.example").user
     assert invite_url(new)
     by_directory = User.objects.create_user("ldap@atlas.example")
-    Identity.objects.create(provider=Provider.objects.create(kind="ldap", slug="ad", name="AD"), subject="1", user=by_directory)
+    with platform_scope("a directory of the installation"):
+        Identity.objects.create(provider=Provider.objects.create(kind="ldap", slug="ad", name="AD"), subject="1", user=by_directory)
     operator = User.objects.create_user("op@platform.example", is_operator=True)
     for person in (by_directory, operator):
         assert invite_url(services.add_member(actor=ada, org=atlas, email=person.email, has_agreed=True).user) is None

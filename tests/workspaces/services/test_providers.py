@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from jobs.clusters.options import options_of
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
+from portal.core.options import Options, check, options_in
+from tests.rig.environment import ROOT
+from tests.workspaces.trying import try_options
 from workspaces.actors import actor_of
-from workspaces.models import DirectoryRun, Membership, Provider
+from workspaces.models import DirectoryRun, Membership, Provider, ProviderTest
 from workspaces.services.providers import (
     change_provider,
     config_of,
@@ -18,8 +24,9 @@ from workspaces.services.providers import (
     rules_told,
     secrets_set,
     set_rules,
-    try_options,
 )
+from workspaces.sso.kinds import MISSING
+from workspaces.sso.oidc.settings import Config as Oidc
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
 SECRET = "a canary of a password"
@@ -90,9 +97,23 @@ def test_another_organizations_is_not_there(story, made):
         find_provider(story.actor(story.ada), wide.slug)
 
 
-def test_a_name_is_taken_once_for_the_whole_installation(story, made):
+def test_provider_name_is_taken_once_in_an_organization_only(story, made):
     with pytest.raises(Conflict):
         create_provider(actor=story.actor(story.ada), org=story.atlas, kind="ldap", slug="corp", name="", options=OPTIONS)
+    with org_scope(story.borealis.id):
+        other = create_provider(actor=story.actor(story.cyd), org=story.borealis, kind="ldap", slug="corp", name="", options=OPTIONS)
+        assert find_provider(story.actor(story.cyd), "corp") == other
+    assert find_provider(story.actor(story.ada), "corp") == made
+    assert (made.slug, other.short_name) == ("corp", "corp") and other.slug != "corp"       # addresses of the first stay
+
+
+def test_domain_of_another_organization_is_refused(story, made):
+    with no_scope():
+        change_provider(actor=story.actor(story.dot, story.atlas), provider=made, domains=["corp.example"])
+    dot = story.actor(story.dot, story.borealis)
+    with org_scope(story.borealis.id), pytest.raises(InvalidInput, match="belongs to Atlas already"):
+        create_provider(actor=dot, org=story.borealis, kind="ldap", slug="theirs", name="", options=OPTIONS, domains=["corp.example"])
+    assert [row.slug for row in Provider.objects.all()] == ["corp"]
 
 
 def test_rules_keep_their_order_and_name_only_what_the_provider_may_give(story, made):
@@ -139,9 +160,32 @@ def test_without_its_library_ldap_says_what_to_install(story, monkeypatch):
     assert "make directories" in page
 
 
+def test_packages_for_directories_are_named_alike_everywhere():
+    for text in ((ROOT / "README.md").read_text(), (ROOT / "Makefile").read_text(), MISSING):
+        assert re.findall(r"apt install ([a-z0-9 -]*ldap[a-z0-9 -]*[a-z])", text) == ["gcc python3-dev libldap-dev libsasl2-dev"]
+
+
 @pytest.mark.parametrize("run", ["", "nonsense", "00000000-0000-0000-0000-000000000000"])
 def test_accepting_a_run_that_there_is_not_is_no_crash_and_accepts_nothing(story, run):
     Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp", config={})
     answer = story.client(story.ada).post("/atlas/directories/corp/act", {"do": "accept", "run": run}, follow=True)
     assert answer.status_code == 200 and "no longer there to be accepted" in answer.content.decode()
     assert not DirectoryRun.objects.exists()
+
+
+def test_secret_for_a_new_address_is_asked_for_again(story, made):
+    """Else whoever may change an address could have the secret sent to themselves: by a change, and by the test button."""
+    api, elsewhere = story.api(story.ada, story.atlas), {"url": "ldaps://directory.example.com ldaps://mine.example"}
+    for send, path in ((api.patch, "corp"), (api.post, "corp/test")):
+        answer = send(f"/api/v1/orgs/atlas/providers/{path}", {"options": elsewhere}, content_type="application/json")
+        assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "options.bind_password"), path
+    assert config_of(Provider.objects.get(id=made.id)).url == OPTIONS["url"] and not ProviderTest.objects.exists()
+    moved = change_provider(actor=story.actor(story.ada), provider=made, options=elsewhere | {"bind_password": SECRET})
+    assert moved.config["url"] == elsewhere["url"]
+    for options, address, secret in ((options_in(Oidc), "issuer", "client_secret"), (options_of("kubernetes"), "server", "token"),
+                                     (options_of("slurm"), "rest_url", "rest_token"), (options_of("slurm"), "ssh_host", "ssh_key")):
+        former = Options({"client_id": "x", "spool": "/spool", address: "https://there.example"}, {secret: SECRET})
+        with pytest.raises(InvalidInput) as error:
+            check(options, {address: "https://mine.example"}, former)
+        assert [fault["field"] for fault in error.value.data["errors"]] == [f"options.{secret}"]
+        assert check(options, {address: "https://there.example", secret: ""}, former) == former

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from portal.core.errors import InvalidInput, NotPermitted
-from workspaces.services.providers import change_provider, config_of, create_provider, try_options
+from tests.workspaces.trying import try_options
+from workspaces.services.providers import change_provider, config_of, create_provider
 from workspaces.tenancy.scope import org_scope
 
 
@@ -36,10 +37,11 @@ def test_only_an_operator_allows_an_address_inside_the_house(story, issuer):
     with pytest.raises(NotPermitted, match="Private address"):
         _make(story, story.ada, issuer.url, is_private=True)
     row = _make(story, story.dot, issuer.url, is_private=True)
+    options = {"issuer": "http://127.0.0.1:6379", "client_secret": "entered again"}
     with org_scope(story.atlas.id), pytest.raises(NotPermitted):
-        change_provider(actor=story.actor(story.ada), provider=row, options={"issuer": "http://127.0.0.1:6379"})
+        change_provider(actor=story.actor(story.ada), provider=row, options=options)
     with org_scope(story.atlas.id), pytest.raises(NotPermitted):
-        try_options(actor=story.actor(story.ada), org=story.atlas, kind="oidc", provider=row, options={"issuer": "http://127.0.0.1:6379"})
+        try_options(actor=story.actor(story.ada), org=story.atlas, kind="oidc", provider=row, options=options)
     with org_scope(story.atlas.id):
         assert change_provider(actor=story.actor(story.ada), provider=row, name="Other").name == "Other"
 

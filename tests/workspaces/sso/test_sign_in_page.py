@@ -102,3 +102,12 @@ def test_one_is_asked_once_whose_password_it_is(story, atlas_idp):
 def test_an_onward_address_that_is_none_breaks_nothing(story, atlas_idp, onward):
     assert Client().get("/accounts/login/", {"next": onward}).status_code == 200
     assert Client().post("/accounts/login/", {"login": story.ben.email, "next": onward}).status_code == 200
+
+
+def test_first_password_is_mentioned_until_the_first_administrator_signs_in(story):
+    hint = "The first administrator's password was printed"
+    assert hint in story.client().get("/accounts/login/").content.decode()
+    story.client(story.ada)
+    assert hint in story.client().get("/accounts/login/").content.decode()
+    story.client(story.dot)
+    assert hint not in story.client().get("/accounts/login/").content.decode()

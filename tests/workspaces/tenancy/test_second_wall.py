@@ -4,9 +4,9 @@ which has no such thing: there the first wall stands alone, and these tests say 
 from __future__ import annotations
 
 import threading
+from uuid import UUID
 
 import pytest
-from django.apps import apps
 from django.db import DatabaseError, connection, models, transaction
 from django.http import JsonResponse
 from django.urls import path
@@ -17,8 +17,7 @@ from portal.core.ids import uuid7
 from portal.core.postgres.wall import ROLE
 from workspaces.models import Team
 from workspaces.tenancy import rows
-from workspaces.tenancy.models import TenantModel
-from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
+from workspaces.tenancy.scope import no_scope, org_scope, platform_scope, request_scope
 
 HAS_WALL = connection.vendor == "postgresql"
 ALL, OF_BOREALIS, OF_ATLAS = ["north", "speech", "vision"], ["north"], ["speech", "vision"]
@@ -176,12 +175,42 @@ def test_many_rows_at_once_reach_a_table_behind_the_wall(story):
         assert Team.objects.filter(slug__startswith="t").count() == 3
 
 
-def test_every_tenant_table_is_behind_the_wall(db):
-    known = {model._meta.db_table for model in apps.get_models() if issubclass(model, TenantModel)}
-    assert set(rows.tables()) == known
-    assert len(known) > 12
-    if HAS_WALL:
-        assert rows.bare_tables(connection) == []
+_WITH_ORG = """
+SELECT c.relname, c.relrowsecurity, c.relforcerowsecurity,
+       EXISTS (SELECT FROM pg_policies p WHERE p.schemaname = n.nspname AND p.tablename = c.relname AND p.cmd = 'ALL'
+               AND p.qual LIKE '%%muster.org%%')
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'org_id' AND NOT a.attisdropped
+WHERE c.relkind IN ('r', 'p')
+"""
+
+
+def test_every_table_with_an_organization_has_row_level_security(db):
+    with connection.cursor() as cursor:
+        tables = connection.introspection.table_names(cursor)
+        with_org = {t for t in tables if any(c.name == "org_id" for c in connection.introspection.get_table_description(cursor, t))}
+        assert {"core_event", "series_series", "workspaces_provider", "workspaces_team"} < with_org
+        assert set(rows.tables()) == with_org
+        if HAS_WALL:
+            cursor.execute(_WITH_ORG)
+            assert {row[0]: row[1:] for row in cursor.fetchall()} == dict.fromkeys(with_org, (True, True, True))
+
+
+def events_by_sql() -> set[object]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT DISTINCT org_id FROM core_event WHERE kind = 'team.created'")
+        return {org_id if HAS_WALL else UUID(org_id) for (org_id,) in cursor.fetchall()}
+
+
+def test_events_of_another_organization_are_invisible_and_fixed_by_sql(story):
+    both = {story.atlas.id, story.borealis.id}
+    with request_scope():
+        assert events_by_sql() == (set() if HAS_WALL else both)
+        with org_scope(story.borealis.id), connection.cursor() as cursor:
+            assert events_by_sql() == ({story.borealis.id} if HAS_WALL else both)
+            cursor.execute("UPDATE core_event SET actor = actor WHERE org_id IS DISTINCT FROM %s", [
+                story.borealis.id if HAS_WALL else story.borealis.id.hex])
+            assert (cursor.rowcount == 0) is HAS_WALL
 
 
 def test_a_table_whose_wall_was_taken_down_is_found_and_gets_it_again(db):

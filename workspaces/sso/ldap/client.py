@@ -20,6 +20,7 @@ T = TypeVar("T")
 PAGE, AT_ONCE = 1000, 500                           # entries of a page; of an answer that is asked for without pages
 _ACTIVE_DIRECTORY = b"1.2.840.113556.1.4.800"       # in its supportedCapabilities: it then knows the next one
 _IN_CHAIN = "1.2.840.113556.1.4.1941"
+ANSWER = 30.0                                       # seconds for a connection, and for each answer
 _DEPTH, _WIDTH = 20, 100                            # of groups in groups; of one filter
 
 
@@ -145,7 +146,9 @@ class Directory:
     def _opened(self, url: str, others: int) -> Any:
         """Within its share of the time that is left; `others` are still to be tried."""
         self._url, left = url, max(0.05, self._until - clock.monotonic())
-        self._line = open_line(self.config, url, left / 2 if others else left)
+        self._line = open_line(self.config, url, min(left / 2 if others else left, ANSWER))
+        if self._line.until is not None:
+            self._line.until = self._until
         made: Any = ldap.initialize("ldap://line", fileno=self._line.end.detach())      # libldap closes it
         made.protocol_version = ldap.VERSION3
         made.set_option(ldap.OPT_REFERRALS, ldap.OPT_OFF)
@@ -159,7 +162,8 @@ class Directory:
 
     @property
     def _left(self) -> float:
-        return max(0.05, self._until - clock.monotonic())
+        """Seconds for the next answer."""
+        return max(0.05, min(self._until - clock.monotonic(), ANSWER))
 
     def _set_timeouts(self, made: Any) -> None:
         made.timeout = left = self._left

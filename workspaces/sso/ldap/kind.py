@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 
-from workspaces.sso.kinds import Found, Kind, Listing
+from workspaces.sso.kinds import MISSING, Found, Kind, Listing
 from workspaces.sso.ldap.settings import Config, dn_key
-
-_MISSING = ("LDAP needs python-ldap, which is built on the machine: apt install build-essential python3-dev libldap-dev libsasl2-dev, then "
-            "make directories, and start Muster again.")
 
 
 def _test(config: Config) -> Found:
@@ -17,10 +15,10 @@ def _test(config: Config) -> Found:
     return look_around(config)
 
 
-def _listing(config: Config) -> Listing:
+def _listing(config: Config, progress: Callable[[int], None]) -> Listing:
     from workspaces.sso.ldap.listing import everybody
 
-    return everybody(config)
+    return everybody(config, progress)
 
 
 def _find_groups(config: Config, typed: str) -> list[str]:
@@ -31,7 +29,7 @@ def _find_groups(config: Config, typed: str) -> list[str]:
 
 
 def _missing() -> str:
-    return "" if find_spec("ldap") else _MISSING
+    return "" if find_spec("ldap") else MISSING
 
 
 LDAP = Kind("ldap", "LDAP directory", "People sign in here with the password of your directory, and its groups give them their roles.",

@@ -65,7 +65,8 @@ def _connected(config: Config, host: str, port: int, seconds: float) -> socket.s
     except OSError:
         raise Trouble(f"There is no machine called {host}: look at the name, and at the portal's DNS.", is_away=True) from None
     if not config.is_private and not all(is_open_internet(address) for address in found):
-        raise Trouble(f"{host} is an address inside the house. A platform operator has to allow that: Private address.")
+        raise Trouble(f"{host} is an address on a private network. Ask a platform operator to connect this directory with the option "
+                      "Private address.")
     last: OSError | None = None
     for address in found[:3]:
         try:

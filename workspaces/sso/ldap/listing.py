@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from workspaces.planning import Person
 from workspaces.sso.kinds import Listing
-from workspaces.sso.ldap.client import Directory
+from workspaces.sso.ldap.client import PAGE, Directory
 from workspaces.sso.ldap.entries import Groups, is_disabled, person_of
 from workspaces.sso.ldap.settings import Config
 from workspaces.sso.ldap.trouble import Trouble
@@ -12,12 +14,14 @@ from workspaces.sso.ldap.trouble import Trouble
 SECONDS = 300.0
 
 
-def everybody(config: Config) -> Listing:
-    """Raises Trouble."""
+def everybody(config: Config, progress: Callable[[int], None]) -> Listing:
+    """`progress` is told how many people were listed, after each thousand. Raises Trouble."""
     meaning, people, seen, nobody = config.meaning, list[Person](), set[str](), 0
     with Directory(config, SECONDS) as directory:
         groups = Groups(directory.groups(), is_nested=config.nested)
-        for entry in directory.people():
+        for number, entry in enumerate(directory.people(), 1):
+            if number % PAGE == 0:
+                progress(number)
             person = person_of(entry, meaning)
             if person is None:
                 nobody += 1

@@ -38,8 +38,8 @@ PRESETS = {
 class Config:
     """One directory."""
 
-    url: str = option("Address", note="ldaps://directory.example.com, or ldap://… which then speaks StartTLS. Several, separated by "
-                      "spaces, are tried in turn.")
+    url: str = option("Address", sends=("bind_password",), note="ldaps://directory.example.com, or ldap://… which then speaks StartTLS. "
+                      "Several, separated by spaces, are tried in turn.")
     people_base: str = option("People below", note="ou=people,dc=example,dc=com")
     preset: str = option("Directory", default="OpenLDAP", choices=tuple(PRESETS), note="Sets the attributes below, which may differ.")
     bind_dn: str = option("Reader", default="", note="The DN that searches, as cn=muster,ou=services,dc=example,dc=com. Empty: nobody's.")
@@ -56,7 +56,7 @@ class Config:
     nested: bool = option("Groups in groups count", default=True, is_rare=True)
     sync_minutes: int = option("Sync every", default=60, is_rare=True, note="Minutes; 0: only by hand.")
     is_private: bool = option("Private address", default=False, is_operators=True,
-                              note="The directory is inside the house, not on the open internet. Only an operator may say so.")
+                              note="Needed for a directory on your own network. Only a platform operator can set it: ask one to connect it.")
     plain: bool = option("Without encryption", default=False, is_rare=True,
                          note="Passwords cross the network for everybody on the way to read. Only for a network that is yours alone.")
 

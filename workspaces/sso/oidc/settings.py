@@ -10,7 +10,7 @@ from portal.core.options import Secret, option
 
 SCOPE = "openid profile email"
 _NONE = Secret("")
-PRIVATE = "Needed for a service inside the house, or one without https. Only an operator may set it."
+PRIVATE = "Needed for a service on your own network, or one without https. Only a platform operator can set it: ask one to connect it."
 REQUIRED = "People of its domains then sign in with it; owners keep their passwords, for the day when it is down."
 
 
@@ -18,7 +18,8 @@ REQUIRED = "People of its domains then sign in with it; owners keep their passwo
 class Config:
     """One OpenID provider."""
 
-    issuer: str = option("Issuer", note="Exactly as the provider writes it: the address before /.well-known/openid-configuration.")
+    issuer: str = option("Issuer", sends=("client_secret",),
+                         note="Exactly as the provider writes it: the address before /.well-known/openid-configuration.")
     client_id: str = option("Client ID")
     client_secret: Secret = option("Client secret", default=_NONE)  # noqa: RUF009  a Secret is a str: immutable
     groups_claim: str = option("Groups claim", default="groups", note="Where the names of one's groups are; dots lead into objects.")

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from workspaces.sso.kinds import Found, Kind
+from workspaces.sso.kinds import MISSING, Found, Kind
 from workspaces.sso.saml.settings import Config
-
-_MISSING = ("SAML needs python3-saml and xmlsec, which are built on this machine: apt install build-essential libxmlsec1-dev pkg-config, then "
-            "pip install -r requirements/directories.lock and start Muster again")
 
 
 def _test(config: Config) -> Found:
@@ -18,7 +15,7 @@ def _test(config: Config) -> Found:
 
 
 def _missing() -> str:
-    return "" if find_spec("onelogin") and find_spec("xmlsec") else _MISSING
+    return "" if find_spec("onelogin") and find_spec("xmlsec") else MISSING
 
 
 SAML = Kind("saml", "SAML", "People sign in at your SAML 2.0 identity provider, as AD FS or Shibboleth, and its groups attribute gives them "

@@ -20,6 +20,7 @@ from onelogin.saml2.errors import OneLogin_Saml2_Error, OneLogin_Saml2_Validatio
 from onelogin.saml2.idp_metadata_parser import OneLogin_Saml2_IdPMetadataParser
 from onelogin.saml2.settings import OneLogin_Saml2_Settings
 
+from workspaces.durable import durable
 from workspaces.sso.reach import reach, session
 from workspaces.sso.saml.settings import Config
 
@@ -107,7 +108,7 @@ def _closed(auth: OneLogin_Saml2_Auth, slug: str) -> str:
                  and data.get("NotOnOrAfter") and data.get("InResponseTo")]
     if not confirmed:
         _refuse("its assertion does not say where, until when and to which request it is an answer")
-    if not cache.add(f"saml assertion {slug} {auth.get_last_assertion_id()}", "seen", KEEP):
+    if not durable.add(f"saml assertion {slug} {auth.get_last_assertion_id()}", "seen", KEEP):
         _refuse("its assertion was used before")
     return str(confirmed[0]["InResponseTo"])
 

@@ -16,7 +16,9 @@ from portal.core.errors import InvalidInput, NotFound, RateLimited
 from portal.core.events import caller
 from workspaces.models import Provider
 from workspaces.services.providers import config_of
+from workspaces.sso.saml.kind import SAML
 from workspaces.sso.why import NOT_BEGUN
+from workspaces.tenancy.scope import platform_scope
 
 _COOKIE = "saml-acs-session"
 _A_MINUTE = 120         # answers from one address, behind which a whole house may be: each is kept for a moment, whoever sent it
@@ -62,10 +64,12 @@ def finish(request: HttpRequest, row: Provider) -> HttpResponse:
 
 def metadata(request: HttpRequest, slug: str) -> HttpResponse:
     """For the other side; there before anything is set up of it."""
+    with platform_scope("sign-in: the provider that an address names"):
+        is_known = Provider.objects.filter(slug=slug, kind=Provider.Kind.SAML).exists()
+    if SAML.missing() or not is_known:
+        raise NotFound("There is no such way to sign in.")
     from workspaces.sso.saml.protocol import our_metadata
 
-    if not Provider.objects.filter(slug=slug, kind=Provider.Kind.SAML).exists():
-        raise NotFound("There is no such way to sign in.")
     return HttpResponse(our_metadata(slug), content_type="application/samlmetadata+xml")
 
 

@@ -11,9 +11,10 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from portal.core import clock
-from portal.core.audit.canonical import begin, canonical, columns, event_table, follow, read
+from portal.core.audit.canonical import NO_ORG, begin, canonical, columns, event_table, follow, read
 from portal.core.audit.models import AuditAnchor, AuditCheck, AuditLink
 from portal.core.audit.verify import Report, remember, verify
+from portal.core.events import Fact, record
 from portal.core.models import Event
 from tests.portal.core.audit.conftest import ORG, OTHER, seal, write
 
@@ -120,7 +121,7 @@ def test_what_is_cut_off_at_the_end_is_missed_by_the_anchor(sealed):
 def test_a_trail_deleted_as_a_whole_is_missed_by_the_anchor(sealed):
     Event.objects.all().delete()
     AuditLink.objects.all().delete()
-    assert found() == [("cut_off", 1)]
+    assert found() == [("missing", 1), ("cut_off", 1)]
 
 
 def test_an_anchor_written_by_somebody_else_is_forged(sealed):
@@ -189,8 +190,17 @@ def test_the_last_look_is_remembered(sealed):
 
 
 def test_an_empty_chain_has_nothing_to_say(db):
-    assert verify(OTHER).words == "There are no events."
+    assert verify(NO_ORG).words == "There are no events."
     assert Report(OTHER).words == "There are no events."
+
+
+def test_verify_chain_deleted_with_its_anchors_reports_tampering(sealed):
+    for model in (Event, AuditLink, AuditAnchor):
+        model.objects.all().delete()
+    assert found() == [("missing", 1)] and verify(ORG).words == "There are no sealed events: 1 fault."
+    record(Fact("audit.verification_asked", ORG, "audit", None))      # by who asks, which begins the chain anew
+    seal()
+    assert found() == [("missing", 1)]
 
 
 def test_the_command_says_what_is_wrong_and_where_and_ends_with_2(story, capsys):

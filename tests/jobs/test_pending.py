@@ -1,0 +1,51 @@
+"""The pending answer of jobs whose cluster does not answer."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from clusters.models import Cluster
+from jobs import pending, present
+from jobs.backends.base import Unavailable
+from jobs.dispatch import dispatch_all
+from jobs.models import Job
+from jobs.states import State
+from portal.core import clock
+from tests.jobs.backend_double import BackendDouble
+from tests.jobs.stage import cluster_with, submit
+from workspaces.tenancy.scope import platform_scope
+
+SAID = "Slurm's controller does not answer."
+WORDS = f"Cluster local has not answered for 4 min. {SAID}"
+
+
+@pytest.fixture
+def away(story, monkeypatch) -> BackendDouble:
+    """A cluster whose scheduler has gone away, which nobody has noticed yet."""
+    double = BackendDouble()
+    cluster_with()
+
+    def fail(launch: object) -> None:
+        raise Unavailable(SAID)
+
+    double.before_submit = fail
+    monkeypatch.setattr("jobs.clusters.backend_of", lambda row: double)
+    return double
+
+
+@pytest.mark.usefixtures("away")
+def test_pending_answer_names_the_silent_cluster_and_since_when(story):
+    since = clock.now() - timedelta(minutes=4)
+    viewer, handed_over = story.actor(story.ada), submit(story)
+    dispatch_all()
+    with platform_scope("test"):
+        job = Job.objects.get(id=handed_over.id)
+        assert job.state == State.DISPATCHING
+        assert pending.answer(job, viewer).text == f"Cluster local could not take it yet. {SAID}"
+        Cluster.objects.update(trouble=SAID, trouble_since=since)
+        submit(story)
+        for job in Job.objects.select_related("cluster"):
+            told, row = pending.answer(job, viewer), present.job_row(job)["pending"]
+            assert (told.text, told.since, row["text"]) == (WORDS, since, WORDS)

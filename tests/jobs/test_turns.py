@@ -1,0 +1,132 @@
+"""Each cluster is dispatched to and cleaned up in its own time, beside the others."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.db import connections
+
+from clusters.models import Cluster, Node
+from jobs import background, tasks, turns
+from jobs.backends.base import Unavailable
+from jobs.backends.slurm_parts.files import Mounted
+from jobs.models import Attempt
+from jobs.outputs import KEPT
+from jobs.states import State
+from portal.core import clock, hints
+from tests.jobs.backend_double import BackendDouble
+from tests.jobs.stage import cluster_with, submit
+from workspaces.tenancy.scope import platform_scope
+
+
+@pytest.fixture
+def doubles(monkeypatch):
+    """One for each cluster, by its name."""
+    made = {"local": BackendDouble(), "other": BackendDouble()}
+    for where in ("jobs.clusters.backend_of", "jobs.tasks.backend_of"):
+        monkeypatch.setattr(where, lambda cluster: made[cluster.name])
+    return made
+
+
+@pytest.mark.django_db(transaction=True)
+def test_dispatch_to_a_hanging_cluster_delays_no_other(transactional_db, doubles, monkeypatch, wait_for):
+    from tests.story import tell
+
+    story, _, go_on, dispatch = tell(), cluster_with(), threading.Event(), turns.dispatch_cluster
+    other = Cluster.objects.create(name="other", backend="local")
+    Node.objects.create(cluster=other, name="m0", cpus=8000, memory=8 << 30)
+    doubles["local"].before_submit = lambda launch: go_on.wait(20) and None
+    over = []
+
+    def closing(one):
+        dispatch(one)
+        connections.close_all()
+        over.append(one.name)
+
+    monkeypatch.setattr(turns, "dispatch_cluster", closing)
+    with platform_scope("test"):
+        submit(story)
+        theirs = submit(story)
+        Attempt.objects.filter(job=theirs).update(cluster=other)
+    caller = threading.Thread(target=lambda: (tasks.dispatch(), connections.close_all()), daemon=True)
+    caller.start()
+    try:
+        wait_for(lambda: doubles["other"].starts, 10)
+        assert not doubles["local"].starts
+    finally:
+        go_on.set()
+        caller.join(30)
+        wait_for(lambda: len(over) >= 2, 30)
+
+
+def test_cleaning_goes_on_at_other_clusters_when_one_is_silent(story, doubles, monkeypatch):
+    other, asked = Cluster.objects.create(name="other", backend="local"), []
+
+    def silent(key):
+        asked.append(key)
+        raise Unavailable("no answer")
+
+    monkeypatch.setattr(doubles["local"], "forget", silent)
+    cluster_with()
+    with platform_scope("test"):
+        jobs = [submit(story) for _ in range(4)]
+        Attempt.objects.filter(job__in=jobs).update(state=State.SUCCEEDED, is_log_sealed=True, finished_at=clock.now() - KEPT - timedelta(days=1))
+        Attempt.objects.filter(job=jobs[-1]).update(cluster=other)
+        tasks.forget()
+        forgotten = set(Attempt.objects.filter(is_forgotten=True).values_list("job_id", flat=True))
+    assert (len(asked), forgotten) == (1, {jobs[-1].id})
+
+
+def test_cleaning_without_the_spool_directory_is_put_off(tmp_path):
+    with pytest.raises(Unavailable):
+        Mounted(tmp_path / "not mounted").remove("muster-1")
+
+
+def test_housekeeping_that_hangs_delays_no_dispatch(monkeypatch, wait_for):
+    ran, stop, go_on = [], threading.Event(), threading.Event()
+    monkeypatch.setattr(background, "_run", lambda task: ran.append(task) or (task == "jobs.forget" and go_on.wait(20)))
+    ticker = threading.Thread(target=background.ticker, args=(stop,), daemon=True)
+    ticker.start()
+    try:
+        wait_for(lambda: "jobs.dispatch" in ran, 10)
+        hints._tap("jobs.forget")
+        wait_for(lambda: "jobs.forget" in ran, 10)
+        ran.clear()
+        hints._tap("jobs.dispatch")
+        wait_for(lambda: "jobs.dispatch" in ran, 5)
+    finally:
+        stop.set()
+        go_on.set()
+        ticker.join(10)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_watcher_process_starts_jobs_while_the_broker_is_away(transactional_db, doubles, monkeypatch, wait_for):
+    from tests.story import tell
+
+    story, dispatch, over = tell(), turns.dispatch_cluster, []
+
+    def refuse(task):
+        raise ConnectionError("refused")
+
+    def closing(one):
+        dispatch(one)
+        connections.close_all()
+        over.append(one)
+
+    monkeypatch.setattr(turns, "dispatch_cluster", closing)
+    monkeypatch.setattr("django.conf.settings.MUSTER_EMBEDDED", False)
+    monkeypatch.setattr(hints, "_ring", refuse)
+    monkeypatch.setattr(hints, "_bell", hints._Bell())
+    monkeypatch.setattr(hints, "_stand_in", hints._stand_in)
+    monkeypatch.setattr(hints, "_away_until", 0.0)
+    hints.deliver_by(None)
+    cluster_with()
+    with platform_scope("test"):
+        submit(story)
+    assert not doubles["local"].starts
+    background.standby(threading.Event())
+    wait_for(lambda: over, 10)
+    assert len(doubles["local"].starts) == 1

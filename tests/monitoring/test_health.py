@@ -1,0 +1,18 @@
+"""What the portal says of the parts it depends on."""
+
+from __future__ import annotations
+
+import json
+
+from monitoring import health
+
+
+def test_readiness_without_redis_is_degraded_and_names_it(db, rf, settings, monkeypatch):
+    def refuse():
+        raise ConnectionError("refused")
+
+    settings.MUSTER_REDIS_URL = "redis://127.0.0.1:1/0"
+    monkeypatch.setattr(health, "_redis", refuse)
+    answer = health.readyz(rf.get("/readyz"))
+    told = json.loads(answer.content)
+    assert (answer.status_code, told["status"], told["parts"]["redis"]["ok"]) == (200, "degraded", False)

@@ -1,0 +1,19 @@
+"""The test button, pressed and waited for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workspaces.models import ProviderTest
+from workspaces.services.directory_threads import work
+from workspaces.services.providers import start_test
+from workspaces.tenancy.scope import no_scope, platform_scope
+
+
+def try_options(**given: Any) -> ProviderTest:
+    """Raises what refuses the test; its answer has `is_ok`, `message` and `facts`."""
+    begun = start_test(**given)
+    with no_scope():
+        work()
+    with platform_scope("test"):
+        return ProviderTest.objects.get(id=begun.id)
