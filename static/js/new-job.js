@@ -1,5 +1,6 @@
 // A new job: the form and the YAML say the same; what is wrong is said beside the line as one types, what it costs before the button.
 import { isEnglish, say } from "./words.js";
+import * as yaml from "../vendor/yaml/index.js";
 
 const root = document.querySelector("[data-new-job]");
 if (root) {
@@ -10,7 +11,6 @@ if (root) {
   let asked = 0, timer = 0, isFilling = false, settling = 0, looks = 0, isRefused = faults.children.length > 0; // why the last submission was refused stays until one types
   const LOOKS = 6; // a registry has three seconds
   const TEXTS = new Set(["name", "image", "run", "policy.pool"]); // `2` is text in these, a number in the others
-  const library = import("../vendor/yaml/index.js");
 
   function numbers(bad = new Set()) {
     const count = text.value.split("\n").length;
@@ -89,18 +89,19 @@ if (root) {
   const show = (value) => (value === undefined ? "" : typeof value === "object" ? Object.entries(value).map(([k, v]) => `${k}:${v}`).join() : value);
 
   // null for a script and for what is not valid YAML with a mapping at `path`: the form changes no such text.
-  function parse(yaml, path) {
+  function parse(path) {
     if (text.value.startsWith("#!")) return null;
     const doc = yaml.parseDocument(text.value), isMapping = (node) => node == null || yaml.isMap(node);
     if (doc.errors.length || !isMapping(doc.contents)) return null;
     return path.length === 1 || isMapping(doc.get(path[0])) ? doc : null;
   }
 
-  async function write(field, value) {
-    const yaml = await library, path = field.split("."), doc = parse(yaml, path);
+  // In one go, so that a click on Submit right after a change sends the change too.
+  function write(field, value) {
+    const path = field.split("."), doc = parse(path);
     if (!doc) return faults.replaceChildren(row({ message: say("The form changes valid YAML only. Change the text itself.") }));
     if (value === "" || (field === "policy.priority" && value === "normal")) remove(doc, path);
-    else set(doc, path, TEXTS.has(field) ? lines(value) : scalar(yaml, value));
+    else set(doc, path, TEXTS.has(field) ? lines(value) : scalar(value));
     text.value = doc.contents ? doc.toString({ lineWidth: 0, flowCollectionPadding: false }) : "";
     numbers();
     later(60);
@@ -120,9 +121,9 @@ if (root) {
   }
 
   const lines = (value) => (value.includes("\n") ? value.replace(/\n*$/, "\n") : value);
-  const scalar = (yaml, value) => { const read = yaml.parseDocument(value).contents; return typeof read?.value === "number" ? read.value : value; };
+  const scalar = (value) => { const read = yaml.parseDocument(value).contents; return typeof read?.value === "number" ? read.value : value; };
 
-  function later(wait = 250) { looks = 0; isRefused = false; clearTimeout(timer); timer = setTimeout(check, wait); }
+  function later(wait = 250) { asked++; looks = 0; isRefused = false; clearTimeout(timer); timer = setTimeout(check, wait); }
   text.addEventListener("input", () => { numbers(); later(); });
   text.addEventListener("scroll", () => { gutter.scrollTop = text.scrollTop; });
   text.addEventListener("keydown", (event) => {
