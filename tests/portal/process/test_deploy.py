@@ -55,6 +55,11 @@ def test_compose_file_passes_every_setting_of_the_env_file():
     assert not {name for name, value in muster["environment"].items() if "${MUSTER_" in value}      # would hide what .env says
 
 
+def test_compose_file_has_no_default_for_the_serving_roles_password():
+    url = COMPOSE["services"]["muster"]["environment"]["MUSTER_DATABASE_URL"]
+    assert re.fullmatch(r"postgres://muster_web:\$\{POSTGRES_WEB_PASSWORD:\?[^$}]+\}@postgres/muster", url)
+
+
 def test_the_image_is_built_from_files_that_exist():
     for line in (ROOT / "deploy/Dockerfile").read_text().splitlines():
         if match := re.match(r"COPY (?!--from)(.+) \S+$", line):
