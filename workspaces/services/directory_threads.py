@@ -1,4 +1,7 @@
-"""Threads for directories: a directory that hangs holds none of the requests, nor Celery's worker, nor the ticker."""
+"""Threads for directories: a directory that hangs holds none of the requests, nor Celery's worker, nor the ticker.
+
+They are shared fairly: an organization has one thread, and a second one only while less than half of all are busy. So four organizations
+whose directories hang hold six of eight, and who has none under way comes before another's second."""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from workspaces.services.providers import run_next_test
 from workspaces.services.syncing import run_next
 
 log = logging.getLogger(__name__)
-THREADS, OF_ONE = 8, 2          # in one process; and of those, how many work for one organization
+THREADS, OF_ONE = 8, 2          # in one process; and of those, how many may work for one organization
 _lock = threading.Lock()
 _threads = 0
 _busy: Counter[UUID | None] = Counter()
@@ -37,14 +40,14 @@ def work() -> None:
 
 
 def _one(run: Callable[[Callable[[UUID | None], bool]], bool]) -> bool:
-    """`run` the next of those organizations that have fewer than OF_ONE at work."""
+    """`run` the next of those organizations that may have one more thread."""
     taken: list[UUID | None] = []
 
     def may_begin(org_id: UUID | None) -> bool:
         with _lock:
             while taken:                                # the one before could not be begun
                 _busy[taken.pop()] -= 1
-            if _busy[org_id] >= OF_ONE:
+            if _busy[org_id] >= (OF_ONE if _busy.total() < THREADS // 2 else 1):
                 return False
             _busy[org_id] += 1
             taken.append(org_id)

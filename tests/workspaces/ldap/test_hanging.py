@@ -40,4 +40,25 @@ def test_hanging_directory_holds_no_request_and_is_given_up(story, silent, monke
     assert send(api, "POST", f"{ROOT}/corp/runs", {"is_dry": True})[0] == 202 and DirectoryRun.objects.count() == 2
 
 
+def test_directory_threads_keep_places_for_other_organizations():
+    """Five organizations with two hanging directories each: all five are at work, and another one's begins at once."""
+    orgs = [*"AABBCCDDEE", "F"]
+
+    def began(waiting: list[str]) -> str:
+        """Each that may begin hangs until the ones behind it were asked."""
+        if not waiting:
+            return ""
+        behind = []
+
+        def run(may_begin):
+            is_let = may_begin(waiting[0])
+            behind.append((waiting[0] if is_let else "-") + (began(waiting[1:]) if is_let else ""))
+            return False
+
+        directory_threads._one(run)
+        return behind[0] if behind[0] != "-" else "-" + began(waiting[1:])
+
+    assert began(orgs) == "AABBC-D-E-F"
+
+
 _really = socket.create_connection
