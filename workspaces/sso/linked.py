@@ -12,11 +12,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
-from portal.core.errors import NotFound, RateLimited
+from portal.core.errors import NotFound, NotPermitted, RateLimited
 from workspaces.accounts import guessed_name
 from workspaces.models import Identity, Membership, Provider, User
 from workspaces.sso import arrivals
-from workspaces.sso.backend import prove
+from workspaces.sso.backend import directories_for, prove
 from workspaces.sso.claims import Said
 from workspaces.sso.proof import can_confirm, is_proved, proof_needed
 from workspaces.sso.rows import KINDS
@@ -59,6 +59,9 @@ def _link_directory(request: Any, slug: str) -> None:
     if provider is None:
         raise NotFound("There is no such directory for you to link.")
     login, password = request.POST.get("login", "").strip(), request.POST.get("password", "")
+    if provider not in directories_for(login, slug):
+        raise NotPermitted(f"{provider.name} is not asked for addresses of that domain, which another organization has. Use the name "
+                           "by which it knows you.")
     keys = (f"link {request.user.pk}", f"{slug} {guessed_name(login)}")
     if not all(ratelimit.consume(request, action="login_failed", key=key) for key in keys):
         raise RateLimited("Too many tries. Wait five minutes.")

@@ -176,6 +176,17 @@ def test_a_person_with_an_account_links_the_directory_by_its_password_and_signs_
         assert Membership.objects.get(user=bob).role == "admin"
 
 
+def test_linking_sends_no_password_for_a_domain_of_another_organization(story, own):
+    theirs = Provider.objects.create(org=story.borealis, kind="ldap", slug="theirs", name="Theirs", config=own.config, secrets=own.secrets)
+    client = story.client(story.cyd)
+    prove(client)
+    page = client.post(f"/accounts/linked/{theirs.slug}/", {"login": "bob@corp.example", "password": password_of("bob")}, follow=True)
+    theirs.refresh_from_db()
+    assert "another organization has" in page.content.decode() and theirs.seen_at is None and not Identity.objects.exists()
+    client.post(f"/accounts/linked/{theirs.slug}/", {"login": "bob", "password": password_of("bob")})
+    assert Identity.objects.get().user == story.cyd
+
+
 def test_an_operators_account_is_not_linked_to_an_organizations_directory(story, own):
     client = story.client(story.dot)
     prove(client)
