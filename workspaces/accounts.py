@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import unicodedata
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.forms import LoginForm
+from allauth.account.signals import password_reset
+from allauth.core.internal import ratelimit
 from allauth.core.internal.ratelimit import get_ip
 from django import forms
 from django.core.exceptions import ValidationError
+from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.errors import PortalError
+from portal.core.errors import PortalError, RateLimited
 from workspaces.actors import CLOSED, ONLY_ORG, VOUCHED_BY
+from workspaces.durable import durable
 from workspaces.sso.sessions import has_no_other_way, worth_of
 from workspaces.trail import tell_of
 
@@ -42,22 +47,67 @@ def guessed_name(login: str) -> str:
     return " ".join("".join(plain).casefold().split())
 
 
+KNOWN_SECONDS = 30 * 86_400     # for which an account keeps the addresses where it signed in
+
+
+def keep_known(request: HttpRequest, login: str) -> None:
+    """Guesses from elsewhere do not keep this account out at the request's address."""
+    durable.set(_known_key(request, login), True, KNOWN_SECONDS)
+
+
+@receiver(password_reset)
+def _reset(*, request: HttpRequest, user: Any, **_: Any) -> None:
+    """Who reads the account's mail is no stranger."""
+    keep_known(request, user.email)
+
+
+def _known_key(request: HttpRequest, login: str) -> str:
+    return "known:" + hashlib.sha256(f"{guessed_name(login)} {get_ip(request)}".encode()).hexdigest()
+
+
+def _login_in(credentials: dict[str, Any]) -> str:
+    return str(credentials.get("email") or credentials.get("username") or "")
+
+
 class AccountAdapter(DefaultAccountAdapter):
     """People are added by administrators."""
+
+    _anywhere: ratelimit.RateLimitUsage | None = None
 
     error_messages = {**DefaultAccountAdapter.error_messages,
                       "too_many_login_attempts": _("Too many failed tries. Wait five minutes, then try again.")}
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         """Of the account and the address alone: allauth's own names the host, whose port the client chooses."""
-        return f"{guessed_name(str(credentials.get('email') or credentials.get('username') or ''))} {get_ip(request)}"
+        return f"{guessed_name(_login_in(credentials))} {get_ip(request)}"
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Beside allauth's limit, one for an account over all addresses that it does not know. Raises RateLimited."""
+        super().pre_authenticate(request, **credentials)
+        login = _login_in(credentials)
+        if request.user.is_authenticated or durable.get(_known_key(request, login)):
+            return
+        self._anywhere = ratelimit.consume(request, app="allauth.account", action="login_failed_anywhere", key=guessed_name(login))
+        if self._anywhere is None:
+            self._rollback_login_failed_rl_usage()
+            raise RateLimited("There were too many failed tries for this account. Wait five minutes, sign in from a network where "
+                              "you signed in before, or reset your password.", data={"retry_after": 300})
+
+    def _rollback_login_failed_rl_usage(self) -> None:
+        super()._rollback_login_failed_rl_usage()
+        if self._anywhere:
+            self._anywhere.rollback()
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> Any:
         """What a directory has to say is said in the form."""
         try:
-            return super().authenticate(request, **credentials)
+            user = super().authenticate(request, **credentials)
         except PortalError as error:
+            request.refusal = error  # type: ignore[attr-defined]  # for the status of the answer
             raise ValidationError(error.message) from None
+        if user:
+            keep_known(request, _login_in(credentials))
+        return user
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False

@@ -92,6 +92,23 @@ def test_passwords_are_kept_by_a_slow_hash_and_those_of_before_are_made_slower_w
     assert kept["iterations"] == slow.iterations and kept["salt"] != "salt" * 6 and PASSWORD not in story.ada.password
 
 
+def test_guessing_from_many_addresses_is_limited_but_not_where_its_owner_signed_in(story):
+    def answer(password, address):
+        return Client(REMOTE_ADDR=address).post("/accounts/login/", {"login": story.ben.email, "password": password})
+
+    assert answer(PASSWORD, "203.0.113.9").status_code == 302                            # his own
+    guesses = [answer(f"wrong {n}", f"198.51.100.{n // 3}").status_code for n in range(33)]
+    assert guesses == [200] * 30 + [429] * 3
+    refused = answer(PASSWORD, "198.51.100.77")
+    assert (refused.status_code, refused["Retry-After"]) == (429, "300") and "too many failed tries" in refused.content.decode()
+    assert answer(PASSWORD, "203.0.113.9").status_code == 302
+    browser = Client(REMOTE_ADDR="198.51.100.77")
+    story.ben.refresh_from_db()
+    at = browser.get(reset_link(story.ben), follow=True).request["PATH_INFO"]            # who reads his mail is no stranger
+    browser.post(at, {"password1": "seven geese on a pond", "password2": "seven geese on a pond"})
+    assert answer("seven geese on a pond", "198.51.100.77").status_code == 302
+
+
 def reset_link(user: User) -> str:
     return f"/accounts/password/reset/key/{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}/"
 
