@@ -40,6 +40,8 @@ ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_RATE_LIMITS = {
     "login": "300/m/ip",                     # tries of a whole house behind one address
     "login_failed": "5/5m/key",              # of one account from one address, so that no stranger locks its owner out
+    "login_failed_anywhere": "30/5m/key,60/h/key",      # of one account from all addresses where it did not sign in lately
+    "sso_begin": "120/m/ip",
     "reset_password": "20/m/ip,5/m/key",
     "reset_password_from_key": "20/m/ip",
     "change_password": "5/m/user",

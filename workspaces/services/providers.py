@@ -28,7 +28,8 @@ from workspaces.roles import roles_of
 from workspaces.services.naming import check_slug, clean_name
 from workspaces.services.restoring import bring_back
 from workspaces.services.tokens import revoke_vouched
-from workspaces.sso.kinds import Away, Found, Kind, kind_of
+from workspaces.sso import limits
+from workspaces.sso.kinds import FIND_SECONDS, Away, Found, Kind, kind_of
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 PURPOSE = "provider"
@@ -206,8 +207,12 @@ def groups_named(*, actor: Actor, provider: Provider, typed: str) -> list[str]:
     """Groups of it whose name holds what was typed, as rules write them. Raises NotPermitted, Unavailable."""
     check_may_write(actor, provider.org)
     find = kind_of(provider.kind).find_groups
+    if not find or not typed.strip():
+        return []
+    limits.check_is_not_away(provider.slug)
     try:
-        return find(config_of(provider), typed[:100]) if find and typed.strip() else []
+        with limits.waiting(provider.org_id), limits.question(provider.slug, FIND_SECONDS):
+            return find(config_of(provider), typed[:100])
     except Away as error:
         raise Unavailable(error.message) from None
 

@@ -22,6 +22,7 @@ from workspaces.models import Identity, Provider, User
 from workspaces.planning import Person
 from workspaces.services.directory import admit
 from workspaces.services.providers import config_of
+from workspaces.sso import limits
 from workspaces.sso.ldap.asking import Answer, ask
 from workspaces.sso.ldap.trouble import Trouble
 from workspaces.tenancy.scope import no_scope, platform_scope
@@ -80,10 +81,9 @@ def _is_linked(provider: Provider, login: str) -> bool:
 
 def prove(provider: Provider, login: str, password: str) -> Person:
     """Who in this directory has this name and this password. Raises NotPermitted, Unavailable."""
-    answers = ask([(provider.slug, config_of(provider))], login, password)
-    _note({provider.slug: provider}, answers)
+    answers = _answers({provider.slug: provider}, login, password)
     if answers and answers[0].trouble:
-        raise Unavailable(f"{provider.name} does not answer. Try again in a minute.")
+        raise Unavailable(f"{provider.name} does not answer. Try again in a minute.", data={"retry_after": limits.RETRY_AFTER})
     if not answers or answers[0].person is None:
         raise NotPermitted(f"{provider.name} does not know this name with this password.")
     return answers[0].person
@@ -94,9 +94,7 @@ def _by_directory(request: HttpRequest | None, login: str, password: str) -> Use
     rows = {row.slug: row for row in directories_for(login, slug)}
     if not rows:
         return None
-    configs, answers = _configs(rows)
-    answers += ask(configs, login, password)
-    _note(rows, answers)
+    answers = _answers(rows, login, password)
     for answer in answers:
         if answer.person:
             with no_scope():
@@ -107,14 +105,28 @@ def _by_directory(request: HttpRequest | None, login: str, password: str) -> Use
     if away := [rows[answer.slug].name for answer in answers if answer.trouble]:
         are = "does" if len(away) == 1 else "do"
         raise Unavailable(f"{' and '.join(away)} {are} not answer, so nobody can sign in by {'it' if len(away) == 1 else 'them'} at this "
-                          "moment. Who is signed in stays so, and passwords set here work. Try again in a minute, or ask an operator.")
+                          "moment. Who is signed in stays so, and passwords set here work. Try again in a minute, or ask an operator.",
+                          data={"retry_after": limits.RETRY_AFTER})
     return None
 
 
+def _answers(rows: dict[str, Provider], login: str, password: str) -> list[Answer]:
+    """Of directories of one organization, or of the installation. Raises Unavailable where too many people wait for them."""
+    configs, answers = _configs(rows)
+    if configs:
+        with limits.waiting(rows[configs[0][0]].org_id):
+            answers += ask(configs, login, password)
+    _note(rows, answers)
+    return answers
+
+
 def _configs(rows: dict[str, Provider]) -> tuple[list[tuple[str, Any]], list[Answer]]:
-    """Of those that can be asked; the answer of one whose stored options can no longer be read is that trouble."""
+    """Of those that can be asked; the answer of one that is away, or whose stored options can no longer be read, is that trouble."""
     good, bad = list[tuple[str, Any]](), list[Answer]()
     for slug, row in rows.items():
+        if why := limits.why_away(slug):
+            bad.append(Answer(slug, trouble=Trouble(why, is_away=True)))
+            continue
         try:
             good.append((slug, config_of(row)))
         except (InvalidInput, Unreadable) as error:

@@ -27,6 +27,9 @@ MISSING = ("LDAP and SAML need libraries that are not installed. On Debian: apt 
            "then make directories, and start Muster again.")
 
 
+FIND_SECONDS = 4.0          # for `find_groups`, which is called in a request
+
+
 @dataclass(frozen=True)
 class Found:
     """What a test says: the answer in words, and facts for programs."""

@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
+from requests import Response
+
 from portal.core.outbound import Reach, Session
+from workspaces.models import Provider
+from workspaces.sso import limits
 
 SECONDS = 5.0
-_reach: ContextVar[Reach | None] = ContextVar("sso_reach", default=None)
+
+
+@dataclass
+class _Asking:
+    """The provider at hand; `request` holds the place of the web request among those that wait."""
+
+    reach: Reach
+    provider: Provider | None
+    request: ExitStack
+    is_waiting: bool = False
+
+    def wait(self) -> None:
+        """From the first question on, once. Raises Unavailable."""
+        if self.provider is not None and not self.is_waiting:
+            limits.check_is_not_away(self.provider.slug)
+            self.request.enter_context(limits.waiting(self.provider.org_id))
+            self.is_waiting = True
+
+
+_asking: ContextVar[_Asking | None] = ContextVar("sso_asking", default=None)
 
 
 def reach_of(config: Any) -> Reach:
@@ -19,20 +43,40 @@ def reach_of(config: Any) -> Reach:
 
 
 @contextmanager
-def reaching(config: Any) -> Iterator[None]:
-    """Requests inside are of this provider."""
-    token = _reach.set(reach_of(config))
-    try:
-        yield
-    finally:
-        _reach.reset(token)
+def reaching(config: Any, provider: Provider | None = None) -> Iterator[None]:
+    """Requests inside are of this provider. In a web request, name the provider: then they are within `limits`."""
+    with ExitStack() as request:
+        token = _asking.set(_Asking(reach_of(config), provider, request))
+        try:
+            yield
+        finally:
+            _asking.reset(token)
 
 
 def reach() -> Reach:
     """How far the provider at hand may be gone to."""
-    return _reach.get() or Reach(seconds=SECONDS)
+    asking = _asking.get()
+    return asking.reach if asking else Reach(seconds=SECONDS)
+
+
+def wait() -> None:
+    """Take the web request's place among those that wait, before the first question takes it. Raises Unavailable."""
+    asking = _asking.get()
+    if asking is not None:
+        asking.wait()
 
 
 def session() -> Session:
     """The client for the provider at hand."""
-    return Session(reach())
+    return _Session(reach())
+
+
+class _Session(Session):
+    def request(self, method: Any, url: Any, *args: Any, **given: Any) -> Response:
+        """As any session; raises Unavailable as well."""
+        asking = _asking.get()
+        if asking is None or asking.provider is None:
+            return super().request(method, url, *args, **given)
+        asking.wait()
+        with limits.question(asking.provider.slug, SECONDS):
+            return super().request(method, url, *args, **given)

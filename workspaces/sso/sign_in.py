@@ -21,7 +21,12 @@ class SignIn(LoginView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if "password" not in request.POST:
             return self.render_to_response(self.get_context_data(form=self.get_form_class()(request=request)))
-        return super().post(request, *args, **kwargs)  # type: ignore[no-any-return]
+        answer: HttpResponse = super().post(request, *args, **kwargs)
+        refusal = getattr(request, "refusal", None)
+        if refusal is not None and refusal.retryable:           # the form says why, the status and the header when to try again
+            answer.status_code = refusal.http
+            answer["Retry-After"] = str(refusal.data.get("retry_after", 60))
+        return answer
 
     @platform_scope("sign-in offers the providers of every organization")
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:

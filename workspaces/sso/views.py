@@ -10,7 +10,9 @@ from typing import Any
 from allauth.account.adapter import get_adapter as get_accounts
 from allauth.account.internal.flows.login import record_authentication
 from allauth.account.utils import get_next_redirect_url, perform_login
+from allauth.core import ratelimit
 from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.internal.statekit import get_states
 from allauth.socialaccount.providers.base.constants import AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from django.contrib import messages
@@ -21,7 +23,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from requests import RequestException
 
-from portal.core.errors import NotPermitted, PortalError
+from portal.core.errors import NotPermitted, PortalError, RateLimited
 from portal.core.events import Fact, record
 from portal.core.vault import Unreadable
 from workspaces.models import Provider
@@ -30,7 +32,7 @@ from workspaces.sso import arrivals
 from workspaces.sso.claims import Said, Unusable, said_by_assertion, said_by_claims
 from workspaces.sso.closed import only_org_in
 from workspaces.sso.proof import asked, is_proved
-from workspaces.sso.reach import reaching
+from workspaces.sso.reach import reaching, wait
 from workspaces.sso.rows import KINDS, provider_named
 from workspaces.sso.saml import views as saml
 from workspaces.sso.why import why_of
@@ -47,7 +49,7 @@ def _with_provider(view: View, kinds: Sequence[str] = KINDS) -> View:
     def inside(request: HttpRequest, slug: str) -> HttpResponse:
         row = provider_named(slug, kinds)
         try:
-            with reaching(config_of(row)):
+            with reaching(config_of(row), row):
                 return view(request, row)
         except Unreadable:
             return refused(request, slug, "its secret cannot be read here; an administrator has to enter it again")
@@ -66,6 +68,8 @@ def begin(request: HttpRequest, row: Provider) -> HttpResponse:
     form may lead to our own addresses only."""
     if request.method != "POST":
         return render(request, "workspaces/sso/begin.html", {"provider": row, "next": get_next_redirect_url(request) or ""})
+    if not ratelimit.consume(request, action="sso_begin"):
+        raise RateLimited("Too many sign-ins were begun from this address. Wait a minute.", data={"retry_after": 60})
     process = AuthProcess.CONNECT if request.POST.get("process") == AuthProcess.CONNECT else AuthProcess.LOGIN
     if process == AuthProcess.CONNECT and (not request.user.is_authenticated or only_org_in(request)):
         raise NotPermitted("Sign in to your own account first.")
@@ -80,6 +84,8 @@ def _callback(request: HttpRequest, row: Provider) -> HttpResponse:
     """Back from an OpenID provider."""
     from workspaces.sso.oidc.protocol import Callback, OidcAdapter
 
+    if request.GET.get("state") in get_states(request):
+        wait()                      # refused before the state is used up, so that the page may be loaded again
     return Callback.adapter_view(OidcAdapter(request, row.slug))(request)  # type: ignore[no-any-return]
 
 

@@ -12,6 +12,7 @@ from tests.rig.slapd import Slapd, start_slapd
 from workspaces.actors import actor_of
 from workspaces.models import Provider
 from workspaces.services.providers import create_provider, set_rules
+from workspaces.sso import limits
 from workspaces.sso.ldap import keeping
 from workspaces.sso.ldap.settings import Config
 from workspaces.tenancy.scope import no_scope, org_scope
@@ -31,6 +32,7 @@ def nobody_has_tried_yet():
     """Limits on guessing count for each test anew, and no line of an earlier one is kept."""
     cache.clear()
     keeping.end_all()
+    limits.forget_all()
 
 
 @pytest.fixture

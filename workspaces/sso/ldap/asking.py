@@ -10,13 +10,14 @@ from typing import Any
 
 from portal.core import clock
 from workspaces.planning import Person
+from workspaces.sso import limits
 from workspaces.sso.ldap.entries import is_disabled, person_of
 from workspaces.sso.ldap.settings import Config
 from workspaces.sso.ldap.trouble import Trouble
 
 log = logging.getLogger(__name__)
 SECONDS = 4.0                               # of the five that a sign-in may take
-_pool = ThreadPoolExecutor(max_workers=16, thread_name_prefix="directory")
+AT_ONCE = 16                                # directories that one sign-in asks
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ def ask(directories: Sequence[tuple[str, Config]], login: str, password: str, se
     if not password or not login or "\x00" in login + password:
         return []
     until = clock.monotonic() + seconds
-    asked: dict[Future[Answer], str] = {_pool.submit(_one, slug, config, login, password, until): slug for slug, config in directories}
+    pool = ThreadPoolExecutor(AT_ONCE, "directory")     # its own: no other organization's hanging directories are in it
+    asked: dict[Future[Answer], str] = {pool.submit(_one, slug, config, login, password, until): slug for slug, config in directories}
     waiting, answers = set(asked), dict[str, Answer]()
     while waiting and clock.monotonic() < until:
         done, waiting = wait(waiting, timeout=max(0.0, until - clock.monotonic()), return_when=FIRST_COMPLETED)
@@ -42,15 +44,17 @@ def ask(directories: Sequence[tuple[str, Config]], login: str, password: str, se
         if any(answer.person for answer in answers.values()):
             break
     late = Trouble(f"It did not answer within {seconds:g} s.", is_away=True)
+    pool.shutdown(wait=False, cancel_futures=True)
     for future in waiting:
-        future.cancel()
         answers.setdefault(asked[future], Answer(asked[future], trouble=late))
     return [answers[slug] for slug, _ in directories]
 
 
 def _one(slug: str, config: Config, login: str, password: str, until: float) -> Answer:
     try:
-        return Answer(slug, _person(config, login, password, until - clock.monotonic()))
+        seconds = until - clock.monotonic()
+        with limits.question(slug, seconds):
+            return Answer(slug, _person(config, login, password, seconds))
     except Trouble as trouble:
         log.warning("directory %s: %s", slug, trouble.message)
         return Answer(slug, trouble=trouble)

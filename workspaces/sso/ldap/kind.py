@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.util import find_spec
 
-from workspaces.sso.kinds import MISSING, Found, Kind, Listing
+from workspaces.sso.kinds import FIND_SECONDS, MISSING, Found, Kind, Listing
 from workspaces.sso.ldap.settings import Config, dn_key
 
 
@@ -24,7 +24,7 @@ def _listing(config: Config, progress: Callable[[int], None]) -> Listing:
 def _find_groups(config: Config, typed: str) -> list[str]:
     from workspaces.sso.ldap.client import Directory
 
-    with Directory(config, 4.0) as directory:
+    with Directory(config, FIND_SECONDS) as directory:
         return directory.names_of_groups(typed)
 
 

@@ -1,0 +1,74 @@
+"""Providers that hang: few requests wait for them, and none while they are known to be away."""
+
+from __future__ import annotations
+
+import socket
+import time
+from contextlib import ExitStack
+
+import pytest
+from django.test import Client
+
+from tests.workspaces.sso.conftest import go, oidc
+from workspaces.models import Provider
+from workspaces.sso import limits, reach
+from workspaces.sso.ldap import asking
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_away():
+    limits.forget_all()
+    yield
+    limits.forget_all()
+
+
+@pytest.fixture
+def tarpit():
+    """Takes connections and says nothing."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    yield listening.getsockname()[1]
+    listening.close()
+
+
+def test_requests_that_wait_for_providers_are_few(story, atlas_idp, issuer):
+    trip = go(Client(), atlas_idp, issuer)
+    other = oidc(issuer.url, org=story.borealis, slug="other", name="Other")
+    with ExitStack() as requests:
+        for _ in range(limits.OF_ONE_QUICK):
+            requests.enter_context(limits.waiting(story.atlas.id))
+        for refused in (trip.client.post("/accounts/sso/atlas-idp/"), trip.back()):
+            assert (refused.status_code, refused["Retry-After"]) == (503, "5")
+            assert "Too many people wait" in refused.content.decode()
+        go(Client(), other, issuer)                                                 # another organization's
+        requests.enter_context(limits.waiting(story.borealis.id))
+        assert Client().post("/accounts/sso/other/").status_code == 503             # all together
+    issuer.claims["groups"] = ["people"]
+    assert trip.back().status_code == 302                                           # the page that was refused, loaded again
+
+
+def test_provider_that_hangs_is_not_asked_again_at_once(story, tarpit, monkeypatch):
+    monkeypatch.setattr(reach, "SECONDS", 0.3)
+    monkeypatch.setattr(asking, "SECONDS", 0.3)
+    monkeypatch.setattr(asking.ask, "__defaults__", (0.3,))
+    oidc(f"http://127.0.0.1:{tarpit}", org=story.atlas, slug="silent", name="Silent")
+    Provider.objects.create(kind="ldap", slug="corp", name="Corp", config={
+        "url": f"ldaps://127.0.0.1:{tarpit}", "people_base": "dc=corp", "is_private": True})
+    first = Client().post("/accounts/sso/silent/")
+    assert first.status_code == 401 and "no whole answer within" in first.content.decode()
+    start = time.monotonic()
+    again = Client().post("/accounts/sso/silent/")
+    assert again.status_code == 503 and "did not answer a moment ago" in again.content.decode()
+    assert int(again["Retry-After"]) > 5 and time.monotonic() - start < 0.3
+    form = {"login": "ada", "password": "x"}
+    assert Client().post("/accounts/login/", form).status_code == 503
+    time.sleep(0.2)                                                                 # its thread ends with its own deadline
+    asked = []
+    monkeypatch.setattr(asking, "_person", lambda *given: asked.append(given))
+    again = Client().post("/accounts/login/", form)
+    assert again.status_code == 503 and "Corp does not answer" in again.content.decode() and asked == []
+
+
+def test_sign_ins_begun_from_one_address_are_limited(atlas_idp, settings):
+    settings.ACCOUNT_RATE_LIMITS = settings.ACCOUNT_RATE_LIMITS | {"sso_begin": "2/m/ip"}
+    codes = [Client().post("/accounts/sso/atlas-idp/") for _ in range(3)]
+    assert [code.status_code for code in codes] == [200, 200, 429] and codes[2]["Retry-After"] == "60"
