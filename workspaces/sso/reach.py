@@ -8,8 +8,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from requests import Response
-
 from portal.core.outbound import Reach, Session
 from workspaces.models import Provider
 from workspaces.sso import limits
@@ -72,7 +70,7 @@ def session() -> Session:
 
 
 class _Session(Session):
-    def request(self, method: Any, url: Any, *args: Any, **given: Any) -> Response:
+    def request(self, method: Any, url: Any, *args: Any, **given: Any) -> Any:
         """As any session; raises Unavailable as well."""
         asking = _asking.get()
         if asking is None or asking.provider is None:
