@@ -55,4 +55,5 @@ def test_members_are_paged_and_searched_on_page_and_api(story):
     second = ada.get("/atlas/members" + first.context["next_url"])
     assert [row["email"] for row in [*first.context["members"], *second.context["members"]]] == everybody[:100]
     assert "120 people" in first.content.decode() and "is invited" not in first.content.decode()
+    assert '<button class="btn small">Search</button>' in first.content.decode()
     assert [row["email"] for row in ada.get("/atlas/members?q=P07").context["members"]] == [f"p07{n}@atlas.example" for n in range(10)]
