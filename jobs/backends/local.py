@@ -56,6 +56,7 @@ _ENTER = 'umask 022; . "$0/.env" && exec "$@"'
 _EXEC = "MUSTER_EXEC"        # marks the processes of one command beside a job
 _NOT_FOUND = re.compile(rb"exec: .*not found\s*\Z")
 _NVIDIA = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset", "/dev/nvidia-caps")
+_SYSTEM = ("/dev", "/etc", "/proc", "/root", "/sys")
 _SECRET = ("TOKEN", "SECRET", "PASSWORD", "KEY")
 
 
@@ -95,6 +96,26 @@ class LocalBackend:
             reserve_memory=options.get("reserve_memory", 0), podman=tuple(options.get("podman", ("podman",))),
             run_options=tuple(options.get("run_options", ())), home=Path(options["home"]) if options.get("home") else None,
             isolation=options.get("isolation", ""), paths=tuple(options.get("paths", ()))))
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any], home: Path) -> None:
+        """Raises Rejected for a data folder that jobs must not see."""
+        home = Path(os.path.realpath(home))
+        for word in options.get("paths", ()):
+            if not os.path.isabs(word):
+                raise Rejected(f"{word} is not an absolute path.", "paths")
+            try:
+                path = Path(os.path.realpath(word))
+            except OSError as error:
+                raise Rejected(f"{word} cannot be opened: {error.strerror}.", "paths") from error
+            if path.is_relative_to(home) or home.is_relative_to(path):
+                raise Rejected(
+                    f"{word} cannot be a data folder: the portal's own files are there.", "paths"
+                )
+            if any(path.is_relative_to(one) for one in _SYSTEM):
+                raise Rejected(
+                    f"{word} cannot be a data folder: it belongs to the system.", "paths"
+                )
 
     @property
     def isolation(self) -> Isolation:
@@ -176,7 +197,8 @@ class LocalBackend:
         mark = secrets.token_hex(16)
         inside, host = launch["beside"], {**launch["host"], _EXEC: mark}
         if launch["container"]:
-            inside, host = [*launch["container"], "exec", f"--env={_EXEC}={mark}", key], launch["host"]
+            inside = [*launch["container"], "exec", f"--env={_EXEC}={mark}", key]
+            host = launch["host"]
         command = [*inside, "/bin/sh", "-c", _ENTER, _IN_CONTAINER if launch["container"] else launch["room"], *argv]
         try:
             code, output = _run(command, folder / "work", host, timeout, mark)
@@ -425,11 +447,13 @@ def _words(folder: Path) -> list[str]:
 def _run(
     command: Sequence[str], folder: Path, env: Mapping[str, str], timeout: float, mark: str
 ) -> tuple[int, bytes]:
-    """The exit code and at most MOST_OUTPUT bytes of output. A command that writes more or takes longer is ended with all its
-    processes. Raises OSError, subprocess.TimeoutExpired."""
+    """The exit code and at most MOST_OUTPUT bytes of output. A command that writes more or takes
+    longer is ended with all its processes. Raises OSError, subprocess.TimeoutExpired."""
     deadline, output, is_over = time.monotonic() + timeout, bytearray(), False
-    with subprocess.Popen(command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT) as process:
+    with subprocess.Popen(
+        command, cwd=folder, env=env, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    ) as process:
         assert process.stdout is not None
         try:
             while len(output) < MOST_OUTPUT:

@@ -47,8 +47,8 @@ def name_of(pid: int) -> str:
 
 
 def leftovers(key: str, variable: str = "MUSTER_JOB_KEY") -> list[int]:
-    """Processes with the job's key in their environment, also those that left its tree and session, and their descendants: the first
-    process of a job's PID namespace, which the job cannot change, is among the former."""
+    """Processes with the job's key in their environment, and their descendants. The first process
+    of a job's PID namespace has the key, so all processes of the namespace are found."""
     mark, found = f"{variable}={key}\0".encode(), set()
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) not in found and int(name) != os.getpid():

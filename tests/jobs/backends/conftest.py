@@ -94,7 +94,8 @@ def a_sleep() -> str:
 
 def running(words: str) -> str:
     """The processes of this machine with these words in their command lines, one in each line."""
-    return subprocess.run(["pgrep", "-f", words], capture_output=True, text=True, check=False).stdout
+    done = subprocess.run(["pgrep", "-f", words], capture_output=True, text=True, check=False)
+    return done.stdout
 
 
 def cleaned_up(made: Stage) -> Iterator[Stage]:
