@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from jobs.states import Reason, State, Wait
@@ -264,6 +265,10 @@ class SupportsUsers(Protocol):
     @property
     def isolation(self) -> Any:
         """How jobs are kept apart: `text` for people; `is_shared` False: jobs of one organization only may run there."""
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any], home: Path) -> None:
+        """Raises Rejected with the option that would open the portal's folder, `home`, to jobs."""
 
 
 class SupportsIdentities(Protocol):

@@ -10,8 +10,10 @@ import glob
 import json
 import os
 import re
+import secrets
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -39,7 +41,7 @@ from jobs.backends.base import (
 from jobs.backends.classify import Ending, classify
 from jobs.backends.local_isolation import Isolation, Level, Place, command, isolation_of, memory_folder, prepare
 from jobs.backends.local_machine import machine
-from jobs.backends.local_parts import files
+from jobs.backends.local_parts import files, processes
 from jobs.backends.local_parts import local_supervisor as supervisor
 from jobs.states import Reason, State
 
@@ -51,8 +53,10 @@ _IN_CONTAINER = "/muster/secrets"
 _HOST = ("PATH", "HOME", "LANG", "TMPDIR", "XDG_RUNTIME_DIR")      # what the portal's own programs (podman, bwrap) find set
 # The job's variables are set by its own user only: with LD_PRELOAD and the like they would be commands to whoever runs with them.
 _ENTER = 'umask 022; . "$0/.env" && exec "$@"'
+_EXEC = "MUSTER_EXEC"        # marks the processes of one command beside a job
 _NOT_FOUND = re.compile(rb"exec: .*not found\s*\Z")
 _NVIDIA = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset", "/dev/nvidia-caps")
+_SYSTEM = ("/dev", "/etc", "/proc", "/root", "/sys")
 _SECRET = ("TOKEN", "SECRET", "PASSWORD", "KEY")
 
 
@@ -92,6 +96,26 @@ class LocalBackend:
             reserve_memory=options.get("reserve_memory", 0), podman=tuple(options.get("podman", ("podman",))),
             run_options=tuple(options.get("run_options", ())), home=Path(options["home"]) if options.get("home") else None,
             isolation=options.get("isolation", ""), paths=tuple(options.get("paths", ()))))
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any], home: Path) -> None:
+        """Raises Rejected for a data folder that jobs must not see."""
+        home = Path(os.path.realpath(home))
+        for word in options.get("paths", ()):
+            if not os.path.isabs(word):
+                raise Rejected(f"{word} is not an absolute path.", "paths")
+            try:
+                path = Path(os.path.realpath(word))
+            except OSError as error:
+                raise Rejected(f"{word} cannot be opened: {error.strerror}.", "paths") from error
+            if path.is_relative_to(home) or home.is_relative_to(path):
+                raise Rejected(
+                    f"{word} cannot be a data folder: the portal's own files are there.", "paths"
+                )
+            if any(path.is_relative_to(one) for one in _SYSTEM):
+                raise Rejected(
+                    f"{word} cannot be a data folder: it belongs to the system.", "paths"
+                )
 
     @property
     def isolation(self) -> Isolation:
@@ -170,10 +194,14 @@ class LocalBackend:
         if "host" not in launch:
             raise Rejected("The job was started by an earlier version of Muster, so no command can be run in it.", "argv")
         self._await_secrets(folder)
-        inside = [*launch["container"], "exec", key] if launch["container"] else launch["beside"]
+        mark = secrets.token_hex(16)
+        inside, host = launch["beside"], {**launch["host"], _EXEC: mark}
+        if launch["container"]:
+            inside = [*launch["container"], "exec", f"--env={_EXEC}={mark}", key]
+            host = launch["host"]
         command = [*inside, "/bin/sh", "-c", _ENTER, _IN_CONTAINER if launch["container"] else launch["room"], *argv]
         try:
-            code, output = _run(command, folder / "work", launch["host"], timeout)
+            code, output = _run(command, folder / "work", host, timeout, mark)
         except subprocess.TimeoutExpired as error:
             raise Rejected(f"{argv[0]} did not end within {timeout:g} s and was stopped.", "argv") from error
         except OSError as error:
@@ -416,10 +444,16 @@ def _words(folder: Path) -> list[str]:
         return []
 
 
-def _run(command: Sequence[str], folder: Path, env: Mapping[str, str], timeout: float) -> tuple[int, bytes]:
-    """The exit code and at most MOST_OUTPUT bytes of output; who writes more is ended. Raises OSError, subprocess.TimeoutExpired."""
-    deadline, output = time.monotonic() + timeout, bytearray()
-    with subprocess.Popen(command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+def _run(
+    command: Sequence[str], folder: Path, env: Mapping[str, str], timeout: float, mark: str
+) -> tuple[int, bytes]:
+    """The exit code and at most MOST_OUTPUT bytes of output. A command that writes more or takes
+    longer is ended with all its processes. Raises OSError, subprocess.TimeoutExpired."""
+    deadline, output, is_over = time.monotonic() + timeout, bytearray(), False
+    with subprocess.Popen(
+        command, cwd=folder, env=env, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    ) as process:
         assert process.stdout is not None
         try:
             while len(output) < MOST_OUTPUT:
@@ -427,11 +461,23 @@ def _run(command: Sequence[str], folder: Path, env: Mapping[str, str], timeout: 
                     raise subprocess.TimeoutExpired(command, timeout)
                 if not (data := os.read(process.stdout.fileno(), 1 << 16)):
                     process.wait(max(0.0, deadline - time.monotonic()))
+                    is_over = True
                     return process.returncode, bytes(output)
                 output += data
         finally:
-            process.kill()
+            if not is_over:
+                process.kill()
+                _end_marked(mark)
     return process.returncode, bytes(output[:MOST_OUTPUT]) + b"\n(The rest of the output was left out, and the command ended.)\n"
+
+
+def _end_marked(mark: str) -> None:
+    """Also those that a process forks while they are looked for."""
+    for _ in range(20):
+        if not (found := processes.leftovers(mark, _EXEC)):
+            return
+        for pid in found:
+            processes.kill(pid, signal.SIGKILL)
 
 
 def _remove(folder: Path) -> None:

@@ -193,13 +193,15 @@ def _readable() -> list[Path]:
 
 
 def _view(place: Place) -> list[str]:
-    """For root: the whole machine without the portal's folder. A folder on the way that other users may not enter is replaced by an empty
-    one that leads only to what the job may have."""
+    """For root: the whole machine without the portal's folder and without other processes. A folder
+    on the way that other users may not enter is replaced by an empty one that leads only to what
+    the job may have."""
     shown = [*_readable(), *place.shown]
     closed = [above for path in (*shown, *place.own) if (above := _closed_above(path))]
     wanted = {*closed, place.root, *([place.home] if place.home else [])}
     covers = sorted(one for one in wanted if not any(other in one.parents for other in wanted))
-    options = ["--dev-bind", "/", "/", "--perms", "1777", "--tmpfs", str(MEMORY)]
+    options = ["--unshare-pid", "--unshare-ipc", "--dev-bind", "/", "/", "--proc", "/proc",
+               "--perms", "1777", "--tmpfs", str(MEMORY)]
     for cover in covers:
         options += ["--tmpfs", str(cover)]
     covers.append(MEMORY)            # its own, so that one job cannot fill it for all

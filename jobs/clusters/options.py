@@ -6,7 +6,10 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
+
 from jobs.backends import backends
+from jobs.backends.base import Capability, Rejected
 from portal.core.errors import InvalidInput
 from portal.core.options import Option, Options, check, options_in
 
@@ -29,5 +32,13 @@ def options_of(backend: str) -> list[Option]:
 
 
 def checked(backend: str, given: Mapping[str, Any], former: Options | None = None) -> Options:
-    """The values given, by type, as `portal.core.options.check` says. Raises InvalidInput."""
-    return check(options_of(backend), given, former)
+    """The values given, by type, as `portal.core.options.check` says. Raises InvalidInput, also for
+    what the backend refuses."""
+    made = check(options_of(backend), given, former)
+    kind: Any = backends()[backend]
+    if Capability.USERS in kind.capabilities:
+        try:
+            kind.check_options(made.plain, settings.MUSTER_HOME)
+        except Rejected as error:
+            raise InvalidInput.at(f"options.{error.field}", str(error)) from error
+    return made

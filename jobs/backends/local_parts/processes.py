@@ -46,18 +46,19 @@ def name_of(pid: int) -> str:
         return ""
 
 
-def leftovers(key: str) -> list[int]:
-    """Processes that carry the job's key in their environment: also those that left its tree and session."""
-    mark, found = b"MUSTER_JOB_KEY=" + key.encode() + b"\0", []
+def leftovers(key: str, variable: str = "MUSTER_JOB_KEY") -> list[int]:
+    """Processes with the job's key in their environment, and their descendants. The first process
+    of a job's PID namespace has the key, so all processes of the namespace are found."""
+    mark, found = f"{variable}={key}\0".encode(), set()
     for name in os.listdir("/proc"):
-        if name.isdigit() and int(name) != os.getpid():
+        if name.isdigit() and int(name) not in found and int(name) != os.getpid():
             try:
                 with open(f"/proc/{name}/environ", "rb") as file:
                     if mark in file.read() + b"\0":
-                        found.append(int(name))
+                        found |= {int(name), *tree_of(int(name))}
             except OSError:
                 pass
-    return found
+    return [pid for pid in found if start_time(pid)]
 
 
 def memory_of(pid: int, born: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -84,6 +85,17 @@ class Stage:
 
     def logged(self, key: str, text: bytes, seconds: float = 10) -> None:
         self.wait_for(lambda: text in self.log(key), seconds)
+
+
+def a_sleep() -> str:
+    """A command that is found again among all processes of this machine."""
+    return f"sleep {10**9 + uuid.uuid4().int % 10**9}"
+
+
+def running(words: str) -> str:
+    """The processes of this machine with these words in their command lines, one in each line."""
+    done = subprocess.run(["pgrep", "-f", words], capture_output=True, text=True, check=False)
+    return done.stdout
 
 
 def cleaned_up(made: Stage) -> Iterator[Stage]:

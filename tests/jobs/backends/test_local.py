@@ -15,7 +15,7 @@ import pytest
 from jobs.backends.base import Rejected
 from jobs.backends.local import LocalBackend
 from jobs.states import Reason, State
-from tests.jobs.backends.conftest import Stage, cleaned_up
+from tests.jobs.backends.conftest import Stage, a_sleep, cleaned_up, running
 from tests.rig.processes import program
 
 CONTAINERS_CONF = "[containers]\ndefault_ulimits = []\npids_limit = 0\n"
@@ -116,13 +116,13 @@ def test_a_job_that_is_killed_from_outside_with_its_supervisor_is_told_so(local)
 
 
 def test_a_process_that_a_job_leaves_behind_is_ended_and_told(local):
-    pidfile = local.path / "pid"
-    away = f"setsid -f sh -c 'echo $$ > {pidfile}; exec sleep 67' >/dev/null 2>&1"
-    key = local.submit(f"{away}; while [ ! -s {pidfile} ]; do sleep 0.02; done; exit 0").key
+    started, words = local.path / "started", a_sleep()
+    away = f"env -i setsid -f sh -c 'echo > {started}; exec {words}' >/dev/null 2>&1"
+    key = local.submit(f"{away}; while [ ! -s {started} ]; do sleep 0.02; done; exit 0").key
     seen = local.ended(key)
     assert seen.reason == Reason.COMPLETED
     assert "1 processes that it left behind were ended" in seen.evidence
-    assert local.wait_for(lambda: _is_dead(int(pidfile.read_text())))
+    local.wait_for(lambda: not running(words), 5)
 
 
 def test_exec_runs_beside_the_job_in_its_directory_and_environment(local):
@@ -166,6 +166,11 @@ def test_exec_in_an_image_runs_inside_it(boxed):
     boxed.logged(key, b"on", 30)
     code, output = boxed.backend.exec(key, ["ls", "/"])
     assert code == 0 and b"muster" in output and b"usr" not in output
+    words = a_sleep()
+    with pytest.raises(Rejected, match="did not end within"):
+        boxed.backend.exec(key, ["sh", "-c", f"{words} & {words}"], timeout=3)
+    boxed.wait_for(lambda: not running(words), 5)
+    assert boxed.look(key).state == State.RUNNING
 
 
 def test_canceling_a_container_ends_it_and_forgetting_removes_it(boxed):
@@ -197,10 +202,3 @@ def test_an_image_without_code_for_the_gpu_ends_with_that_reason_and_its_digest(
 def test_an_image_that_is_not_there_is_told(boxed):
     seen, _ = boxed.run("true", image="localhost/muster-none:1")
     assert seen.reason == Reason.IMAGE_UNAVAILABLE and "muster-none" in seen.evidence
-
-
-def _is_dead(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from jobs.backends import local_isolation
-from jobs.backends.base import Launch, Unavailable
+from jobs.backends.base import Launch, Rejected, Unavailable
 from jobs.backends.local import LocalBackend
 from jobs.states import Reason, State
-from tests.jobs.backends.conftest import UID, Stage, cleaned_up
+from tests.jobs.backends.conftest import UID, Stage, a_sleep, cleaned_up, running
 
 LEVELS = ("user", "user-plain", "sandbox") if os.geteuid() == 0 else ("sandbox",)
+BWRAP_LEVELS = tuple(level for level in LEVELS if level != "user-plain")
 MARK = "s3same"
 ATTACK = """
 for file in {home}/secret_key {home}/muster.sqlite3 {victim}/launch.json {victim}/secret.json {victim}/output.log {victim}/work/data \
@@ -85,6 +86,22 @@ trap 'sleep 0.2; echo bye; exit 7' TERM; (env -i setsid sleep 99 &) ; echo on; w
     assert list(Path("/dev/shm").rglob(f"*{key}*")) == []
 
 
+@pytest.mark.parametrize("stage", BWRAP_LEVELS, indirect=True)
+def test_job_sees_no_process_of_others_and_leaves_none(stage):
+    other, own = a_sleep(), a_sleep()
+    stage.submit(f"{other} & wait")
+    stage.wait_for(lambda: running(other))
+    look = "cat /proc/[0-9]*/cmdline | tr '\\0' ' '"
+    away = f"env -i setsid {own} >/dev/null 2>&1 &"
+    key = stage.submit(f"{look}\n{away}\nsleep 2; exit 5", uid=UID + 1).key
+    stage.wait_for(lambda: running(own))
+    code, beside = stage.backend.exec(key, ["sh", "-c", look])
+    seen = stage.ended(key)
+    assert code == 0 and other.encode() not in beside + stage.log(key)
+    assert seen.exit_code == 5 and "1 processes that it left behind were ended" in seen.evidence
+    stage.wait_for(lambda: not running(own), 5)
+
+
 def _files(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
@@ -136,7 +153,17 @@ def test_command_that_writes_without_end_is_cut_off_and_ended(stage):
     stage.logged(key, b"on\n")
     code, output = stage.backend.exec(key, ["yes", key])
     assert code == 137 and 1 << 20 < len(output) < (1 << 20) + 200
-    stage.wait_for(lambda: not subprocess.run(["pgrep", "-f", f"^yes {key}"], capture_output=True, check=False).stdout)
+    stage.wait_for(lambda: not running(f"^yes {key}"))
+
+
+@pytest.mark.parametrize("stage", LEVELS, indirect=True)
+def test_exec_that_times_out_leaves_no_process(stage):
+    key, words = stage.submit("echo on; sleep 60").key, a_sleep()
+    stage.logged(key, b"on\n")
+    with pytest.raises(Rejected, match="did not end within"):
+        stage.backend.exec(key, ["sh", "-c", f"setsid {words} & {words}"], timeout=1)
+    stage.wait_for(lambda: not running(words), 5)
+    assert stage.look(key).state == State.RUNNING
 
 
 def test_folder_that_a_killed_portal_left_unfinished_goes_with_the_next_submission(tmp_path):

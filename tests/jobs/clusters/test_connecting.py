@@ -62,6 +62,20 @@ def test_what_is_wrong_is_told_at_its_field(given, field):
     assert [error["field"] for error in caught.value.data["errors"]] == [field]
 
 
+def test_data_folders_that_show_the_portals_files_are_refused(settings, tmp_path):
+    (home := tmp_path / "home").mkdir()
+    (tmp_path / "link").symlink_to(home)
+    settings.MUSTER_HOME = home
+    above = [str(tmp_path), f"{tmp_path}/x/../home", f"{tmp_path}/link"]
+    for path in ["/", "/etc", "/proc/1/root", *above, str(home), f"{home}/jobs", "data"]:
+        with pytest.raises(InvalidInput) as caught:
+            checked("local", {"paths": f"{tmp_path}/data {path}"})
+        [error] = caught.value.data["errors"]
+        assert error["field"] == "options.paths" and error["message"].startswith(f"{path} ")
+    beside = [f"{tmp_path}/data", f"{home}-2"]
+    assert checked("local", {"paths": beside}).plain["paths"] == beside
+
+
 def test_a_change_keeps_what_is_not_given_and_a_secret_left_empty(cluster, dot):
     changed = c.change_cluster(actor=dot, cluster=cluster, options={"port": "", "token": "", "verify": False})
     assert changed.config == {"url": "https://slurm", "verify": False}
