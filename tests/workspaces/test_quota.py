@@ -8,6 +8,7 @@ import pytest
 from django.db import connections, transaction
 
 from portal.core.errors import Conflict, InvalidInput, NotPermitted
+from tests.each import each
 from workspaces.models import Quota
 from workspaces.services import change_member, create_team, remove_member, set_quota
 from workspaces.services.quota import hold, meters, settle
@@ -50,7 +51,7 @@ def test_of_a_hundred_who_race_for_eight_exactly_eight_get_one(transactional_db)
         assert len(got) == Quota.objects.get(scope="team", resource="gpu").used == 8
 
 
-@pytest.mark.parametrize(("resource", "limit"), [("disk", 1), ("gpu.", -1), ("cpu", -1), ("cpu", float("nan")), ("memory", 1e300), ("cpu.fast", 1)])
+@each(("resource", "limit"), [("disk", 1), ("gpu.", -1), ("cpu", -1), ("cpu", float("nan")), ("memory", 1e300), ("cpu.fast", 1)])
 def test_a_limit_that_cannot_be_is_refused(story, resource, limit):
     with org_scope(story.atlas.id), pytest.raises(InvalidInput):
         set_quota(actor=story.actor(story.ada), org=story.atlas, scope="org", subject="", resource=resource, limit=limit)
@@ -70,7 +71,7 @@ def test_an_organization_keeps_an_owner(story):
                 leave()
 
 
-@pytest.mark.parametrize("slug", ["", "A", "a", "-a", "a-", "a_b", "a" * 41, "a b", "../x", "é1"])
+@each("slug", ["", "A", "a", "-a", "a-", "a_b", "a" * 41, "a b", "../x", "é1"])
 def test_a_short_name_that_no_address_can_carry_is_refused(story, slug):
     with org_scope(story.atlas.id), pytest.raises(InvalidInput):
         create_team(actor=story.actor(story.ada), org=story.atlas, slug=slug)

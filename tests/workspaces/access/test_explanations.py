@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import orjson
-import pytest
 from hypothesis import given, settings
 
+from tests.each import each
 from tests.workspaces.access.worlds import ORG, World, permissions, teams, worlds
 from workspaces.access.grants import apply, gained, smallest_grants
 from workspaces.access.steps import Case, explained
@@ -107,7 +107,7 @@ def test_a_member_who_may_not_submit_is_told_the_role_in_the_team_that_would_do(
         " To be allowed: the role Member in team vision.")
 
 
-@pytest.mark.parametrize("permission", [Permission.CLUSTERS_WRITE, Permission.AGENT_WRITE])
+@each("permission", [Permission.CLUSTERS_WRITE, Permission.AGENT_WRITE])
 def test_what_no_role_grants_takes_an_operator(permission):
     [proposal] = as_data(explained(Case("kim@x", permission, ORG.id, org_role="owner")))["would_allow"]
     assert proposal["changes"] == [{"kind": "operator", "role": None}]

@@ -1,0 +1,65 @@
+"""One test over a table of rows: every row is tried and undone, and every one that fails is reported."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.db import connection, transaction
+
+from workspaces.own_roles import forget
+
+
+def each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a test its rows one after the other, like `pytest.mark.parametrize`, but as one test.
+
+    Fixtures are made once for all rows. What a row writes to the database or the cache is undone before the next.
+    """
+    arguments = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    table = list(rows)
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(test)
+        fixtures = [parameter for name, parameter in signature.parameters.items() if name not in arguments]
+
+        @functools.wraps(test)
+        def loop(**given: Any) -> None:
+            assert table, "a table without rows tests nothing"
+            failures = []
+            for row in table:
+                values = (row,) if len(arguments) == 1 else row
+                try:
+                    with _undone():
+                        test(**given, **dict(zip(arguments, values, strict=True)))
+                except (Exception, pytest.fail.Exception) as failure:
+                    failure.add_note(f"row: {row!r}")
+                    failures.append(failure)
+            if failures:
+                raise BaseExceptionGroup(f"{len(failures)} of {len(table)} rows", failures)
+
+        loop.__signature__ = signature.replace(parameters=fixtures)  # type: ignore[attr-defined]
+        return loop
+
+    return decorate
+
+
+@contextmanager
+def _undone() -> Iterator[None]:
+    """Roll a test's transaction back to here, check what a commit would check, and forget what was cached."""
+    if not connection.in_atomic_block:
+        yield
+        return
+    try:
+        with transaction.atomic():
+            yield
+            if not connection.needs_rollback:
+                connection.check_constraints()
+            transaction.set_rollback(True)
+    finally:
+        forget()
+        cache.clear()
