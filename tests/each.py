@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from django.core import mail
 from django.core.cache import cache
 from django.db import connection, transaction
 
@@ -18,7 +20,8 @@ from workspaces.own_roles import forget
 def each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a test its rows one after the other, like `pytest.mark.parametrize`, but as one test.
 
-    Fixtures are made once for all rows. What a row writes to the database or the cache is undone before the next.
+    Fixtures are made once for all rows. What a row writes to the database, the cache or the mailbox is undone
+    before the next; objects in memory are not.
     """
     arguments = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     table = list(rows)
@@ -36,11 +39,10 @@ def each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Callabl
                 try:
                     with _undone():
                         test(**given, **dict(zip(arguments, values, strict=True)))
-                except (Exception, pytest.fail.Exception) as failure:
-                    failure.add_note(f"row: {row!r}")
-                    failures.append(failure)
+                except (Exception, pytest.fail.Exception):
+                    failures.append(f"{row!r}: {traceback.format_exc(limit=-4)}")
             if failures:
-                raise BaseExceptionGroup(f"{len(failures)} of {len(table)} rows", failures)
+                pytest.fail(f"{len(failures)} of {len(table)} rows\n" + "\n".join(failures), pytrace=False)
 
         loop.__signature__ = signature.replace(parameters=fixtures)  # type: ignore[attr-defined]
         return loop
@@ -50,7 +52,7 @@ def each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Callabl
 
 @contextmanager
 def _undone() -> Iterator[None]:
-    """Roll a test's transaction back to here, check what a commit would check, and forget what was cached."""
+    """Roll a test's transaction back to here, check what a commit would check, and forget what was cached or sent."""
     if not connection.in_atomic_block:
         yield
         return
@@ -63,3 +65,4 @@ def _undone() -> Iterator[None]:
     finally:
         forget()
         cache.clear()
+        getattr(mail, "outbox", []).clear()

@@ -60,6 +60,7 @@ def test_another_organizations_events_are_never_there(story, ada):
     assert story.api(story.cyd).get(API).status_code == 404
 
 
+@pytest.mark.both_databases
 @each(("query", "kinds"), [
     ({"actor": "EVE@atlas.example"}, ["thing.two"]),
     ({"kind": "thing"}, ["thing.three", "thing.two", "thing.one"]),
@@ -133,6 +134,7 @@ def test_the_export_as_csv_has_no_cell_that_a_spreadsheet_runs(story, ada, nasty
     assert json.loads(row["before"]) == {"a": nasty}
 
 
+@pytest.mark.integration
 def test_an_export_holds_a_page_in_memory_whatever_its_length(story, ada):
     record_all(Fact("thing.many", story.atlas.id, "thing", None, "ada@atlas.example", {"text": "x" * 500}) for _ in range(12_000))
     answer = ada.get(f"{API}/export")
@@ -144,6 +146,7 @@ def test_an_export_holds_a_page_in_memory_whatever_its_length(story, ada):
     assert peak < 8 << 20
 
 
+@pytest.mark.both_databases
 def test_a_verification_is_asked_for_and_its_answer_is_shown(story, ada):
     ada.get(API)                                # the first use of a token is an event
     seal()

@@ -49,6 +49,7 @@ def test_changing_the_password_asks_for_the_former_one(story):
     "'; DROP TABLE users; --", "<script>alert(1)</script>",
     '{{ 7 * 7 }} %s {0} \\ "', "alllowercaselettersandnothingelse", "x9" + "long " * 40, "!!##$$%%&&//(())=="])
 def test_a_password_has_any_characters_and_counts_as_it_was_typed(story, password):
+    story.ada.refresh_from_db()
     assert changed(story, password)
     assert lets_in(story.ada, password)
     others = {password.strip(), password.upper(), password[:-1], password[:72], password.replace("<", "&lt;")} - {password}
@@ -97,6 +98,7 @@ def reset_link(user: User) -> str:
     return f"/accounts/password/reset/key/{user_pk_to_url_str(user)}-{default_token_generator.make_token(user)}/"
 
 
+@pytest.mark.both_databases
 def test_guessing_limit_outlives_the_cache_and_locks_only_the_guesser(story):
     def answer(email, password, address="198.51.100.7"):
         return Client(REMOTE_ADDR=address).post("/accounts/login/", {"login": email, "password": password})

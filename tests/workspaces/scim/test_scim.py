@@ -140,6 +140,7 @@ def _first(monkeypatch, act):
     monkeypatch.setattr(store, "alone", alone)
 
 
+@pytest.mark.both_databases
 def test_of_two_changes_at_once_none_is_lost(scim, monkeypatch):
     path = f"/Users/{scim.user()['id']}"
     rename = {"Operations": [{"op": "replace", "path": "name.familyName", "value": "Second"}]}

@@ -187,6 +187,7 @@ def test_a_display_name_follows_the_directory_with_a_fact_and_only_once(story, p
 
 @each("bond", ["a password", "another organization"])
 def test_an_organizations_directory_renames_nobody_who_is_more_than_its_own(story, provider, bond):
+    provider.refresh_from_db()
     user = admit(provider, person(1))
     if bond == "a password":
         user.set_password("a long password of theirs")

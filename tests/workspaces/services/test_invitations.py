@@ -89,6 +89,7 @@ def test_the_link_of_another_person_lets_nobody_in(story):
         accept(text=text_of(made), user=story.cyd)
 
 
+@pytest.mark.both_databases
 def test_a_link_works_once(story):
     made = invited(story)
     Client().post(path_of(made), NEW)

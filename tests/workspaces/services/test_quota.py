@@ -55,6 +55,7 @@ def test_what_is_settled_is_free_again(story):
     assert _used() == {}
 
 
+@pytest.mark.both_databases
 @each(("scope", "subject"), [("user", "ben@atlas.example"), ("team", "vision"), ("org", "")])
 def test_the_last_unit_is_given_and_the_one_after_refused_by_the_meter_that_is_full(story, scope, subject):
     _limit(story, scope, subject, "gpu", 8)
@@ -143,6 +144,7 @@ def test_one_sees_ones_own_meter_and_not_those_of_others(story):
         assert len(quotas_for(story.actor(story.ada))) == 2
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_a_hundred_at_once_get_exactly_the_eight_that_there_are(db_threads):
     org = Organization.objects.create(slug="crowd", name="Crowd")
@@ -154,6 +156,7 @@ def test_a_hundred_at_once_get_exactly_the_eight_that_there_are(db_threads):
     assert set(_used().values()) == {8}
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_holds_and_settles_at_once_end_where_they_began(db_threads):
     org = Organization.objects.create(slug="crowd", name="Crowd")

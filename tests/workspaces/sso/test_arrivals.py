@@ -74,7 +74,8 @@ def test_a_known_subject_is_the_same_person_whatever_address_it_says(story, atla
     ({"email": None}, "no e-mail address"), ({"email": "not an address"}, "no e-mail address"),
     ({"email_verified": False}, "not verified"), ({"email": "eve@borealis.example"}, "not an address that")])
 def test_a_stranger_without_an_address_that_the_provider_speaks_for_stays_out(atlas_idp, issuer, claims, said):
-    issuer.claims |= {"groups": ["people"]} | claims
+    truth = {"sub": "u-1", "email": "eve@atlas.example", "email_verified": True, "groups": ["people"]}
+    issuer.claims = truth | claims
     client, answer = _arrive(atlas_idp, issuer)
     assert answer.status_code == 403 and said in answer.content.decode() and not Identity.objects.exists()
 

@@ -76,7 +76,7 @@ HOSTILE = {
 
 @each("lie", HOSTILE)
 def test_a_hostile_reply_signs_nobody_in(atlas_idp, issuer, lie):
-    issuer.claims["groups"] = ["people"]
+    issuer.claims["groups"], issuer.lies = ["people"], {}
     before, client = User.objects.count(), Client()
     trip = go(client, atlas_idp, issuer) if "discovery" not in HOSTILE[lie] else None
     issuer.lies = HOSTILE[lie]

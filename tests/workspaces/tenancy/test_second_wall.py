@@ -47,6 +47,7 @@ def broken_view(request):
 urlpatterns = [path("<slug:org>/broken/", broken_view), path("broken/", broken_view)]
 
 
+@pytest.mark.both_databases
 def test_a_broken_view_shows_no_row_of_another_organization(story, settings):
     settings.ROOT_URLCONF = __name__
     seen = story.client(story.cyd).get("/borealis/broken/").json()
@@ -168,6 +169,7 @@ def test_a_row_cannot_be_put_into_another_organization(story):
             write()
 
 
+@pytest.mark.both_databases
 def test_many_rows_at_once_reach_a_table_behind_the_wall(story):
     with org_scope(story.atlas.id):
         names = ("id", "org", "slug", "name", "created_at", "job_rules")
@@ -185,6 +187,7 @@ WHERE c.relkind IN ('r', 'p')
 """
 
 
+@pytest.mark.both_databases
 def test_every_table_with_an_organization_has_row_level_security(db):
     with connection.cursor() as cursor:
         tables = connection.introspection.table_names(cursor)

@@ -11,6 +11,7 @@ from workspaces.models import Organization, Team
 from workspaces.tenancy.models import TenantManager, TenantModel
 from workspaces.tenancy.scope import NoScope, no_scope, org_scope, platform_scope
 
+pytestmark = [pytest.mark.both_databases]
 MODELS = [model for model in apps.get_models() if issubclass(model, TenantModel)]
 
 
