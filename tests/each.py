@@ -1,4 +1,4 @@
-"""One test over a table of rows: every row is tried and undone, and every one that fails is reported."""
+"""One test over a table of rows: each is tried and undone, and each that fails is reported."""
 
 from __future__ import annotations
 
@@ -17,18 +17,24 @@ from django.db import connection, transaction
 from workspaces.own_roles import forget
 
 
-def each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def each(
+    names: str | tuple[str, ...], rows: Iterable[Any]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a test its rows one after the other, like `pytest.mark.parametrize`, but as one test.
 
-    Fixtures are made once for all rows. What a row writes to the database, the cache or the mailbox is undone
-    before the next; objects in memory are not.
+    Fixtures are made once for all rows. What a row writes to the database, the cache or the
+    mailbox is undone before the next; objects in memory are not.
     """
-    arguments = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    arguments = (
+        [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    )
     table = list(rows)
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(test)
-        fixtures = [parameter for name, parameter in signature.parameters.items() if name not in arguments]
+        fixtures = [
+            parameter for name, parameter in signature.parameters.items() if name not in arguments
+        ]
 
         @functools.wraps(test)
         def loop(**given: Any) -> None:
@@ -42,7 +48,9 @@ def each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Callabl
                 except (Exception, pytest.fail.Exception):
                     failures.append(f"{row!r}: {traceback.format_exc(limit=-4)}")
             if failures:
-                pytest.fail(f"{len(failures)} of {len(table)} rows\n" + "\n".join(failures), pytrace=False)
+                pytest.fail(
+                    f"{len(failures)} of {len(table)} rows\n" + "\n".join(failures), pytrace=False
+                )
 
         loop.__signature__ = signature.replace(parameters=fixtures)  # type: ignore[attr-defined]
         return loop
@@ -52,7 +60,7 @@ def each(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Callabl
 
 @contextmanager
 def _undone() -> Iterator[None]:
-    """Roll a test's transaction back to here, check what a commit would check, and forget what was cached or sent."""
+    """Roll back to here after the checks of a commit; forget what was cached or sent."""
     if not connection.in_atomic_block:
         yield
         return

@@ -1,5 +1,5 @@
-"""PostgreSQL's row-level security: what a view that forgets the scope would show, the database does not. SQLite has no such thing:
-tests that also run there say by `HAS_WALL` what then differs."""
+"""PostgreSQL's row-level security: what a view that forgets the scope would show, the database
+does not. SQLite has no such thing: tests that also run there say by `HAS_WALL` what differs."""
 
 from __future__ import annotations
 
