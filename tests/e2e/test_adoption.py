@@ -13,6 +13,7 @@ from tests.rig.postgres import create_database
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
 
+pytestmark = pytest.mark.integration
 LINES = 60
 
 
@@ -28,11 +29,11 @@ def kill_all_but_the_job(portal: Portal) -> int:
     return killed
 
 
-@pytest.fixture
-def portal(mode, request) -> Iterator[Portal]:
-    """Of the mode that the suite runs in, not yet started."""
+@pytest.fixture(params=["embedded", "server"])
+def portal(request: pytest.FixtureRequest) -> Iterator[Portal]:
+    """Not yet started."""
     folder, addresses = Folder(), ("", "")
-    if mode == "server":
+    if request.param == "server":
         addresses = (create_database(request.getfixturevalue("postgres_url"), "adoption"), start_redis(folder).url)
     yield Portal(folder, *addresses, is_furnished=True)
     folder.close()

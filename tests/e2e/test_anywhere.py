@@ -17,26 +17,32 @@ import yaml
 from playwright.sync_api import Page, expect
 
 from tests.e2e.test_first_job import sign_in
-from tests.rig.environment import MODE, ROOT
+from tests.rig.environment import ROOT
 from tests.rig.kube import is_real, options_of, portal_address
 from tests.rig.portal import Portal
 from tests.rig.postgres import create_database
 from tests.rig.processes import Folder
 from tests.rig.slurm import Slurm
 
-pytestmark = [pytest.mark.browser, pytest.mark.serial]
+pytestmark = [pytest.mark.browser, pytest.mark.serial, pytest.mark.integration]
+
+
+@pytest.fixture(scope="module", params=["embedded", "server"])
+def stack(request: pytest.FixtureRequest) -> str:
+    """Of which kind the portal is."""
+    return str(request.param)
 
 
 @pytest.fixture(scope="module")
-def portal(slurm: Slurm, mode: str, request: pytest.FixtureRequest) -> Iterator[Portal]:
+def portal(slurm: Slurm, stack: str, request: pytest.FixtureRequest) -> Iterator[Portal]:
     """A portal that an operator has connected to both."""
     folder, addresses = Folder(), ("", "")
-    if mode == "server":
+    if stack == "server":
         redis = request.getfixturevalue("redis_url").rsplit("/", 1)[0] + "/62"
         addresses = (create_database(request.getfixturevalue("postgres_url"), "anywhere"), redis)
     made = Portal(folder, *addresses, address=portal_address(), is_furnished=True)
     made.start()
-    spool = slurm.work / "portal"
+    spool = slurm.work / f"portal-{stack}"
     spool.mkdir()
     spool.chmod(0o1777)
     with api_of(made) as api:
@@ -93,16 +99,18 @@ def by_api(portal: Portal, spec: str, where: str, wait_for: Callable[..., Any]) 
     return str(number)
 
 
-WAYS = {"embedded": {1: "page", 2: "page"}, "server": {1: "command", 2: "api"}}[MODE]
+WAYS = {"embedded": {1: "page", 2: "page"}, "server": {1: "command", 2: "api"}}
 CASES = [("slurm", 1), ("slurm", 2), ("kubernetes", 1), *([("kubernetes", 2)] if is_real() else [])]   # the double's pods have no names
 
 
 @pytest.mark.parametrize(("where", "nodes"), CASES)
-def test_the_example_runs_as_it_stands(portal: Portal, page: Page, wait_for: Callable[..., Any], where: str, nodes: int):
+def test_the_example_runs_as_it_stands(
+    portal: Portal, stack: str, page: Page, wait_for: Callable[..., Any], where: str, nodes: int
+):
     spec = (ROOT / "examples" / "digits" / ("job.yaml" if nodes == 1 else "nodes.yaml")).read_text()
     ways = {"page": lambda: by_page(portal, page, spec, where), "command": lambda: by_command(portal, spec, where),
             "api": lambda: by_api(portal, spec, where, wait_for)}
-    number = ways[WAYS[nodes]]()
+    number = ways[WAYS[stack][nodes]]()
     with api_of(portal) as api:
         job = api.get(f"/api/v1/orgs/home/jobs/{number}").json()
         log = api.get(f"/api/v1/orgs/home/jobs/{number}/logs/download").text

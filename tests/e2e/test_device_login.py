@@ -16,7 +16,7 @@ from tests.rig.environment import ROOT
 from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 
 @pytest.fixture(scope="module")

@@ -17,11 +17,14 @@ pytestmark = pytest.mark.browser
 DRAWN = "(canvas) => canvas.toDataURL().length + ':' + canvas.toDataURL().slice(-4000)"
 
 
-@pytest.fixture(scope="module")
-def fresh(mode: str, request: pytest.FixtureRequest) -> Iterator[Portal]:
-    """A portal whose home did not exist before; in server mode the whole stack, on an empty database."""
+STACKS = ["embedded", pytest.param("server", marks=pytest.mark.integration)]
+
+
+@pytest.fixture(scope="module", params=STACKS)
+def fresh(request: pytest.FixtureRequest) -> Iterator[Portal]:
+    """A portal whose home did not exist before; as a server, the whole stack on an empty database."""
     folder, addresses = Folder(), ("", "")
-    if mode == "server":
+    if request.param == "server":
         addresses = (create_database(request.getfixturevalue("postgres_url"), "first_job"), start_redis(folder).url)
     portal = Portal(folder, *addresses)
     assert not portal.home.exists()
@@ -67,6 +70,7 @@ def test_somebody_new_signs_in_runs_the_example_and_watches_it_succeed(fresh: Po
     assert page.evaluate("window.same") is True, "the page was loaded again; it should move by itself"
 
 
+@pytest.mark.integration
 def test_the_page_says_the_same_after_a_reload(fresh: Portal, page: Page):
     sign_in(page, fresh)
     page.goto(f"{fresh.url}/home/jobs/1?tab=logs")
@@ -79,6 +83,7 @@ def test_the_page_says_the_same_after_a_reload(fresh: Portal, page: Page):
     expect(page.locator("tr[data-href='/home/jobs/1'] .state")).to_have_class(re.compile("succeeded"))
 
 
+@pytest.mark.integration
 def test_a_browser_without_a_session_is_asked_to_sign_in(fresh: Portal, page: Page):
     sign_in(page, fresh)
     page.context.clear_cookies()

@@ -15,7 +15,7 @@ from tests.look.conftest import says_yes
 from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.integration]
 KEY = {"protocol": "ctap2", "ctap2Version": "ctap2_1", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
        "isUserVerified": True, "automaticPresenceSimulation": True}
 

@@ -17,7 +17,6 @@ from tests.look.conftest import watch
 from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder, wait_until
 
-pytestmark = pytest.mark.browser
 TAG = "b-ad"
 MARK = f"'\"><{TAG} a={{{{7*7}}}}><img src=x onerror=x()>"
 OURS = ("workspaces", "clusters", "jobs", "core")
@@ -93,6 +92,8 @@ def portal() -> Iterator[Portal]:
     folder.close()
 
 
+@pytest.mark.browser
+@pytest.mark.integration
 def test_nothing_that_was_planted_becomes_an_element_on_any_page(portal: Portal, browser: Browser):
     page, complaints, shown, bad, dead = browser.new_page(), [], set(), [], []
     watch(page, complaints)

@@ -17,6 +17,7 @@ from tests.client.test_cli_real import Shell
 from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder, wait_until
 
+pytestmark = pytest.mark.integration
 CANARY = "c4nary-3f9a1e7b-Zx81%&'\"$(x)"
 REPLACED = "c4nary-of-before-77aa"
 RUN = 'printf %s "$WANDB_API_KEY" | sha256sum; sleep 3; printf %s "$WANDB_API_KEY" | wc -c'

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.look.conftest import says_yes
 from tests.look.test_directory_page import looked
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 
 def test_an_announcement_is_made_read_on_other_pages_and_put_away(site, page):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.look.conftest import PHONE, Site
-from tests.rig.environment import ROOT
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 
 def opened(page: Page, site: Site) -> None:
@@ -83,9 +80,3 @@ def test_role_of_a_member_chosen_is_changed_without_a_question(site, page):
     page.get_by_role("row", name="ben@atlas.example").get_by_role("button", name="Remove").click()
     page.get_by_role("alertdialog").get_by_role("button", name="Remove").click()
     expect(page.get_by_role("row", name="ben@atlas.example")).to_have_count(0)
-
-
-def test_no_page_uses_the_questions_of_the_browser():
-    modules = {path.name: path.read_text() for path in (ROOT / "static/js").glob("*.js")}
-    assert "ask.js" in modules
-    assert not [name for name, text in modules.items() if re.search(r"\b(confirm|alert|prompt)\(", text)]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.look.conftest import PHONE, says_yes
+
+pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 
 def test_a_log_is_deleted_from_its_page_and_the_page_says_so(site, signed_in):

@@ -13,7 +13,7 @@ from tests.rig.portal import PASSWORD
 from tests.rig.processes import Folder
 from tests.rig.slapd import Slapd, password_of, start_slapd
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.integration]
 OPTIONS = ("url", "people_base", "group_base", "bind_dn", "bind_password", "ca")
 
 

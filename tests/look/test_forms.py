@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.look.conftest import Site
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.integration]
 UNCHECKED = "document.querySelectorAll('form').forEach((form) => { form.noValidate = true; })"
 
 

@@ -13,7 +13,7 @@ from tests.look.conftest import Site
 from tests.rig.processes import Folder
 from tests.rig.registry import Registry, start_registry
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.integration]
 HERE, ELSEWHERE = arch_name(os.uname().machine), "s390x"
 
 

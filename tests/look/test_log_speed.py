@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tests.look.conftest import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.serial]
+pytestmark = [pytest.mark.browser, pytest.mark.serial, pytest.mark.integration]
 
 FLOOD = """python3 -u - <<'END'
 import sys, time

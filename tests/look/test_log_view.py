@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.look.conftest import Site
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 HOSTILE = r"""
 printf '<img src=x onerror="window.owned=1">\n<script>window.owned=1</script>\n'

@@ -23,7 +23,13 @@ SQUEEZED = """() => [...document.querySelectorAll("td")]
 
 
 @pytest.mark.parametrize(("phone", "theme", "language"), [
-    (False, "light", "en"), (False, "dark", "ja"), (True, "light", "ko"), (True, "dark", "en"), (True, "dark", "ja"),
+    (False, "light", "en"),
+    *(
+        pytest.param(*way, marks=pytest.mark.integration)
+        for way in [
+            (False, "dark", "ja"), (True, "light", "ko"), (True, "dark", "en"), (True, "dark", "ja"),
+        ]
+    ),
 ])
 def test_no_page_complains_scrolls_sideways_squeezes_a_cell_or_is_left_in_english(
     signed_in: Callable[..., BrowserContext], site: Site, phone: bool, theme: str, language: str
@@ -46,6 +52,7 @@ def test_no_page_complains_scrolls_sideways_squeezes_a_cell_or_is_left_in_englis
     assert complaints == []
 
 
+@pytest.mark.integration
 def test_slash_goes_to_the_search_of_the_page(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/jobs")
     page.keyboard.press("/")
@@ -53,6 +60,7 @@ def test_slash_goes_to_the_search_of_the_page(page: Page, site: Site) -> None:
     expect(page.locator("#palette")).to_be_hidden()
 
 
+@pytest.mark.integration
 def test_slash_opens_the_palette_where_the_page_has_no_search_in_sight(page: Page, site: Site) -> None:
     number = site.submit("echo hello")
     site.ended(number)
@@ -61,6 +69,7 @@ def test_slash_opens_the_palette_where_the_page_has_no_search_in_sight(page: Pag
     expect(page.locator("#palette")).to_be_visible()
 
 
+@pytest.mark.integration
 def test_rows_are_walked_selected_and_opened_by_keys(page: Page, site: Site) -> None:
     first, second = site.submit("true", name="walk-one"), site.submit("true", name="walk-two")
     site.ended(second)
@@ -76,6 +85,7 @@ def test_rows_are_walked_selected_and_opened_by_keys(page: Page, site: Site) -> 
     page.wait_for_url("**/home/nodes")
 
 
+@pytest.mark.integration
 def test_the_palette_finds_a_job_by_its_number_and_by_its_name(page: Page, site: Site) -> None:
     number = site.submit("true", name="palette-target")
     page.goto(f"{site.url}/home/nodes")
@@ -91,6 +101,7 @@ def test_the_palette_finds_a_job_by_its_number_and_by_its_name(page: Page, site:
     page.wait_for_url(f"**/home/jobs/{number}")
 
 
+@pytest.mark.integration
 def test_a_row_changes_in_place_as_its_job_ends(page: Page, site: Site) -> None:
     number = site.submit("sleep 4", name="row-that-moves")
     page.goto(f"{site.url}/home/jobs?q=row-that-moves")
@@ -100,6 +111,7 @@ def test_a_row_changes_in_place_as_its_job_ends(page: Page, site: Site) -> None:
     expect(row).to_have_attribute("data-same", "yes")
 
 
+@pytest.mark.integration
 def test_new_rows_wait_behind_a_button_while_rows_are_selected_and_come_when_asked(page: Page, site: Site) -> None:
     site.ended(site.submit("true", name="selected-one"))
     page.goto(f"{site.url}/home/jobs")
@@ -112,6 +124,7 @@ def test_new_rows_wait_behind_a_button_while_rows_are_selected_and_come_when_ask
     expect(page.locator(f"tr[data-href='/home/jobs/{number}']")).to_have_count(1)
 
 
+@pytest.mark.integration
 def test_the_form_and_the_yaml_say_the_same(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/jobs/new?example=hello")
     expect(page.locator("[data-field=name]")).to_have_value("hello")
@@ -125,6 +138,7 @@ def test_the_form_and_the_yaml_say_the_same(page: Page, site: Site) -> None:
     expect(page.locator("[data-field=run]")).to_have_value("echo hi")
 
 
+@pytest.mark.integration
 def test_new_job_form_number_of_gpus_keeps_yaml_comments_and_submit(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/jobs/new?example=digits")
     yaml, before = page.locator("textarea[name=yaml]"), page.locator("textarea[name=yaml]").input_value()
@@ -135,6 +149,7 @@ def test_new_job_form_number_of_gpus_keeps_yaml_comments_and_submit(page: Page, 
     assert yaml.input_value().splitlines() == [resources if line.startswith("resources:") else line for line in before.splitlines()]
 
 
+@pytest.mark.integration
 def test_a_fault_is_told_beside_its_line_and_nothing_can_be_sent(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/jobs/new")
     page.fill("textarea[name=yaml]", "name: bad\nrun: echo hi\nresources: {cpus: many}\n")
@@ -143,6 +158,7 @@ def test_a_fault_is_told_beside_its_line_and_nothing_can_be_sent(page: Page, sit
     expect(page.locator("[data-new-job] button.primary")).to_be_disabled()
 
 
+@pytest.mark.integration
 def test_a_lost_connection_is_told_and_heals_without_losing_one_s_place(page: Page, site: Site) -> None:
     number = site.submit("seq 2000; for i in $(seq 300); do echo tick $i; sleep 0.1; done")
     page.add_init_script("""
@@ -164,6 +180,7 @@ def test_a_lost_connection_is_told_and_heals_without_losing_one_s_place(page: Pa
     expect(page.locator("[data-count]")).to_contain_text(f"{lines:,} lines")
 
 
+@pytest.mark.integration
 def test_the_chosen_theme_stays_and_the_curves_take_its_colours(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/")
     page.click("[data-action=theme]")

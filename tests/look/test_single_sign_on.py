@@ -11,7 +11,7 @@ from tests.look.conftest import says_yes
 from tests.look.test_directory_page import looked
 from tests.rig import saml_idp
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.integration]
 BACK = "https://grafana.example.com/login/generic_oauth"
 
 

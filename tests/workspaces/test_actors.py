@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 from portal.core.errors import InvalidInput, NotFound, NotPermitted
+from tests.each import each
 from workspaces.actors import Actor, TokenFacts, actor_of, authorize
 from workspaces.models import Team
 from workspaces.permissions import ORG_GRANTS, READS, TEAM_GRANTS, OrgRole, Permission, TeamRole
@@ -41,7 +42,7 @@ def _tokened(actor: Actor, story, team: Team | None, scopes: frozenset[str]) -> 
     )
 
 
-@pytest.mark.parametrize("name", ["ada", "ben", "dot"])
+@each("name", ["ada", "ben", "dot"])
 def test_a_token_never_widens_what_its_owner_may(story, name):
     person = story.actor(getattr(story, name), story.atlas)
     places = (None, story.vision.id, story.speech.id, story.north.id)
@@ -84,13 +85,13 @@ def test_a_token_of_one_organization_does_not_find_another_even_its_owners(story
         actor.enter(story.borealis)
 
 
-@pytest.mark.parametrize("scopes", [[], ["jobs:fly"], ["all", "x"]])
+@each("scopes", [[], ["jobs:fly"], ["all", "x"]])
 def test_a_token_with_scopes_that_do_not_exist_is_refused_and_told_which_do(story, scopes):
     with org_scope(story.atlas.id), pytest.raises(InvalidInput, match="jobs:read"):
         create_token(actor=story.actor(story.ada), org=story.atlas, name="x", scopes=scopes)
 
 
-@pytest.mark.parametrize("days", [0, -1, 4000])
+@each("days", [0, -1, 4000])
 def test_the_life_of_a_token_is_bounded(story, days):
     with org_scope(story.atlas.id), pytest.raises(InvalidInput, match="days"):
         create_token(actor=story.actor(story.ada), org=story.atlas, name="x", scopes=["all"], days=days)

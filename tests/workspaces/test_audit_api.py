@@ -16,6 +16,7 @@ from portal.core.audit.models import AuditLink
 from portal.core.audit.verify import remember, verify
 from portal.core.events import Caller, Fact, caller, record, record_all
 from portal.core.models import Event
+from tests.each import each
 from tests.portal.core.audit.conftest import seal
 from workspaces.services import change_team_member
 from workspaces.tenancy.scope import org_scope
@@ -59,7 +60,8 @@ def test_another_organizations_events_are_never_there(story, ada):
     assert story.api(story.cyd).get(API).status_code == 404
 
 
-@pytest.mark.parametrize(("query", "kinds"), [
+@pytest.mark.both_databases
+@each(("query", "kinds"), [
     ({"actor": "EVE@atlas.example"}, ["thing.two"]),
     ({"kind": "thing"}, ["thing.three", "thing.two", "thing.one"]),
     ({"kind": "thing.one"}, ["thing.one"]),
@@ -89,7 +91,7 @@ def test_every_id_of_a_request_leads_to_its_events(story, ada):
     assert found(ada, request="the-one-request") == ["team.created", "token.first_used"] or found(ada, request="the-one-request") == ["team.created"]
 
 
-@pytest.mark.parametrize(("name", "value"), [
+@each(("name", "value"), [
     ("kind", "no kind!"), ("since", "yesterday"), ("until", "2026-13-01"), ("cursor", "x"), ("limit", "many"), ("actor", "a\x01"),
     ("subject", "x" * 301), ("colour", "red"), ("since", "9" * 300)])
 def test_what_cannot_be_asked_is_said_at_its_filter(story, ada, name, value):
@@ -121,7 +123,7 @@ def test_the_export_as_json_lines_is_everything_and_taking_it_is_an_event(story,
     assert (taken.actor, taken.org_id, taken.data["format"]) == ("ada@atlas.example", story.atlas.id, "jsonl")
 
 
-@pytest.mark.parametrize("nasty", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1+1", "＝1", '=HYPERLINK("http://x","y")'])
+@each("nasty", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1+1", "＝1", '=HYPERLINK("http://x","y")'])
 def test_the_export_as_csv_has_no_cell_that_a_spreadsheet_runs(story, ada, nasty):
     tell(story, "thing.nasty", actor=nasty, name=nasty, before={"a": nasty})
     answer = ada.get(f"{API}/export", {"format": "csv", "kind": "thing"})
@@ -132,6 +134,7 @@ def test_the_export_as_csv_has_no_cell_that_a_spreadsheet_runs(story, ada, nasty
     assert json.loads(row["before"]) == {"a": nasty}
 
 
+@pytest.mark.integration
 def test_an_export_holds_a_page_in_memory_whatever_its_length(story, ada):
     record_all(Fact("thing.many", story.atlas.id, "thing", None, "ada@atlas.example", {"text": "x" * 500}) for _ in range(12_000))
     answer = ada.get(f"{API}/export")
@@ -143,6 +146,7 @@ def test_an_export_holds_a_page_in_memory_whatever_its_length(story, ada):
     assert peak < 8 << 20
 
 
+@pytest.mark.both_databases
 def test_a_verification_is_asked_for_and_its_answer_is_shown(story, ada):
     ada.get(API)                                # the first use of a token is an event
     seal()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from portal.core.errors import NotFound
+from tests.each import each
 from workspaces.entry import by_token
 from workspaces.models import Membership, TeamMembership, User
 from workspaces.tenancy.scope import no_scope, org_scope
@@ -13,7 +14,7 @@ from workspaces.tokens import authenticate_token
 PEOPLE = ["ada", "ben", "cyd"]
 
 
-@pytest.mark.parametrize("name", PEOPLE)
+@each("name", PEOPLE)
 def test_a_token_is_the_same_actor_by_one_statement_as_step_by_step(story, name):
     person = getattr(story, name)
     own, other = (story.borealis, story.atlas) if name == "cyd" else (story.atlas, story.borealis)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
 from django.conf import settings
 
 from jobs.clusters import ensure_first_cluster
@@ -12,6 +11,7 @@ from jobs.models import Job
 from monitoring.live.identity import BySession, ended
 from portal.core import clock
 from portal.core.models import Event
+from tests.each import each
 from workspaces.models import AccessToken, Impersonation, Membership, Secret, SignIn, User
 from workspaces.services import add_member, create_service_account, suspend_person
 from workspaces.tasks import tidy
@@ -91,7 +91,7 @@ def test_beginning_and_end_are_told_to_the_installation_and_the_persons_organiza
     assert browser.get("/atlas/platform").status_code == 200 and "act as <strong>" not in text(browser, "/atlas/teams")
 
 
-@pytest.mark.parametrize("by", ["the next request", "the clock"])
+@each("by", ["the next request", "the clock"])
 def test_an_end_by_the_clock_is_told_once(story, by):
     browser = begun(story, story.ben)
     Impersonation.objects.update(ends_at=clock.now() - timedelta(seconds=1))
@@ -103,7 +103,7 @@ def test_an_end_by_the_clock_is_told_once(story, by):
     assert Impersonation.objects.get().ended_at == Impersonation.objects.get().ends_at
 
 
-@pytest.mark.parametrize("who", ["ada", "ben"])
+@each("who", ["ada", "ben"])
 def test_no_role_of_an_organization_acts_as_anybody(story, who):
     browser = begun(story, story.ben if who == "ada" else story.ada, browser=story.client(getattr(story, who)))
     assert not Impersonation.objects.exists()
@@ -120,7 +120,7 @@ def test_nobody_acts_as_an_operator_a_suspended_person_or_a_service_account(stor
     assert not Impersonation.objects.exists()
 
 
-@pytest.mark.parametrize(("why", "minutes"), [("", "30"), ("x" * 201, "30"), ("why", "61"), ("why", "0"), ("why", "-5"), ("why", "many")])
+@each(("why", "minutes"), [("", "30"), ("x" * 201, "30"), ("why", "61"), ("why", "0"), ("why", "-5"), ("why", "many")])
 def test_it_needs_a_reason_and_is_an_hour_at_most(story, why, minutes):
     begun(story, story.ben, why=why, minutes=minutes)
     assert not Impersonation.objects.exists()
@@ -157,7 +157,7 @@ def test_the_session_stays_the_operators_in_the_list_of_sessions(story):
     assert SignIn.objects.filter(user=story.dot, key=key_of(browser)).exists()
 
 
-@pytest.mark.parametrize("path", ["/accounts/password/change/", "/accounts/2fa/", "/accounts/2fa/totp/activate/", "/accounts/sessions/",
+@each("path", ["/accounts/password/change/", "/accounts/2fa/", "/accounts/2fa/totp/activate/", "/accounts/sessions/",
                                   "/accounts/sso/ways/", "/accounts/reauthenticate/", "/identity/o/authorize", "/api/v1/me/sessions"])
 def test_pages_of_the_account_are_shut(story, path):
     browser = begun(story, story.ben)
@@ -211,7 +211,7 @@ def test_owners_powers_over_owners_directories_and_rules_are_not_borrowed(story)
         assert Membership.objects.get(user=story.ben).role == "member"
 
 
-@pytest.mark.parametrize("what", ["time", "person", "operator-right", "person-rises", "stopped-elsewhere"])
+@each("what", ["time", "person", "operator-right", "person-rises", "stopped-elsewhere"])
 def test_it_ends_and_what_was_meant_in_their_name_is_not_done_in_ones_own(story, what):
     browser = begun(story, story.ada)
     before = key_of(browser)
@@ -243,7 +243,7 @@ def test_signing_out_ends_the_operators_session(story):
     assert not SignIn.objects.filter(key=key_of(browser)).exists()
 
 
-@pytest.mark.parametrize("over", ["time", "person"])
+@each("over", ["time", "person"])
 def test_open_websockets_close_when_it_is_over(story, over):
     way = BySession(key_of(begun(story, story.ben)))
     actor = way.actor()

@@ -9,6 +9,7 @@ from django.core import mail
 from django.test import Client
 
 from portal.core.errors import InvalidInput
+from tests.each import each
 from workspaces.invitations import send_invitation
 from workspaces.models import Invitation, Organization, QuotaRequest, User
 from workspaces.quota_mails import tell_asker
@@ -33,7 +34,7 @@ def heads() -> list[str]:
     return [line.partition(":")[0] for line in head.splitlines() if not line.startswith((" ", "\t"))]
 
 
-@pytest.mark.parametrize("end", BREAKS, ids=ascii)
+@each("end", BREAKS)
 def test_an_invitation_has_the_headers_of_the_portal_only(story, end):
     row = Invitation(email="ina@else.example", org=Organization(name=evil(end), slug="atlas"))
     with org_scope(story.atlas.id):
@@ -42,7 +43,7 @@ def test_an_invitation_has_the_headers_of_the_portal_only(story, end):
     assert mail.outbox[0].subject.count("Bcc: everybody@evil.example") == 2, "it is words of the subject"
 
 
-@pytest.mark.parametrize("end", BREAKS, ids=ascii)
+@each("end", BREAKS)
 def test_a_decision_about_a_quota_has_the_headers_of_the_portal_only(story, monkeypatch, end):
     monkeypatch.setattr("workspaces.quota_mails.render_to_string", lambda *_: "")
     monkeypatch.setattr("workspaces.quota_mails.request_row", lambda row: {})
@@ -51,7 +52,7 @@ def test_a_decision_about_a_quota_has_the_headers_of_the_portal_only(story, monk
     assert "Bcc" not in heads() and mail.outbox[0].recipients() == [story.ben.email]
 
 
-@pytest.mark.parametrize("end", BREAKS, ids=ascii)
+@each("end", BREAKS)
 def test_nobody_is_invited_or_reset_at_two_addresses_in_one(story, end):
     address = f"ina@else.example{end}Bcc: everybody@evil.example"
     with org_scope(story.atlas.id), pytest.raises(InvalidInput):

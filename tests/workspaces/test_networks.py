@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from portal.core.errors import InvalidInput
+from tests.each import each
 from workspaces.networks import are_within, is_within, networks_in
 
 
-@pytest.mark.parametrize(("address", "networks", "is_in"), [
+@each(("address", "networks", "is_in"), [
     ("10.1.2.3", ["10.1.0.0/16"], True),
     ("10.2.0.1", ["10.1.0.0/16"], False),
     ("10.2.0.1", ["192.0.2.1", "10.2.0.0/16"], True),
@@ -29,7 +30,7 @@ def test_networks_have_one_spelling():
     assert networks_in([" 10.1.2.3/16", "10.1.0.0/16", "192.0.2.7", "2001:DB8::/32"]) == ["10.1.0.0/16", "192.0.2.7/32", "2001:db8::/32"]
 
 
-@pytest.mark.parametrize("text", ["", "10.0.0.0/33", "localhost", "10.0.0.1-10.0.0.9", "10.0.0.0/8 ; rm"])
+@each("text", ["", "10.0.0.0/33", "localhost", "10.0.0.1-10.0.0.9", "10.0.0.0/8 ; rm"])
 def test_what_is_no_network_is_refused(text):
     with pytest.raises(InvalidInput):
         networks_in([text])
@@ -41,7 +42,7 @@ def test_no_more_than_fifty_are_kept():
         networks_in(f"10.0.{n}.0/24" for n in range(51))
 
 
-@pytest.mark.parametrize(("inner", "outer", "are_in"), [
+@each(("inner", "outer", "are_in"), [
     (["10.1.0.0/16"], ["10.0.0.0/8"], True),
     (["10.1.0.0/16", "192.0.2.1/32"], ["10.0.0.0/8"], False),
     ([], ["10.0.0.0/8"], False),

@@ -93,7 +93,7 @@ def given_by(rule_list, groups, org_id):
     return {(org, None): "member" for org, _ in found} | found
 
 
-@settings(max_examples=400, deadline=None)
+@settings(deadline=None)
 @given(rules(), people(), worlds())
 def test_a_plan_that_was_applied_leaves_nothing_to_do(rule_list, named, world):
     after = applied(world, plan(rule_list, named, world))
@@ -101,7 +101,7 @@ def test_a_plan_that_was_applied_leaves_nothing_to_do(rule_list, named, world):
     assert again.is_empty, again
 
 
-@settings(max_examples=400, deadline=None)
+@settings(deadline=None)
 @given(rules(), people(), worlds())
 def test_what_was_given_by_hand_or_by_another_provider_is_never_touched(rule_list, named, world):
     made = plan(rule_list, named, world)
@@ -110,7 +110,7 @@ def test_what_was_given_by_hand_or_by_another_provider_is_never_touched(rule_lis
     assert sorted(mine, key=str) == sorted((s for s in world.seats if s.provider_id != PROVIDER), key=str)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(deadline=None)
 @given(rules(), people(), worlds())
 def test_afterwards_each_named_person_has_what_the_first_fitting_rules_say_and_nothing_else_of_it(rule_list, named, world):
     made = plan(rule_list, named, world)
@@ -130,7 +130,7 @@ def test_afterwards_each_named_person_has_what_the_first_fitting_rules_say_and_n
         assert living <= set(wanted)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(deadline=None)
 @given(rules(), people(), worlds())
 def test_an_organization_that_had_an_owner_keeps_one(rule_list, named, world):
     after = applied(world, plan(rule_list, named, world))

@@ -18,6 +18,7 @@ from monitoring.live.topics import grant
 from portal.core import vault
 from portal.core.errors import Conflict, NotPermitted
 from portal.core.models import Event
+from tests.each import each
 from tests.story import PASSWORD
 from tests.workspaces.test_passwords import reset_link
 from workspaces.actors import ONLY_ORG, actor_of
@@ -217,7 +218,7 @@ def test_taking_the_last_factor_off_shuts_the_door_at_the_next_request(strict):
     assert browser.get("/atlas/teams")["Location"] == "/accounts/2fa/"
 
 
-@pytest.mark.parametrize(("person", "path", "is_shut"), [
+@each(("person", "path", "is_shut"), [
     ("ben", "/accounts/2fa/", True), ("ben", "/accounts/sessions/", True), ("ben", "/accounts/password/change/", True),
     ("ben", "/atlas/teams", False),
     ("sam", "/accounts/2fa/", True), ("sam", "/accounts/sessions/", False)])
@@ -250,7 +251,7 @@ def test_a_reset_password_does_not_pass_by_the_second_factor(story):
     assert not is_in(browser)
 
 
-@pytest.mark.parametrize(("late", "lets_in"), [(0, True), (25, True), (90, False), (-90, False), (3600, False)])
+@each(("late", "lets_in"), [(0, True), (25, True), (90, False), (-90, False), (3600, False)])
 def test_a_code_is_good_for_its_half_minute_and_the_one_beside_it(story, late, lets_in):
     with_app(story.ada)
     browser, _ = signing_in(story.ada)
@@ -271,7 +272,7 @@ def test_seeds_and_codes_are_random_and_long_enough(story):
 CHANGES = ["/accounts/2fa/totp/activate/", "/accounts/2fa/totp/deactivate/", "/accounts/2fa/webauthn/add/", "/accounts/2fa/recovery-codes/generate/"]
 
 
-@pytest.mark.parametrize("path", CHANGES)
+@each("path", CHANGES)
 def test_changing_how_one_signs_in_asks_for_proof_again(story, path):
     if "totp/activate" not in path:
         with_app(story.ada)

@@ -14,6 +14,7 @@ from monitoring.live.identity import BySession, ended
 from portal.core import clock
 from portal.core.errors import NotFound
 from portal.core.models import Event
+from tests.each import each
 from tests.story import PASSWORD
 from workspaces import sessions
 from workspaces.actors import actor_of
@@ -110,7 +111,7 @@ def test_sessions_that_are_over_are_kept_no_longer(story):
     assert SignIn.objects.get().user == story.ben and Session.objects.count() == 1
 
 
-@pytest.mark.parametrize(("agent", "name"), [
+@each(("agent", "name"), [
     (FIREFOX, "Firefox on Linux"), ("", "Unknown"), ("python-httpx/0.28", "A program"),
     ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0 Safari/537.36 Edg/143.0", "Edge on Windows"),
     ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Safari/605.1.15", "Safari on macOS"),
@@ -119,9 +120,9 @@ def test_a_device_is_named_as_people_name_it(agent, name):
     assert device(agent) == name
 
 
-@pytest.mark.parametrize(("row", "is_in"), [
+@each(("row", "is_in"), [
     ({"last_seen_at": 71}, True), ({"last_seen_at": 73}, False), ({"created_at": 335}, True), ({"created_at": 337}, False)])
-@pytest.mark.parametrize("by", ["the next request", "the clock"])
+@each("by", ["the next request", "the clock"])
 def test_a_session_ends_when_it_was_not_used_for_three_days_and_after_two_weeks_of_use(story, row, is_in, by):
     browser = browsing(story, story.ada)
     key = browser.session.session_key

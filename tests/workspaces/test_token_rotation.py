@@ -10,6 +10,7 @@ from django.test import Client
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
+from tests.each import each
 from workspaces.actors import Actor
 from workspaces.models import AccessToken
 from workspaces.services import create_token, remove_member, revoke_token, rotate_token
@@ -75,13 +76,13 @@ def test_a_token_may_rotate_itself_but_none_that_can_more(atlas):
     assert rotate_token(actor=actor, token_id=narrow.row.id).row.scopes == ["tokens:write"]
 
 
-@pytest.mark.parametrize("hours", [-1, 169])
+@each("hours", [-1, 169])
 def test_an_overlap_has_bounds(atlas, hours):
     with pytest.raises(InvalidInput):
         rotate_token(actor=atlas.actor(atlas.ben), token_id=made(atlas).row.id, overlap_hours=hours)
 
 
-@pytest.mark.parametrize("end", ["revoked", "left"])
+@each("end", ["revoked", "left"])
 def test_what_has_ended_has_no_successor(atlas, end):
     old, ben = made(atlas), atlas.actor(atlas.ben)
     if end == "revoked":

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from portal.core import clock
 from portal.core.errors import InvalidInput, NotFound, NotPermitted
+from tests.each import each
 from workspaces.actors import actor_of, authorize
 from workspaces.models import AccessToken
 from workspaces.permissions import Permission as P
@@ -32,7 +33,7 @@ def test_a_typing_error_fails_without_a_look_up(at, letter):
     assert is_well_formed(bad) == (bad == good)
 
 
-@pytest.mark.parametrize("raw", ["", "mst_", "x" * 42, "mst_" + "0" * 38, "é" * 42])
+@each("raw", ["", "mst_", "x" * 42, "mst_" + "0" * 38, "é" * 42])
 def test_nonsense_is_nobody(db, raw):
     assert authenticate_token(raw) is None
 
@@ -91,7 +92,7 @@ def test_a_token_cannot_make_a_wider_one(story):
         assert create_token(actor=narrow, org=story.atlas, name="same", scopes=["jobs:read"]).row.scopes == ["jobs:read"]
 
 
-@pytest.mark.parametrize(("name", "scopes", "days"), [
+@each(("name", "scopes", "days"), [
     ("", ["all"], 1), ("x", [], 1), ("x", ["jobs:fly"], 1), ("x", ["all"], 0), ("a\nb", ["all"], 1)])
 def test_what_cannot_be_is_refused_by_field(story, name, scopes, days):
     with org_scope(story.atlas.id), pytest.raises(InvalidInput):

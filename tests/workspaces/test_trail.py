@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from django.core import mail
 from django.test import Client
 
 from portal.core.events import Fact
 from portal.core.models import Event
 from portal.web import denials
+from tests.each import each
 from tests.story import PASSWORD
 
 LOGIN = "/accounts/login/"
@@ -70,7 +70,7 @@ def test_what_a_person_may_not_do_is_a_fact_of_the_organization(story):
     assert denied.via.startswith("token ") and denied.via.endswith(" story")
 
 
-@pytest.mark.parametrize("path", ["/atlas/", "/api/v1/orgs/atlas/teams"])
+@each("path", ["/atlas/", "/api/v1/orgs/atlas/teams"])
 def test_a_stranger_at_the_door_is_a_fact_of_the_organization_that_they_tried(story, path):
     assert story.client(story.cyd).get(path).status_code == 404
     [denied] = facts("access.denied")
@@ -114,7 +114,7 @@ def test_the_first_use_of_a_token_is_a_fact_once(story):
     assert (used.actor, used.org_id, used.data, used.address) == ("ben@atlas.example", story.atlas.id, {"name": "story"}, "198.51.100.7")
 
 
-@pytest.mark.parametrize("said", ["203.0.113.66", "203.0.113.66, 198.51.100.7"])
+@each("said", ["203.0.113.66", "203.0.113.66, 198.51.100.7"])
 def test_an_address_that_a_client_only_claims_is_not_believed(story, said):
     story.client(story.cyd).get("/atlas/", headers={"X-Forwarded-For": said}, **FROM)
     assert [fact.address for fact in facts("access.denied")] == ["198.51.100.7"]

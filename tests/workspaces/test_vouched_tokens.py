@@ -9,6 +9,7 @@ from monitoring.live.identity import ByToken, ended
 from portal.core import clock
 from portal.core.errors import NotPermitted
 from portal.core.models import Event
+from tests.each import each
 from tests.workspaces.services.test_providers import OPTIONS
 from tests.workspaces.test_sessions import browsing
 from workspaces.actors import ONLY_ORG, VOUCHED_BY, actor_in_session
@@ -117,7 +118,7 @@ def _suspend(story, corp):
         Membership.objects.filter(user=story.ben).update(suspended_at=clock.now())
 
 
-@pytest.mark.parametrize("ending", [_unlink, _no_longer_named, _switch_off, _remove, _suspend], ids=lambda f: f.__name__.strip("_"))
+@each("ending", [_unlink, _no_longer_named, _switch_off, _remove, _suspend])
 def test_it_ends_with_the_bond_and_one_made_by_a_password_does_not(story, corp, ending):
     session = let_in(story, corp)
     secret, own = made(story, session), story.token(story.ben)

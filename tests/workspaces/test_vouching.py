@@ -7,6 +7,7 @@ import pytest
 from portal.core import clock
 from portal.core.errors import NotFound
 from portal.core.models import Event
+from tests.each import each
 from workspaces.actors import ONLY_ORG, actor_in_session
 from workspaces.entry import by_token
 from workspaces.models import Membership
@@ -51,7 +52,7 @@ _SHUT = ("/accounts/2fa/", "/accounts/email/", "/accounts/linked/", "/accounts/p
          "/accounts/sessions/", "/api/v1/me/sessions", "/identity/o/authorize")
 
 
-@pytest.mark.parametrize(("path", "header"), [(path, header) for path in _SHUT for header in (False, True) if not (header and "/api/" in path)])
+@each(("path", "header"), [(path, header) for path in _SHUT for header in (False, True) if not (header and "/api/" in path)])
 def test_what_belongs_to_the_account_is_shut_in_such_a_session_whatever_token_comes_along(story, path, header):
     _join_borealis(story, story.ben.email)
     client = story.client(story.ben)

@@ -27,7 +27,7 @@ def granted(standing, own, place):
     return found.get(place, found[EVERYWHERE])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(_worlds, _worlds, owned, owned)
 def test_what_somebody_had_with_what_is_gained_without_what_is_lost_is_what_they_have(before, after, own, own_after):
     told = {one.email: one for one in differences(before, after, own, own_after)}

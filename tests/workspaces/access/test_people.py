@@ -10,6 +10,7 @@ from jobs.services.change import authorize_change
 from jobs.spec import parse_mapping
 from portal.core import clock
 from portal.core.errors import NotFound, NotPermitted
+from tests.each import each
 from workspaces import services
 from workspaces.access.people import about_named, explain_person
 from workspaces.access.words import sentences
@@ -33,7 +34,7 @@ def asked(story, asker, email, permission, team=None, about=None):
     return explain_person(asker=story.actor(asker), org=story.atlas, email=email, permission=permission, team=team, about=about)
 
 
-@pytest.mark.parametrize("permission", list(P))
+@each("permission", list(P))
 def test_the_answer_about_everybody_is_what_they_may(story, atlas, permission):
     for person in (story.ada, story.ben, story.dot):
         for team in (None, story.vision, story.speech):
@@ -84,8 +85,8 @@ def test_about_a_job_of_somebody_else_it_says_why_acting_takes_more(story, atlas
     assert asked(story, story.ada, story.ada.email, P.JOBS_CANCEL, about=about).case.permission == P.JOBS_CANCEL
 
 
-@pytest.mark.parametrize("act", [P.JOBS_EXEC, P.JOBS_CANCEL, P.JOBS_READ])
-@pytest.mark.parametrize("role", sorted([*TEAM_GRANTS, "runner", "keeper", "both"]))
+@each("act", [P.JOBS_EXEC, P.JOBS_CANCEL, P.JOBS_READ])
+@each("role", sorted([*TEAM_GRANTS, "runner", "keeper", "both"]))
 def test_about_anothers_job_the_answer_is_what_the_act_itself_decides(story, atlas, role, act):
     ada = story.actor(story.ada)
     own_roles = {"runner": ["jobs:exec", "jobs:read"], "keeper": ["jobs:exec-others", "jobs:read"], "both": ["jobs:exec-others", "jobs:exec"]}
@@ -140,7 +141,7 @@ def test_the_api_answers_about_oneself_with_the_token_that_asks(story):
     assert named["allowed"] and [s["kind"] for s in named["steps"]] == ["org-role", "team-role"]
 
 
-@pytest.mark.parametrize(("query", "code"), [
+@each(("query", "code"), [
     ({}, 400), ({"permission": "jobs:fly"}, 400), ({"permission": "jobs:read", "team": "nosuch"}, 404),
     ({"permission": "jobs:read", "about": "job:99"}, 404), ({"permission": "jobs:read", "about": "moon:1"}, 400),
     ({"permission": "jobs:read", "user": "a\x00b"}, 400), ({"permission": "jobs:read", "user": "nobody@x.example"}, 200)])

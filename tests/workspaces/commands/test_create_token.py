@@ -7,6 +7,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
+from tests.each import each
 from workspaces.models import AccessToken
 from workspaces.tenancy.scope import platform_scope
 from workspaces.tokens import authenticate_token, is_well_formed
@@ -39,7 +40,7 @@ def test_zero_days_mean_for_ever(story):
         assert AccessToken.objects.get().expires_at is None
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments",
     [
         ("nobody@x.example", "--org", "atlas", "--scopes", "all"),

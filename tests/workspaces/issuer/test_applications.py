@@ -13,6 +13,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from portal.core import clock
+from tests.each import each
 from workspaces.issuer import keys
 from workspaces.issuer.adapter import groups_of, is_verified
 from workspaces.models import Consent, Identity, Membership, Provider, SigningKey
@@ -92,7 +93,7 @@ def test_one_is_asked_once(story, grafana):
     assert _ask(story.client(story.ada)).status_code == 200
 
 
-@pytest.mark.parametrize("given", [None, ["openid"]])
+@each("given", [None, ["openid"]])
 def test_an_application_that_asks_silently_learns_nothing_of_who_has_agreed_only_to_another(story, grafana, given):
     Application.objects.create(id="wiki", name="Wiki", redirect_uris=BACK, scopes=grafana.scopes, grant_types=grafana.grant_types)
     client = story.client(story.ben)
@@ -112,7 +113,7 @@ def test_an_application_that_asks_silently_is_told_of_who_has_agreed(story, graf
     assert "login_required" in _ask(Client(), prompt="none")["Location"]
 
 
-@pytest.mark.parametrize("changed", [
+@each("changed", [
     {"redirect_uri": "https://evil.example/"}, {"redirect_uri": f"{BACK}?x=1"}, {"redirect_uri": f"{BACK}/"}, {"redirect_uri": None},
     {"redirect_uri": "https://user@grafana.example/login/generic_oauth"}, {"client_id": "nobody"}, {"client_id": None}])
 def test_an_answer_goes_to_an_address_that_is_written_down_to_the_letter(story, grafana, changed):
@@ -120,7 +121,7 @@ def test_an_answer_goes_to_an_address_that_is_written_down_to_the_letter(story, 
     assert answer.status_code == 400 and "Location" not in answer.headers
 
 
-@pytest.mark.parametrize(("org", "said", "is_true"), [
+@each(("org", "said", "is_true"), [
     ("", "ben@atlas.example", True), ("", "other@atlas.example", False), ("", "", False), ("atlas", "ben@atlas.example", False)])
 def test_an_address_is_verified_only_if_a_provider_of_the_installation_says_that_very_address(story, org, said, is_true):
     row = Provider.objects.create(kind="oidc", slug="idp", name="ID", org=story.atlas if org else None)

@@ -8,6 +8,7 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 
+from tests.each import each
 from workspaces.actors import ONLY_ORG
 from workspaces.issuer.command_line import CLIENT
 from workspaces.models import Membership
@@ -102,7 +103,7 @@ def test_who_is_suspended_between_agreeing_and_asking_gets_nothing(story, asked)
     assert _poll(asked).json()["error"] == "access_denied"
 
 
-@pytest.mark.parametrize("code", ["", "BBBB-BBBB", "<script>", "%00"])
+@each("code", ["", "BBBB-BBBB", "<script>", "%00"])
 def test_a_code_that_nobody_gave_is_told_so(story, code):
     page = story.client(story.ben).get("/identity/o/device", {"code": code})
     assert page.status_code in (200, 400) and "<script>" not in page.content.decode().replace("<script src", "")

@@ -10,7 +10,6 @@ from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import jwt
-import pytest
 from allauth.idp.oidc.models import Client as Application
 from allauth.idp.oidc.models import Token
 from django.conf import settings
@@ -19,6 +18,7 @@ from django.test import Client
 
 from portal.core import clock
 from portal.core.models import Event
+from tests.each import each
 from tests.rig.environment import ROOT
 from tests.workspaces.issuer.test_applications import BACK, _agree, _ask, _code, _token, empty_cache, grafana  # noqa: F401
 from workspaces.models import Consent, User
@@ -119,7 +119,7 @@ def test_a_refresh_outlives_no_taking_back(story, grafana):  # noqa: F811
     assert refresh(token).status_code == 400 and not Token.objects.exclude(type="sp").exists()
 
 
-@pytest.mark.parametrize("asked", ["openid", "openid email"])
+@each("asked", ["openid", "openid email"])
 def test_an_application_gets_the_scopes_that_were_agreed_to_and_no_others(story, grafana, asked):  # noqa: F811
     client = story.client(story.ben)
     Consent.objects.create(user=story.ben, client_id="grafana", scopes=asked.split())
@@ -150,7 +150,7 @@ def test_a_new_application_has_to_use_pkce_unless_an_operator_says_that_it_canno
     assert Event.objects.get(kind="application.changed").data["after"]["needs_pkce"] is False
 
 
-@pytest.mark.parametrize("twice", ["redirect_uri=https://evil.example/", "client_id=other", "scope=openid", "state=b", "response_type=token"])
+@each("twice", ["redirect_uri=https://evil.example/", "client_id=other", "scope=openid", "state=b", "response_type=token"])
 def test_a_parameter_that_is_given_twice_is_refused(story, grafana, twice):  # noqa: F811
     asked = f"client_id=grafana&redirect_uri={BACK}&response_type=code&scope=openid&state=st&nonce=n"
     client = story.client(story.ben)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.each import each
 from tests.rig.processes import free_port
 from tests.rig.slapd import AD, BASE, group_dn, password_of, people_dn
 from workspaces.sso.ldap.asking import ask
@@ -30,7 +31,7 @@ def is_known(config, login="ada", password=ADA) -> bool:
     return bool(found and found[0].person)
 
 
-@pytest.mark.parametrize("login", ["ada", "ADA", "ada@corp.example"])
+@each("login", ["ada", "ADA", "ada@corp.example"])
 def test_a_person_is_known_by_name_or_address_with_groups_in_groups(config, login):
     person = answer(config, login).person
     assert (person.email, person.name, person.login) == ("ada@corp.example", "Ada Lovelace", "ada") and len(person.subject) == 36
@@ -54,7 +55,7 @@ def test_both_ways_of_encryption_work_and_plain_only_when_waived(slapd, config):
 PASSWORDS = ["", " ", "\x00", "ada's own passwor", "ada's own password ", "Ada's own password", "*", "ada's own password\x00", "a" * 5000, "\ud800"]
 
 
-@pytest.mark.parametrize("password", PASSWORDS)
+@each("password", PASSWORDS)
 def test_wrong_and_empty_passwords_open_nothing(config, password):
     assert not is_known(config, password=password)
 
@@ -69,7 +70,7 @@ INJECTIONS = ["*", "a*", "ada)(uid=*", "*)(uid=*))(|(uid=*", "ada)(|(uid=*)", "(
               ")(objectClass=*", "|(uid=ada)", "ad?", "uid=ada,ou=people,dc=corp,dc=example", "ada,ou=people", "&", "!", "ada%29", "\\2a", "é*"]
 
 
-@pytest.mark.parametrize("login", INJECTIONS)
+@each("login", INJECTIONS)
 def test_what_means_something_in_a_filter_means_nothing_in_a_name(config, login):
     assert not is_known(config, login, ADA)
     with Directory(config, 4) as directory:
@@ -161,7 +162,7 @@ def silent_server() -> int:
     return listener.getsockname()[1]
 
 
-@pytest.mark.parametrize("scheme", ["ldap", "ldaps"])
+@each("scheme", ["ldap", "ldaps"])
 def test_directories_that_say_nothing_do_not_add_up(config, scheme):
     silent = replace(config, url=f"{scheme}://127.0.0.1:{silent_server()}")
     start = time.monotonic()

@@ -9,6 +9,7 @@ from dataclasses import replace
 import ldap
 import pytest
 
+from tests.each import each
 from tests.rig.slapd import READER, READER_PASSWORD, group_dn, password_of, people_dn
 from workspaces.sso.ldap import keeping, line
 from workspaces.sso.ldap.asking import ask
@@ -33,7 +34,7 @@ def test_the_second_person_comes_in_by_the_line_of_the_first(config, opened):
     assert answer(config).person.login == "ada" and answer(config, "bob").person.login == "bob" and len(opened) == 1
 
 
-@pytest.mark.parametrize("before", ["ada", "wrong", "nobody"])
+@each("before", ["ada", "wrong", "nobody"])
 def test_whoever_it_was_before_the_reader_asks_next(config, before):
     answer(config, "ada" if before == "wrong" else before, "wrong" if before == "wrong" else "")
     with keeping.conversation(config, 4.0) as directory:
@@ -96,7 +97,7 @@ def test_a_directory_that_lets_nobody_sign_in_twice_on_one_line_is_gone_to_by_a_
     assert answer(config, "bob").person and len(opened) == 2
 
 
-@pytest.mark.parametrize("more", [{"ca": ""}, {"bind_password": "wrong"}, {"is_private": False}])
+@each("more", [{"ca": ""}, {"bind_password": "wrong"}, {"is_private": False}])
 def test_options_that_are_not_good_enough_get_no_line_of_those_that_are(config, more):
     assert answer(config).person and answer(replace(config, **more)).trouble
 

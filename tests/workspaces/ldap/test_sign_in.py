@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from portal.core.models import Event
+from tests.each import each
 from tests.rig.processes import free_port
 from tests.rig.slapd import password_of
 from tests.story import PASSWORD, prove
@@ -27,7 +28,7 @@ def is_in(client) -> bool:
     return "_auth_user_id" in client.session
 
 
-@pytest.mark.parametrize("login", ["ada", "ada@corp.example"])
+@each("login", ["ada", "ada@corp.example"])
 def test_a_person_of_the_directory_signs_in_on_the_same_page_and_has_their_roles(story, wide, login):
     client, _ = sign_in(login, password_of("ada"))
     assert is_in(client) and client.get("/atlas/teams").status_code == 200
@@ -44,7 +45,7 @@ def test_the_trail_says_which_directory_vouched_and_a_password_of_ones_own_is_on
     assert [(fact.actor, fact.data["by"]) for fact in told] == [("ada@corp.example", "LDAP (corp)"), (story.ben.email, "password")]
 
 
-@pytest.mark.parametrize(("login", "password"), [
+@each(("login", "password"), [
     ("ada", "wrong"), ("ada", ""), ("ada", " "), ("", "x"), ("nobody", "x"), ("ada)(uid=*", password_of("ada")), ("*", password_of("ada"))])
 def test_nobody_else_does(wide, login, password):
     client, answer = sign_in(login, password)

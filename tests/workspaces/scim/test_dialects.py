@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.each import each
 from workspaces.scim.patch import patched
 from workspaces.scim.schemas import ScimError, cleaned
 
@@ -51,14 +52,14 @@ GROUPS = {
 }
 
 
-@pytest.mark.parametrize("name", USERS)
+@each("name", USERS)
 def test_a_user_after_an_operation(name):
     operation, changed = USERS[name]
     expected = {k: v for k, v in (EVE | changed).items() if v is not None}
     assert patched("User", EVE, _ops(operation)) == expected
 
 
-@pytest.mark.parametrize("name", GROUPS)
+@each("name", GROUPS)
 def test_a_group_after_an_operation(name):
     operation, members = GROUPS[name]
     assert [m["value"] for m in patched("Group", TEAM, _ops(operation)).get("members", [])] == members
@@ -68,7 +69,7 @@ def test_okta_renames_a_group_by_an_object():
     assert patched("Group", TEAM, _ops({"op": "replace", "value": {"id": "g", "displayName": "sight"}}))["displayName"] == "sight"
 
 
-@pytest.mark.parametrize("operation", [
+@each("operation", [
     {"op": "move", "path": "x"}, {"op": "remove"}, {"op": "replace", "value": "x"}, {"op": "replace", "path": "groups", "value": []},
     {"op": "replace", "path": "a b c", "value": 1}, {"op": "replace", "path": "emails[type", "value": 1}, {"op": "replace", "path": 7, "value": 1},
     {"op": "remove", "path": "userName"}, {"op": "replace", "path": "active", "value": "maybe"},

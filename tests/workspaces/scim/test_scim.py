@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from portal.core.errors import NotPermitted
+from tests.each import each
 from tests.workspaces.scim.conftest import Scim
 from tests.workspaces.sso.conftest import rule
 from workspaces.models import Identity, Membership, Provider, ScimRecord, ScimToken, TeamMembership, User
@@ -41,7 +42,7 @@ def test_a_group_that_one_joins_or_leaves_gives_and_takes(scim):
     assert _standing()[1] == []
 
 
-@pytest.mark.parametrize("how", ["Azure", "Okta", "put", "delete"])
+@each("how", ["Azure", "Okta", "put", "delete"])
 def test_who_is_switched_off_there_is_suspended_here_and_comes_back(story, scim, how):
     eve = scim.user()
     scim.group("people", eve)
@@ -83,7 +84,7 @@ def test_one_providers_users_and_token_are_not_anothers(story, scim):
     assert not User.objects.filter(email="eve@atlas.example").exists()
 
 
-@pytest.mark.parametrize("token", ["", "x", "mst_" + "0" * 38])
+@each("token", ["", "x", "mst_" + "0" * 38])
 def test_without_its_token_nothing_is_there(scim, token):
     answer = Scim("atlas-scim", token)("GET", "/ServiceProviderConfig")
     assert answer.status_code == 401 and answer.json()["status"] == "401"
@@ -139,6 +140,7 @@ def _first(monkeypatch, act):
     monkeypatch.setattr(store, "alone", alone)
 
 
+@pytest.mark.both_databases
 def test_of_two_changes_at_once_none_is_lost(scim, monkeypatch):
     path = f"/Users/{scim.user()['id']}"
     rename = {"Operations": [{"op": "replace", "path": "name.familyName", "value": "Second"}]}
@@ -148,7 +150,7 @@ def test_of_two_changes_at_once_none_is_lost(scim, monkeypatch):
     assert (found["active"], found["name"]["familyName"], found["meta"]["version"]) == (False, "Second", 'W/"3"')
 
 
-@pytest.mark.parametrize("verb", ["PATCH", "PUT", "DELETE"])
+@each("verb", ["PATCH", "PUT", "DELETE"])
 def test_a_version_counts_when_the_write_happens(scim, monkeypatch, verb):
     eve = scim.user()
     path, change = f"/Users/{eve['id']}", {"Operations": [{"op": "replace", "path": "displayName", "value": "E"}]}
@@ -164,7 +166,7 @@ def test_who_is_deleted_at_this_moment_is_not_brought_back(scim, monkeypatch):
     assert scim("PUT", f"/Users/{eve['id']}", eve | {"displayName": "E"}).status_code == 404
 
 
-@pytest.mark.parametrize(("text", "found"), [
+@each(("text", "found"), [
     ('userName eq "EVE@atlas.example"', ["eve"]), ('externalId eq "x-fay"', ["fay"]), ('emails[type eq "work" and value co "fay"]', ["fay"]),
     ('emails.value sw "eve"', ["eve"]), ('not (userName sw "eve")', ["fay"]),
     ('active eq true and (displayName eq "Eve" or displayName eq "Fay")', ["eve", "fay"]),
@@ -177,7 +179,7 @@ def test_filters_find_what_they_say(scim, text, found):
     assert [r["userName"].partition("@")[0] for r in answer["Resources"]] == found and answer["totalResults"] == len(found)
 
 
-@pytest.mark.parametrize("text", ["userName", "userName xx 1", "userName eq", "(userName pr", "a[b pr", "userName eq {}",
+@each("text", ["userName", "userName xx 1", "userName eq", "(userName pr", "a[b pr", "userName eq {}",
                                   "(" * 50 + "a pr" + ")" * 50,
                                   'userName eq "x" and', "userName eq x'--", "a" * 3000, '"'])
 def test_a_filter_that_is_none_is_refused_in_the_protocols_form(scim, text):
@@ -205,7 +207,7 @@ def test_a_list_may_be_asked_for_by_a_body(scim):
     assert scim("POST", "/Groups/.search", {}).json()["totalResults"] == 0
 
 
-@pytest.mark.parametrize(("verb", "path", "body", "status"), [
+@each(("verb", "path", "body", "status"), [
     ("POST", "/.search", {}, 501), ("POST", "/Users/.search", [], 400), ("POST", "/Users/.search", {"filter": "("}, 400),
     ("GET", "/Users/.search", None, 405), ("POST", "/Users/.search", {"count": "many"}, 400),
     ("POST", "/Users", {}, 400), ("POST", "/Users", [], 400), ("POST", "/Users", {"userName": 7}, 400),
@@ -235,14 +237,14 @@ def test_a_group_shows_no_names_of_anothers_users_and_all_of_its_own(story, scim
     assert shown.pop(str(theirs.id)) is None and len(shown) == 1001 and all(shown.values())
 
 
-@pytest.mark.parametrize("text", [r'userName eq "\q"', r'userName eq "\ud800"', r'userName eq "\u0000"', r'displayName co "\u0000"'])
+@each("text", [r'userName eq "\q"', r'userName eq "\ud800"', r'userName eq "\u0000"', r'displayName co "\u0000"'])
 def test_a_filter_with_a_text_that_is_none_is_refused(scim, text):
     scim.user()
     answer = scim("POST", "/Users/.search", {"filter": text})
     assert answer.status_code == 400 and answer.json()["scimType"] == "invalidFilter"
 
 
-@pytest.mark.parametrize(("asked", "total"), [
+@each(("asked", "total"), [
     ({"filter": f'id eq "{"-" * 36}"'}, 0), ({"filter": "meta gt null"}, 0), ({"filter": "active gt true"}, 0),
     ({"startIndex": "99999999999999999999"}, 1), ({"startIndex": "99999999999999999999", "sortBy": "userName"}, 1)])
 def test_what_cannot_fit_finds_nothing_and_breaks_nothing(scim, asked, total):

@@ -21,6 +21,7 @@ def wsgi(story):
         signal.connect(close_old_connections)
 
 
+@pytest.mark.integration
 def test_scim2_tester_finds_nothing_wrong(scim, wsgi):
     client = WSGISCIMClient(wsgi, base_url=f"http://localhost{scim.base}", headers={"Authorization": scim.authorization})
     results = check_server(client)

@@ -9,6 +9,7 @@ import pytest
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
+from tests.each import each
 from workspaces import services
 from workspaces.announcements import announced_to
 from workspaces.models import Announcement
@@ -76,7 +77,7 @@ def test_the_gravest_stands_first(story):
     assert [row.text for row in announced_to(story.atlas.id, ())] == ["trouble", "warning", "note"]
 
 
-@pytest.mark.parametrize("text", ["", "   ", "x" * 301, "a\x00b", "turned \u202e round", "bell\x07"])
+@each("text", ["", "   ", "x" * 301, "a\x00b", "turned \u202e round", "bell\x07"])
 def test_what_is_no_line_of_text_is_refused(story, text):
     with pytest.raises(InvalidInput):
         announce(story, text)
@@ -97,7 +98,7 @@ def test_it_is_put_away_for_this_session_only(story):
     assert "Maintenance tonight" in read_by(story, story.ben)
 
 
-@pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", ""])
+@each("back", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", ""])
 def test_putting_it_away_leads_nowhere_else(story, back):
     row = announce(story)
     answer = story.client(story.ben).post(f"/atlas/announcements/{row.id}/dismiss", {"back": back})
@@ -130,7 +131,7 @@ def test_the_page_takes_the_times_of_a_browser_as_utc(story):
     assert "is no date and time" in page and Announcement.objects.count() == 1
 
 
-@pytest.mark.parametrize(("name", "moment"), [
+@each(("name", "moment"), [
     ("until", "9999-12-31T23:59-05:00"), ("until", "9999-12-31T23:59"), ("from", "0001-01-01T00:00+05:00"), ("from", "9999-12-31T23:59-05:00"),
     ("from", "0001-01-01T00:00"), ("until", "2227-01-01T00:00")])
 def test_a_moment_at_the_end_of_time_is_refused_and_the_page_stays_readable(story, name, moment):

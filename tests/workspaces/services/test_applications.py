@@ -6,6 +6,7 @@ import pytest
 from allauth.idp.oidc.models import Client as Application
 
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from tests.each import each
 from workspaces.services import applications as service
 
 BACK = "https://grafana.example/login/generic_oauth"
@@ -29,7 +30,7 @@ def test_the_secret_is_shown_once_and_kept_as_a_hash(dot):
     assert row.check_secret(again.secret) and not row.check_secret(made.secret)
 
 
-@pytest.mark.parametrize("address", ["http://grafana.example/", "https://*.example/", "javascript:alert(1)", "https://a b/", "https://u:p@grafana.example/",
+@each("address", ["http://grafana.example/", "https://*.example/", "javascript:alert(1)", "https://a b/", "https://u:p@grafana.example/",
                                      "https://grafana.example/#x", "//grafana.example/", "", "https://g.example:99999/"])
 def test_an_address_that_may_not_be_answered_is_refused(dot, address):
     with pytest.raises(InvalidInput):

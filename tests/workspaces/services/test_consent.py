@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from portal.core.errors import Conflict, NotPermitted
+from tests.each import each
 from tests.workspaces.services.test_invitations import path_of, roles
 from workspaces.models import Identity, Invitation, Membership, Provider, User
 from workspaces.services import add_member, bring_in, import_people
@@ -41,7 +42,7 @@ def test_who_was_made_for_another_organization_and_never_came_is_asked_too(story
     assert isinstance(brought(story, "fay@atlas.example", by=story.cyd, org=story.borealis), Invited)
 
 
-@pytest.mark.parametrize("fact", ["password", "sign-in", "directory", "operator", "switched off"])
+@each("fact", ["password", "sign-in", "directory", "operator", "switched off"])
 def test_an_account_is_somebodys_by_any_trace_of_them(story, fact):
     user = User.objects.create_user("una@else.example", "a long password of Una" if fact == "password" else None, is_operator=fact == "operator",
                                     is_active=fact != "switched off")

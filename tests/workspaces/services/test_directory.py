@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from portal.core.errors import Conflict, NotFound, NotPermitted
 from portal.core.models import Event
+from tests.each import each
 from workspaces.actors import actor_of
 from workspaces.models import AccessToken, GroupRule, Identity, Membership, Provider, TeamMembership, User
 from workspaces.permissions import TeamRole
@@ -184,8 +185,9 @@ def test_a_display_name_follows_the_directory_with_a_fact_and_only_once(story, p
     assert Event.objects.filter(kind="person.renamed").count() == 1
 
 
-@pytest.mark.parametrize("bond", ["a password", "another organization"])
+@each("bond", ["a password", "another organization"])
 def test_an_organizations_directory_renames_nobody_who_is_more_than_its_own(story, provider, bond):
+    provider.refresh_from_db()
     user = admit(provider, person(1))
     if bond == "a password":
         user.set_password("a long password of theirs")

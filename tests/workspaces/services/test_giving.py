@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 from portal.core.errors import InvalidInput, NotPermitted
+from tests.each import each
 from workspaces import services
 from workspaces.invitations import invite_url
 from workspaces.models import Identity, Membership, Provider, TeamMembership, User
@@ -33,7 +34,7 @@ def change(actor, org, name, role):
     return services.change_member(actor=actor, org=org, email=f"{name}@atlas.example", role=role)
 
 
-@pytest.mark.parametrize("role", ["owner", "admin", "viewer", "billing-viewer"])
+@each("role", ["owner", "admin", "viewer", "billing-viewer"])
 def test_a_user_admin_gives_no_role_that_holds_more_than_theirs(story, atlas, role):
     uma = person(story, "uma")
     for act in (lambda: change(uma, atlas, "eve", role), lambda: change(uma, atlas, "uma", role),
@@ -49,7 +50,7 @@ def test_a_user_admin_brings_in_members_and_makes_others_user_admins(story, atla
     assert change(uma, atlas, "eve", "user-admin").role == "user-admin"
 
 
-@pytest.mark.parametrize("name", ["ada", "amy", "bea"])
+@each("name", ["ada", "amy", "bea"])
 def test_a_user_admin_neither_demotes_nor_removes_who_holds_more(story, atlas, name):
     uma, before = person(story, "uma"), Membership.objects.get(user__email=f"{name}@atlas.example").role
     with pytest.raises(NotPermitted):
@@ -59,7 +60,7 @@ def test_a_user_admin_neither_demotes_nor_removes_who_holds_more(story, atlas, n
     assert Membership.objects.get(user__email=f"{name}@atlas.example").role == before
 
 
-@pytest.mark.parametrize("role", sorted(HANDED_ON))
+@each("role", sorted(HANDED_ON))
 def test_a_user_admin_brings_others_into_teams_and_not_themselves(story, atlas, role):
     uma = person(story, "uma")
     row = services.add_team_member(actor=uma, team=story.speech, email="eve@atlas.example", role=role)
@@ -102,7 +103,7 @@ def test_a_role_that_there_is_not_is_refused_by_field(story, atlas):
         assert caught.value.data["errors"][0]["field"] == "role"
 
 
-@pytest.mark.parametrize(("giver", "role"), list(itertools.product(["ada", "amy", "uma", "eve"], ORG_GRANTS)))
+@each(("giver", "role"), list(itertools.product(["ada", "amy", "uma", "eve"], ORG_GRANTS)))
 def test_what_a_form_offers_is_what_the_service_accepts(story, atlas, giver, role):
     actor = person(story, giver)
     is_offered = role in {r.slug for r in org_roles_for(actor, atlas)} and actor.may(Permission.MEMBERS_WRITE)
@@ -114,7 +115,7 @@ def test_what_a_form_offers_is_what_the_service_accepts(story, atlas, giver, rol
     assert is_accepted == is_offered
 
 
-@pytest.mark.parametrize(("giver", "role"), list(itertools.product(["ada", "uma", "ben"], TEAM_GRANTS)))
+@each(("giver", "role"), list(itertools.product(["ada", "uma", "ben"], TEAM_GRANTS)))
 def test_the_same_in_a_team(story, atlas, giver, role):
     actor = person(story, giver)
     is_offered = role in {r.slug for r in team_roles_for(actor, story.vision)} and actor.may(Permission.MEMBERS_WRITE, story.vision.id)

@@ -41,7 +41,7 @@ def standings(draw):
 STEPS = st.lists(st.tuples(st.sampled_from(TEAMS), st.sampled_from(USERS), st.integers(1, 6), st.booleans()), max_size=40)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(standings(), STEPS)
 def test_whatever_is_held_and_given_back_no_limit_is_passed_and_every_guarantee_is_kept_free(now, steps):
     whole, held = Meter(ORG, "org", ORG, "gpu"), []
@@ -61,7 +61,7 @@ def test_whatever_is_held_and_given_back_no_limit_is_passed_and_every_guarantee_
             assert now[whole].used + standing.idle <= now[whole].limit
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(standings(), STEPS, st.sampled_from(TEAMS), st.sampled_from(USERS))
 def test_who_may_hold_an_amount_may_hold_any_smaller_one(now, steps, team, user):
     for of, by, amount, _ in steps:
@@ -96,6 +96,7 @@ def test_what_a_team_is_guaranteed_is_kept_free_for_it(story, language):
     assert _try(story, story.vision, story.ben, gpu=3) is None
 
 
+@pytest.mark.both_databases
 def test_a_guarantee_made_while_others_hold_much_is_served_from_what_is_free_first(story, language):
     _set(story, ("org", "", "gpu", 8))
     assert _try(story, language, story.ada, gpu=6) is None
@@ -143,6 +144,7 @@ def test_what_is_not_named_stays(story):
     assert (row.limit, row.guaranteed) == (8, 2)
 
 
+@pytest.mark.both_databases
 def test_holding_takes_two_statements_however_many_meters(story):
     everything = {"gpu": 1, "gpu.h100": 1, "cpu": 1000, "memory": 1 << 30, "jobs": 1}
     _try(story, story.vision, story.ben, **everything)
@@ -152,6 +154,7 @@ def test_holding_takes_two_statements_however_many_meters(story):
     assert [sql.removeprefix("15 times: ")[:6] for sql in on_meters] == ["SELECT", "UPDATE"]
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_racing_holds_and_returns_of_three_teams_never_pass_the_limit_nor_eat_a_guarantee(transactional_db):
     story, over = tell(), []

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from django.db import transaction
 
 from portal.core import clock
 from portal.core.models import Event
+from tests.each import each
 from workspaces.gpu_hours import month_of
 from workspaces.models import GpuMonth, GroupRule, Provider, Quota
 from workspaces.quotas import meters
@@ -29,7 +29,7 @@ def standings():
         return {scope: tuple(more) for scope, *more in rows}
 
 
-@pytest.mark.parametrize("used", [0, 1, 5])
+@each("used", [0, 1, 5])
 def test_nothing_is_kept_free_for_whom_is_removed_and_the_trail_tells_it(story, used):
     guarantee(story, story.ben.email, 3)
     if used:

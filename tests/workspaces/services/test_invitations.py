@@ -13,6 +13,7 @@ from django.test import Client
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
+from tests.each import each
 from tests.story import PASSWORD
 from workspaces.invitations import invite_url
 from workspaces.models import Invitation, Membership, Organization, TeamMembership, User
@@ -88,6 +89,7 @@ def test_the_link_of_another_person_lets_nobody_in(story):
         accept(text=text_of(made), user=story.cyd)
 
 
+@pytest.mark.both_databases
 def test_a_link_works_once(story):
     made = invited(story)
     Client().post(path_of(made), NEW)
@@ -104,7 +106,7 @@ def test_looking_at_it_accepts_nothing(story):
     assert not User.objects.filter(email="ina@else.example").exists()
 
 
-@pytest.mark.parametrize("end", ["expired", "revoked", "renewed", "inviter left", "inviter switched off"])
+@each("end", ["expired", "revoked", "renewed", "inviter left", "inviter switched off"])
 def test_a_link_that_no_longer_holds_lets_nobody_in(atlas, end):
     amy = add_member(actor=atlas.actor(atlas.ada), org=atlas.atlas, email="amy@atlas.example", role="admin").user
     made = invited(atlas, by=atlas.actor(amy))
@@ -133,7 +135,7 @@ def test_renewed_it_works_for_whoever_renewed_it(atlas):
     assert roles(atlas, "ina@else.example")[0] == "member"
 
 
-@pytest.mark.parametrize("text", ["", "x", "A" * 43, "../..", "é" * 43, "A" * 43 + "\n"])
+@each("text", ["", "x", "A" * 43, "../..", "é" * 43, "A" * 43 + "\n"])
 def test_nonsense_is_no_invitation(db, text):
     with no_scope(), pytest.raises(NotFound):
         claim(text=text, name="x", password=NEW["password"])
@@ -156,7 +158,7 @@ def test_nobody_gives_a_role_that_they_could_not_give_otherwise(atlas):
         invited(atlas, "o@else.example", by=atlas.actor(atlas.ben))
 
 
-@pytest.mark.parametrize("given", [
+@each("given", [
     {"email": "no address"}, {"email": "x@atlas.service.invalid"}, {"role": "king"}, {"teams": {"moon": "member"}}, {"teams": {"vision": "king"}},
     {"days": 0}, {"days": 31}])
 def test_what_cannot_be_is_refused(atlas, given):
@@ -175,7 +177,7 @@ def test_who_is_in_or_invited_is_not_invited_again(atlas):
     assert invited(atlas).row.id != made.row.id
 
 
-@pytest.mark.parametrize("password", ["short", "password12345", "ina@else.example"])
+@each("password", ["short", "password12345", "ina@else.example"])
 def test_a_weak_password_makes_no_account(story, password):
     made, browser = invited(story), Client()
     page = browser.post(path_of(made), NEW | {"password": password, "password_again": password})

@@ -6,6 +6,7 @@ import pytest
 
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
+from tests.each import each
 from workspaces import services
 from workspaces.actors import actor_of
 from workspaces.models import AccessToken, Membership, Team, TeamMembership
@@ -104,7 +105,7 @@ def test_a_person_new_to_muster_gets_an_account_without_a_password(story, atlas)
     assert not row.user.has_usable_password()
 
 
-@pytest.mark.parametrize(
+@each(
     "email", ["", "eve", "eve@", "@x.example", "e ve@x.example", "eve@x.example\x00", '"<b>"@x.example', "x" * 300]
 )
 def test_what_is_no_address_is_refused_by_field(story, atlas, email):
@@ -113,14 +114,14 @@ def test_what_is_no_address_is_refused_by_field(story, atlas, email):
     assert caught.value.data["errors"][0]["field"] == "email"
 
 
-@pytest.mark.parametrize("slug", ["", "a", "A", "1a", "-a", "a-", "a_b", "a" * 41, "café", "a b", "a\n"])
+@each("slug", ["", "a", "A", "1a", "-a", "a-", "a_b", "a" * 41, "café", "a b", "a\n"])
 def test_a_slug_that_could_not_be_an_address_is_refused(story, atlas, slug):
     with pytest.raises(InvalidInput, match="slug"):
         services.create_team(actor=story.actor(story.ada), org=atlas, slug=slug)
     assert Team.objects.count() == 2
 
 
-@pytest.mark.parametrize(
+@each(
     "slug", sorted(services.orgs.RESERVED & {"api", "accounts", "static", "ws", "metrics", "healthz"})
 )
 def test_an_organization_cannot_take_an_address_of_the_portal(story, slug):
@@ -141,7 +142,7 @@ def test_only_an_operator_makes_organizations(story):
         services.create_org(actor=story.actor(story.ada), slug="fresh", name="Fresh", owner=story.ada)
 
 
-@pytest.mark.parametrize("name", ["", "  ", "x" * 101, "a\nb", "a\x07b", "a\u202eb"])
+@each("name", ["", "  ", "x" * 101, "a\nb", "a\x07b", "a\u202eb"])
 def test_names_are_printable_and_not_long(story, atlas, name):
     with pytest.raises(InvalidInput, match="name"):
         services.rename_team(actor=story.actor(story.ada), team=story.vision, name=name)

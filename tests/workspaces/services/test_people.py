@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from portal.core.errors import InvalidInput, NotPermitted, TooLarge
 from portal.core.models import Event
+from tests.each import each
 from tests.workspaces.services.test_invitations import roles
 from workspaces.models import Invitation, Membership, User
 from workspaces.people_file import MOST, decoded, read_people
@@ -29,7 +30,7 @@ def kinds(report) -> dict[str, str]:
     return {step.person.email: step.kind for step in report.steps}
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@each("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 def test_a_spreadsheets_file_is_understood_in_each_of_its_encodings(encoding):
     text = decoded(EXCEL.removeprefix("\ufeff").encode(encoding))
     people, faults = read_people(text)
@@ -38,7 +39,7 @@ def test_a_spreadsheets_file_is_understood_in_each_of_its_encodings(encoding):
     assert faults == []
 
 
-@pytest.mark.parametrize("between", [",", ";", "\t"])
+@each("between", [",", ";", "\t"])
 def test_cells_stand_between_commas_semicolons_or_tabs(between):
     people, _ = read_people(f"name{between}email{between}team\nIna{between}ina@else.example{between}vision speech=lead\n")
     assert (people[0].name, people[0].teams) == ("Ina", {"vision": "member", "speech": "lead"})
@@ -49,7 +50,7 @@ def test_a_line_that_tells_excel_what_stands_between_is_no_header():
     assert (people[0].name, people[0].line) == ("Ina, the first", 3)
 
 
-@pytest.mark.parametrize("text", [
+@each("text", [
     "", "\n\n", "name,role\nIna,member", "email,shoe size\na@b.example,44", "email,email\na@b.example,x", 'email\n"open'])
 def test_what_is_no_such_file_is_refused_whole(text):
     with pytest.raises(InvalidInput):

@@ -10,6 +10,7 @@ from jobs.clusters.options import options_of
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
 from portal.core.options import Options, check, options_in
+from tests.each import each
 from tests.rig.environment import ROOT
 from tests.workspaces.trying import try_options
 from workspaces.actors import actor_of
@@ -64,7 +65,7 @@ WRONG = [
     ("email_attribute", "mail=*"), ("ca", "no certificate"), ("sync_minutes", -1), ("preset", "Other"), ("nonsense", "x")]
 
 
-@pytest.mark.parametrize(("name", "value"), WRONG)
+@each(("name", "value"), WRONG)
 def test_what_cannot_be_is_refused_at_its_field(story, name, value):
     with org_scope(story.atlas.id), pytest.raises(InvalidInput) as error:
         create_provider(actor=story.actor(story.ada), org=story.atlas, kind="ldap", slug="corp", name="", options=OPTIONS | {name: value})
@@ -165,7 +166,7 @@ def test_packages_for_directories_are_named_alike_everywhere():
         assert re.findall(r"apt install ([a-z0-9 -]*ldap[a-z0-9 -]*[a-z])", text) == ["gcc python3-dev libldap-dev libsasl2-dev"]
 
 
-@pytest.mark.parametrize("run", ["", "nonsense", "00000000-0000-0000-0000-000000000000"])
+@each("run", ["", "nonsense", "00000000-0000-0000-0000-000000000000"])
 def test_accepting_a_run_that_there_is_not_is_no_crash_and_accepts_nothing(story, run):
     Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp", config={})
     answer = story.client(story.ada).post("/atlas/directories/corp/act", {"do": "accept", "run": run}, follow=True)

@@ -9,6 +9,7 @@ from django.db import IntegrityError, connection, transaction
 
 from portal.core.errors import InvalidInput, NotFound, NotPermitted
 from portal.core.ids import uuid7
+from tests.each import each
 from workspaces.models import Organization, Quota
 from workspaces.selectors import quotas_for
 from workspaces.services import set_quota
@@ -54,7 +55,8 @@ def test_what_is_settled_is_free_again(story):
     assert _used() == {}
 
 
-@pytest.mark.parametrize(("scope", "subject"), [("user", "ben@atlas.example"), ("team", "vision"), ("org", "")])
+@pytest.mark.both_databases
+@each(("scope", "subject"), [("user", "ben@atlas.example"), ("team", "vision"), ("org", "")])
 def test_the_last_unit_is_given_and_the_one_after_refused_by_the_meter_that_is_full(story, scope, subject):
     _limit(story, scope, subject, "gpu", 8)
     assert _try(_amounts(story, gpu=8)) is None
@@ -99,7 +101,7 @@ def test_the_same_subject_in_another_organization_has_a_meter_of_its_own(story):
     assert _try(_amounts(story, gpu=1)) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("resource", "limit", "field"),
     [
         ("gold", 1, "resource"),
@@ -142,6 +144,7 @@ def test_one_sees_ones_own_meter_and_not_those_of_others(story):
         assert len(quotas_for(story.actor(story.ada))) == 2
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_a_hundred_at_once_get_exactly_the_eight_that_there_are(db_threads):
     org = Organization.objects.create(slug="crowd", name="Crowd")
@@ -153,6 +156,7 @@ def test_a_hundred_at_once_get_exactly_the_eight_that_there_are(db_threads):
     assert set(_used().values()) == {8}
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_holds_and_settles_at_once_end_where_they_began(db_threads):
     org = Organization.objects.create(slug="crowd", name="Crowd")

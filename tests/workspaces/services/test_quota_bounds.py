@@ -9,6 +9,7 @@ from django.http import QueryDict
 
 from jobs.web.quotas import changes_in
 from portal.core.errors import InvalidInput
+from tests.each import each
 from workspaces.models import Quota
 from workspaces.services import Wanted, set_quotas
 from workspaces.services.quota_setting import RESOURCES
@@ -40,15 +41,15 @@ def test_a_change_is_about_so_many_resources_at_most(story):
     assert len(put(story, *some[1:])) == RESOURCES
 
 
-@pytest.mark.parametrize(("resource", "amount"), [("gpu", 0.5), ("gpu.h100", 1.5), ("jobs", 0.1), ("memory", 0.5), ("cpu", 0.0005)])
-@pytest.mark.parametrize("field", ["limit", "guaranteed"])
+@each(("resource", "amount"), [("gpu", 0.5), ("gpu.h100", 1.5), ("jobs", 0.1), ("memory", 0.5), ("cpu", 0.0005)])
+@each("field", ["limit", "guaranteed"])
 def test_a_fraction_of_what_is_counted_whole_is_refused_and_not_cut(story, resource, amount, field):
     with pytest.raises(InvalidInput) as refused:
         put(story, ("team", "vision", resource, *((amount,) if field == "limit" else (None, amount))))
     assert refused.value.data["errors"][0]["field"] == field
 
 
-@pytest.mark.parametrize(("resource", "text", "stored"), [
+@each(("resource", "text", "stored"), [
     ("cpu", "0.125", 125), ("memory", "0.3Gi", 322122547), ("gpu", "2", 2), ("cpu", "0.001", 1)])
 def test_thousandths_of_a_core_and_sizes_with_a_unit_are_taken(story, resource, text, stored):
     change = changes_in(form(who="team:vision", resource=resource, limit=text, guaranteed=""))
@@ -57,7 +58,7 @@ def test_thousandths_of_a_core_and_sizes_with_a_unit_are_taken(story, resource, 
     assert row.limit == stored
 
 
-@pytest.mark.parametrize("text", ["infGi", "nanGi", "1e400Gi"])
+@each("text", ["infGi", "nanGi", "1e400Gi"])
 def test_a_size_that_is_no_number_is_refused(text):
     with pytest.raises(InvalidInput):
         changes_in(form(who="team:vision", resource="memory", limit=text, guaranteed=""))

@@ -7,6 +7,7 @@ from django.core import mail
 
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
+from tests.each import each
 from workspaces.models import Quota, QuotaRequest
 from workspaces.services import ask_for_more, decide_request, set_quota
 from workspaces.tenancy.scope import org_scope
@@ -107,8 +108,8 @@ def test_the_page_asks_and_decides_and_members_see_their_own_only(limited):
     assert _limit(limited) == 8
 
 
-@pytest.mark.parametrize("by", ["the page", "the API"])
-@pytest.mark.parametrize(("do", "told"), [("approve", "approved"), ("decline", "declined"), ("withdraw", "")])
+@each("by", ["the page", "the API"])
+@each(("do", "told"), [("approve", "approved"), ("decline", "declined"), ("withdraw", "")])
 def test_the_asker_is_told_by_mail_what_was_decided(limited, settings, by, do, told):
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     row, decider = _ask(limited, limited.ben), limited.ben if do == "withdraw" else limited.ada

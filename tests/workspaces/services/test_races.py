@@ -16,7 +16,7 @@ from workspaces.actors import actor_of
 from workspaces.models import Membership, Organization, Team
 from workspaces.tenancy.scope import org_scope
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import pytest
 
 from portal.core import clock
 from portal.core.models import Event
+from tests.each import each
 from workspaces.models import GroupRule, Identity, Membership, Provider, User
 from workspaces.services.directory import Person, sync_people
 from workspaces.services.restoring import shut_out
@@ -78,7 +79,7 @@ def two(story) -> list[Provider]:
 PEOPLE = [Person(f"u{n}", f"p{n}@corp.example") for n in range(9)]
 
 
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@each("order", [(0, 1), (1, 0)])
 def test_whom_two_directories_shut_out_one_alone_does_not_bring_back(story, two, order):
     first, second = (two[n] for n in order)
     with no_scope():
@@ -91,7 +92,7 @@ def test_whom_two_directories_shut_out_one_alone_does_not_bring_back(story, two,
     assert may_come("p0@corp.example") and Event.objects.filter(kind="person.switched_on").count() == 1
 
 
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@each("order", [(0, 1), (1, 0)])
 def test_nor_does_removing_one_of_the_two_bring_them_back(story, two, order):
     first, second = (two[n] for n in order)
     with no_scope():

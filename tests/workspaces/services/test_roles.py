@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
+from tests.each import each
 from workspaces import own_roles, services
 from workspaces.entry import by_token
 from workspaces.models import Membership, Role, User
@@ -107,7 +108,7 @@ def test_a_token_of_who_has_built_in_roles_takes_one_statement_and_of_others_one
     assert [statements(), statements()] == [2, 1]
 
 
-@pytest.mark.parametrize("permission", sorted(NEVER_OWN))
+@each("permission", sorted(NEVER_OWN))
 def test_no_role_of_ones_own_holds_what_is_the_operators_or_the_owners(story, atlas, permission):
     for actor in (story.actor(story.ada), story.actor(story.dot, atlas)):
         with pytest.raises(InvalidInput, match="no role of an organization's own"):
@@ -121,13 +122,13 @@ def test_no_role_of_ones_own_holds_what_is_the_operators_or_the_owners(story, at
     assert set(own_roles.read_own_roles(atlas.id)["trainer"].unknown) == {permission, "jobs:fly"}
 
 
-@pytest.mark.parametrize("permissions", [[], ["jobs:fly"], ["all"], ["jobs:read", ""]])
+@each("permissions", [[], ["jobs:fly"], ["all"], ["jobs:read", ""]])
 def test_permissions_that_there_are_not_are_refused_and_told_which_there_are(story, atlas, permissions):
     with pytest.raises(InvalidInput, match="jobs:submit"):
         make(story, permissions=permissions)
 
 
-@pytest.mark.parametrize("slug", ["owner", "member", "lead", "read-only", "team-admin", "operator", "A", "x", "a_b", ""])
+@each("slug", ["owner", "member", "lead", "read-only", "team-admin", "operator", "A", "x", "a_b", ""])
 def test_a_role_is_not_called_like_a_built_in_one(story, atlas, slug):
     with pytest.raises(InvalidInput, match="slug"):
         make(story, slug=slug)
@@ -185,7 +186,7 @@ def test_who_holds_a_role_cannot_be_freed_of_it_by_who_lacks_it(story, atlas):
         services.remove_member(actor=uma(story), org=atlas, email=story.ben.email)
 
 
-@pytest.mark.parametrize(("kind", "other"), [("org", "team"), ("team", "org")])
+@each(("kind", "other"), [("org", "team"), ("team", "org")])
 def test_a_role_of_one_kind_is_not_given_as_the_other(story, atlas, kind, other):
     make(story, kind=kind)
     acts = {"org": lambda: services.change_member(actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="trainer"),

@@ -9,6 +9,7 @@ import pytest
 from portal.core import vault
 from portal.core.errors import InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
+from tests.each import each
 from workspaces.models import Secret, SecretVersion
 from workspaces.models.secrets import PURPOSE
 from workspaces.secrets import secrets_for, writable
@@ -36,16 +37,16 @@ def opened(story, reference, team=None):
     return got
 
 
-@pytest.mark.parametrize(("reference", "value"), [
+@each(("reference", "value"), [
     ("team/wandb", "third"), ("vision/wandb", "third"), ("team/wandb@1", "first"), ("vision/wandb@2", "second"), ("org/wandb", "shared")])
 def test_a_reference_means_the_newest_version_unless_it_names_one(atlas, reference, value):
-    for each in ("first", "second", "third"):
-        put(atlas, each)
+    for version in ("first", "second", "third"):
+        put(atlas, version)
     put(atlas, "shared", team=None)
     assert opened(atlas, reference).values == {"KEY": value}
 
 
-@pytest.mark.parametrize(("reference", "word"), [
+@each(("reference", "word"), [
     ("team/gone", "no secret team/gone"), ("vision/wandb@9", "no version 9; the newest is 1"), ("speech/wandb", "not of this job's team"),
     ("nowhere/wandb", "not of this job's team"), ("org/wandb", "no secret org/wandb")])
 def test_what_is_missing_or_not_the_teams_is_refused_in_words(atlas, reference, word):
@@ -91,7 +92,7 @@ def test_many_jobs_are_opened_by_as_many_statements_as_one(atlas, django_assert_
         assert all(got.values for got in open_secrets(uses))
 
 
-@pytest.mark.parametrize(("who", "team", "may"), [
+@each(("who", "team", "may"), [
     ("ada", "vision", True), ("ben", "vision", True), ("ben", "speech", False), ("ben", None, False), ("ada", None, True), ("vic", "vision", False)])
 def test_teams_set_their_own_and_administrators_the_organizations(atlas, who, team, may):
     person = getattr(atlas, who, None) or add_member(
@@ -145,14 +146,14 @@ def test_deleted_a_secret_is_gone_with_its_values(atlas):
     assert Event.objects.get(kind="secret.deleted").data["secret"] == "vision/wandb"
 
 
-@pytest.mark.parametrize("value", ["", "a\0b", "x" * (LARGEST + 1), "\ud800"])
+@each("value", ["", "a\0b", "x" * (LARGEST + 1), "\ud800"])
 def test_what_no_variable_can_hold_is_refused_without_quoting_it(atlas, value):
     with pytest.raises(InvalidInput) as caught:
         put(atlas, value)
     assert not value or value not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["", "a b", "../x", "x" * 64, "-x", "é", "a@1", "a/b"])
+@each("name", ["", "a b", "../x", "x" * 64, "-x", "é", "a@1", "a/b"])
 def test_a_name_is_one_that_a_reference_can_hold(atlas, name):
     with pytest.raises(InvalidInput):
         put(atlas, name=name)

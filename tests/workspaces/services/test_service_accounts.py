@@ -9,6 +9,7 @@ from django.test import Client
 from monitoring.live.identity import BySession
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
+from tests.each import each
 from workspaces import selectors
 from workspaces.invitations import invite_url
 from workspaces.models import Membership, User
@@ -89,7 +90,7 @@ def test_nobody_is_brought_in_under_its_address_and_it_stays_in_its_organization
     assert invite_url(row.user) is None
 
 
-@pytest.mark.parametrize(("role", "who", "may"), [
+@each(("role", "who", "may"), [
     ("viewer", "admin", True), ("admin", "admin", True), ("owner", "ada", False), ("admin", "ben", False), ("member", "ben", False)])
 def test_its_role_never_exceeds_its_makers_and_is_never_owner(atlas, role, who, may):
     by = {"admin": lambda: admin(atlas), "ada": lambda: atlas.actor(atlas.ada), "ben": lambda: atlas.actor(atlas.ben)}[who]()
@@ -168,7 +169,7 @@ def test_removed_it_can_do_nothing_and_its_name_is_not_given_away(atlas):
         account(atlas)
 
 
-@pytest.mark.parametrize("name", ["", "a", "Nightly", "-x", "x-", "a b", "ä" * 3, "x" * 41])
+@each("name", ["", "a", "Nightly", "-x", "x-", "a b", "ä" * 3, "x" * 41])
 def test_a_name_is_a_slug(atlas, name):
     with pytest.raises(InvalidInput):
         account(atlas, name=name)

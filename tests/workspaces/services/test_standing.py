@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from portal.core import clock
+from tests.each import each
 from workspaces.models import GroupRule, Identity, Membership, Provider, TeamMembership, User
 from workspaces.services.directory import Person, admit, plan_of
 from workspaces.services.standing import unchanged
@@ -67,7 +68,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@each("change", CHANGES)
 def test_whatever_changed_is_seen_as_the_plan_sees_it(provider, change):
     with platform_scope("test"):
         CHANGES[change]()
@@ -77,13 +78,13 @@ def test_whatever_changed_is_seen_as_the_plan_sees_it(provider, change):
 SEEN = {"a role was suspended", "a role was taken by hand", "a team was left by hand", "a rule is gone", "it had lost them", "they are not known"}
 
 
-@pytest.mark.parametrize("change", sorted(SEEN))
+@each("change", sorted(SEEN))
 def test_what_takes_or_gives_is_never_passed_over(provider, change):
     with platform_scope("test"):
         CHANGES[change]()
     assert not agree(provider)
 
 
-@pytest.mark.parametrize("groups", [set(), {STAFF}, {LEADS}, {STAFF, LEADS, "cn=third"}, {f"cn=group-{n}" for n in range(700)}])
+@each("groups", [set(), {STAFF}, {LEADS}, {STAFF, LEADS, "cn=third"}, {f"cn=group-{n}" for n in range(700)}])
 def test_other_groups_are_a_change(provider, groups):
     assert not agree(provider, Person(PAT.subject, PAT.email, PAT.name, PAT.login, frozenset(groups)))

@@ -6,10 +6,10 @@ from __future__ import annotations
 import time
 
 import jwt
-import pytest
 from django.test import Client
 
 from portal.core.events import Event
+from tests.each import each
 from tests.rig.issuer import forged, key
 from tests.workspaces.sso.conftest import go
 from workspaces.models import Identity, User
@@ -74,9 +74,9 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("lie", HOSTILE)
+@each("lie", HOSTILE)
 def test_a_hostile_reply_signs_nobody_in(atlas_idp, issuer, lie):
-    issuer.claims["groups"] = ["people"]
+    issuer.claims["groups"], issuer.lies = ["people"], {}
     before, client = User.objects.count(), Client()
     trip = go(client, atlas_idp, issuer) if "discovery" not in HOSTILE[lie] else None
     issuer.lies = HOSTILE[lie]
@@ -92,7 +92,7 @@ def test_the_same_reply_without_a_lie_signs_in(atlas_idp, issuer):
     assert "_auth_user_id" in client.session
 
 
-@pytest.mark.parametrize("changed", [{"state": None}, {"state": "x" * 16}, {"code": None}, {"iss": "https://evil.example"},
+@each("changed", [{"state": None}, {"state": "x" * 16}, {"code": None}, {"iss": "https://evil.example"},
                                      {"code": None, "error": "access_denied"}, {"code": None, "error": "<script>alert(1)</script>"}])
 def test_a_return_that_was_not_asked_for_signs_nobody_in(atlas_idp, issuer, changed):
     issuer.claims["groups"] = ["people"]
@@ -138,7 +138,7 @@ def test_the_code_is_bound_to_this_browser_by_pkce(atlas_idp, issuer):
     assert trip.query["code_challenge"] == base64.urlsafe_b64encode(proof).rstrip(b"=").decode()
 
 
-@pytest.mark.parametrize("added", ["?scope=admin", "?auth_params=redirect_uri%3Dhttps://evil.example", "?process=connect", "?next=https://evil.example/"])
+@each("added", ["?scope=admin", "?auth_params=redirect_uri%3Dhttps://evil.example", "?process=connect", "?next=https://evil.example/"])
 def test_the_address_changes_nothing_of_what_is_asked(atlas_idp, issuer, added):
     page = Client().post(f"/accounts/sso/atlas-idp/{added}").content.decode()
     assert "evil.example" not in page and "scope=admin" not in page

@@ -15,6 +15,7 @@ from django.test import Client
 from onelogin.saml2.constants import OneLogin_Saml2_Constants as Names
 
 from portal.core.models import Event
+from tests.each import each
 from tests.rig import saml_idp as idp
 from tests.workspaces.sso.conftest import ONWARD, rule
 from workspaces.models import Identity, Provider, User
@@ -139,7 +140,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("lie", HOSTILE)
+@each("lie", HOSTILE)
 def test_a_hostile_answer_signs_nobody_in(row, settings, lie):
     before, trip = User.objects.count(), Trip(settings)
     answer = trip.send(HOSTILE[lie](trip))
@@ -170,7 +171,7 @@ def test_an_answer_counts_in_the_browser_that_began(row, settings):
     _nobody(other, before)
 
 
-@pytest.mark.parametrize("nameid", ["ada<!-- x -->.evil", "ada<?x y?>.evil"])
+@each("nameid", ["ada<!-- x -->.evil", "ada<?x y?>.evil"])
 def test_a_name_with_a_comment_in_it_is_never_cut_there(row, settings, nameid):
     trip = Trip(settings)
     trip.send(trip.good(nameid=nameid))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from portal.core.errors import InvalidInput, NotPermitted
+from tests.each import each
 from tests.workspaces.trying import try_options
 from workspaces.services.providers import change_provider, config_of, create_provider
 from workspaces.tenancy.scope import org_scope
@@ -26,7 +27,7 @@ def test_an_owner_sets_one_up_and_its_secret_is_not_in_the_row(story):
     assert config_of(row).client_secret == "planted-secret" and "planted-secret" not in repr(config_of(row))
 
 
-@pytest.mark.parametrize("issuer", ["", "login.example.com", "http://login.example.com", "ftp://login.example.com", "https://", "https://a b",
+@each("issuer", ["", "login.example.com", "http://login.example.com", "ftp://login.example.com", "https://", "https://a b",
                                     "https://user:pw@login.example.com", "https://login.example.com:99999", "https://login.example.com#x"])
 def test_what_is_no_address_with_encryption_is_refused(story, issuer):
     with pytest.raises(InvalidInput):

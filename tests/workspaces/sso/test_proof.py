@@ -12,6 +12,7 @@ from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from django.test import Client
 
 from tests.doors.table import ACCOUNTS
+from tests.each import each
 from tests.story import PASSWORD, prove
 from tests.workspaces.sso.conftest import go
 from tests.workspaces.test_second_factor import with_app
@@ -65,7 +66,7 @@ def forms(user) -> dict[str, tuple[str, dict[str, str]]]:
     }
 
 
-@pytest.mark.parametrize("name", sorted(ASKS - {"account_set_password"}))
+@each("name", sorted(ASKS - {"account_set_password"}))
 def test_a_change_of_how_one_signs_in_asks_for_proof_again_and_takes_it(story, ada, name):
     browser, (path, form) = story.client(ada), forms(ada)[name]
     if name in ("mfa_activate_totp", "mfa_add_webauthn"):
@@ -87,7 +88,7 @@ def test_a_proof_counts_for_five_minutes(story, ada, atlas_idp, issuer):
     assert "reauthenticate" in browser.post("/accounts/sso/atlas-idp/", {"process": "connect"})["Location"]
 
 
-@pytest.mark.parametrize("name", sorted(PROVES))
+@each("name", sorted(PROVES))
 def test_a_new_password_takes_the_former_one_or_the_link_of_a_mail(story, ada, name):
     path = "/accounts/password/change/" if name == "account_change_password" else "/accounts/password/reset/key/1-set-password/"
     before = ways(ada)
@@ -106,7 +107,7 @@ def came_in(provider, issuer, minutes: int) -> Client:
     return browser
 
 
-@pytest.mark.parametrize("minutes", [1, 6])
+@each("minutes", [1, 6])
 def test_who_has_nothing_to_prove_with_has_to_have_come_in_lately(story, house_idp, issuer, minutes):
     browser = came_in(house_idp, issuer, minutes)
     browser.post("/accounts/password/set/", {"password1": "another one entirely", "password2": "another one entirely"})
@@ -116,8 +117,8 @@ def test_who_has_nothing_to_prove_with_has_to_have_come_in_lately(story, house_i
     assert ("sign out and in again" in page) == (minutes > 5)
 
 
-@pytest.mark.parametrize("minutes", [1, 6])
-@pytest.mark.parametrize("path", ["/accounts/2fa/totp/activate/", "/accounts/2fa/webauthn/add/"])
+@each("minutes", [1, 6])
+@each("path", ["/accounts/2fa/totp/activate/", "/accounts/2fa/webauthn/add/"])
 def test_a_first_factor_of_who_has_no_password_takes_a_sign_in_as_late(story, house_idp, issuer, path, minutes):
     """A factor is a way in: an app proves who one is, and a passkey signs in."""
     browser = came_in(house_idp, issuer, minutes)

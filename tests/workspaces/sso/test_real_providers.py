@@ -65,6 +65,7 @@ def second(monkeypatch):
     folder.close()
 
 
+@pytest.mark.integration
 def test_a_person_signs_in_with_a_second_muster_and_its_teams_are_groups_here(story, second, settings):
     back = f"{settings.MUSTER_BASE_URL}/accounts/sso/second/callback/"
     token = second.manage("create_token", EVE, "--org", "home", "--scopes", "all")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from tests.each import each
 from tests.story import PASSWORD
 from workspaces.models import Membership, Provider
 from workspaces.tenancy.scope import org_scope
@@ -67,7 +68,7 @@ def test_a_wrong_password_is_told_as_wrong_and_nothing_else(story, required):
     assert "sign in with Atlas ID" not in _page(Client(), login=story.ben.email, password="wrong")
 
 
-@pytest.mark.parametrize("who", ["ada", "dot"])
+@each("who", ["ada", "dot"])
 def test_owners_and_operators_keep_their_passwords_for_the_day_when_it_is_down(story, required, who):
     client, person = Client(), getattr(story, who)
     client.post("/accounts/login/", {"login": person.email, "password": PASSWORD})
@@ -98,7 +99,7 @@ def test_one_is_asked_once_whose_password_it_is(story, atlas_idp):
     assert page.count('name="password"') == page.count('name="directory"') == 1
 
 
-@pytest.mark.parametrize("onward", ["//[", "http://[x", "/atlas/jobs"])
+@each("onward", ["//[", "http://[x", "/atlas/jobs"])
 def test_an_onward_address_that_is_none_breaks_nothing(story, atlas_idp, onward):
     assert Client().get("/accounts/login/", {"next": onward}).status_code == 200
     assert Client().post("/accounts/login/", {"login": story.ben.email, "next": onward}).status_code == 200

@@ -8,6 +8,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.test import RequestFactory
 
 from portal.core.errors import NotPermitted
+from tests.each import each
 from workspaces.actors import ONLY_ORG, VOUCHED_BY
 from workspaces.models import Provider
 from workspaces.sso.sessions import worth_of
@@ -28,7 +29,7 @@ def test_a_session_by_an_organizations_own_directory_is_worth_that_organization(
     assert worth_of(half_way, story.ben) == {ONLY_ORG: str(story.atlas.id), VOUCHED_BY: str(Provider.objects.get().id)}
 
 
-@pytest.mark.parametrize("meanwhile", [lambda rows: rows.delete(), lambda rows: rows.update(is_enabled=False)])
+@each("meanwhile", [lambda rows: rows.delete(), lambda rows: rows.update(is_enabled=False)])
 def test_a_session_whose_directory_is_gone_meanwhile_is_worth_nothing(story, half_way, meanwhile):
     with platform_scope("roles stay when a provider goes"):
         meanwhile(Provider.objects.filter(slug="corp"))

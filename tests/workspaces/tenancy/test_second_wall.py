@@ -1,10 +1,9 @@
-"""PostgreSQL's row-level security: what a view that forgets the scope would show, the database does not. Embedded mode has SQLite,
-which has no such thing: there the first wall stands alone, and these tests say so by `HAS_WALL`."""
+"""PostgreSQL's row-level security: what a view that forgets the scope would show, the database
+does not. SQLite has no such thing: tests that also run there say by `HAS_WALL` what differs."""
 
 from __future__ import annotations
 
 import threading
-from uuid import UUID
 
 import pytest
 from django.db import DatabaseError, connection, models, transaction
@@ -47,6 +46,7 @@ def broken_view(request):
 urlpatterns = [path("<slug:org>/broken/", broken_view), path("broken/", broken_view)]
 
 
+@pytest.mark.both_databases
 def test_a_broken_view_shows_no_row_of_another_organization(story, settings):
     settings.ROOT_URLCONF = __name__
     seen = story.client(story.cyd).get("/borealis/broken/").json()
@@ -56,7 +56,7 @@ def test_a_broken_view_shows_no_row_of_another_organization(story, settings):
 def test_a_broken_view_outside_of_every_organization_shows_no_row_at_all(story, settings):
     settings.ROOT_URLCONF = __name__
     seen = story.client(story.cyd).get("/broken/").json()
-    assert seen == {"sql": [], "orm": []} if HAS_WALL else {"sql": ALL, "orm": ALL}
+    assert seen == {"sql": [], "orm": []}
 
 
 def test_who_works_for_the_whole_platform_sees_every_row(story):
@@ -69,7 +69,7 @@ def test_the_wall_follows_the_scope_in_both_directions(story):
         first = by_sql()
         with org_scope(story.borealis.id):
             inner = by_sql()
-        assert (first, inner, by_sql()) == ((OF_ATLAS, OF_BOREALIS, OF_ATLAS) if HAS_WALL else (ALL, ALL, ALL))
+        assert (first, inner, by_sql()) == (OF_ATLAS, OF_BOREALIS, OF_ATLAS)
 
 
 def test_rows_that_come_one_after_the_other_are_those_of_the_scope_in_which_one_began(story):
@@ -77,7 +77,7 @@ def test_rows_that_come_one_after_the_other_are_those_of_the_scope_in_which_one_
         first, *rest = steadily(lambda: enter_and_look(story.borealis))
         assert [first, *rest] == ALL
     with transaction.atomic(), org_scope(story.borealis.id):
-        assert steadily(look_everywhere) == (OF_BOREALIS if HAS_WALL else ALL)
+        assert steadily(look_everywhere) == OF_BOREALIS
 
 
 def steadily(meanwhile) -> list[str]:
@@ -91,7 +91,7 @@ def steadily(meanwhile) -> list[str]:
 
 def enter_and_look(org) -> None:
     with org_scope(org.id):
-        assert by_sql() == (OF_BOREALIS if HAS_WALL else ALL)
+        assert by_sql() == OF_BOREALIS
 
 
 def look_everywhere() -> None:
@@ -108,10 +108,10 @@ def test_what_a_rollback_undoes_is_told_again():
         by_sql()
     with org_scope(story.borealis.id):
         look_and_roll_back()
-        assert by_sql() == (OF_BOREALIS if HAS_WALL else ALL)
+        assert by_sql() == OF_BOREALIS
         with pytest.raises(DatabaseError), connection.cursor() as cursor:
             cursor.execute("SELECT no_such_column FROM workspaces_team")
-        assert by_sql() == (OF_BOREALIS if HAS_WALL else ALL)
+        assert by_sql() == OF_BOREALIS
 
 
 def test_what_a_savepoint_undoes_is_told_again(story):
@@ -120,7 +120,7 @@ def test_what_a_savepoint_undoes_is_told_again(story):
     with org_scope(story.borealis.id):
         look_and_roll_back()
     with org_scope(story.borealis.id):
-        assert by_sql() == (OF_BOREALIS if HAS_WALL else ALL)
+        assert by_sql() == OF_BOREALIS
 
 
 @pytest.mark.django_db(transaction=True)
@@ -139,18 +139,18 @@ def test_each_thread_has_its_own_wall():
         thread.start()
     for thread in threads:
         thread.join()
-    assert seen == ({"atlas": OF_ATLAS, "borealis": OF_BOREALIS} if HAS_WALL else {"atlas": ALL, "borealis": ALL})
+    assert seen == {"atlas": OF_ATLAS, "borealis": OF_BOREALIS}
 
 
 def test_a_row_of_another_organization_is_neither_made_changed_nor_removed_by_sql(story):
     sql = ["UPDATE workspaces_team SET name = 'Mine' WHERE slug = 'north'", "DELETE FROM workspaces_teammembership"]
     with org_scope(story.atlas.id), connection.cursor() as cursor, transaction.atomic():
         cursor.execute(sql[0])
-        assert cursor.rowcount == (0 if HAS_WALL else 1)
+        assert cursor.rowcount == 0
         cursor.execute(sql[1])
     with platform_scope("test"), connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM workspaces_teammembership")
-        assert cursor.fetchone() == ((1,) if HAS_WALL else (0,))        # Cyd's, in north
+        assert cursor.fetchone() == (1,)        # Cyd's, in north
 
 
 def test_a_row_cannot_be_put_into_another_organization(story):
@@ -161,13 +161,11 @@ def test_a_row_cannot_be_put_into_another_organization(story):
             models.QuerySet(Team).bulk_create([team])
 
     with org_scope(story.atlas.id):
-        if HAS_WALL:
-            with pytest.raises(DatabaseError, match="row-level security"):
-                write()
-        else:
+        with pytest.raises(DatabaseError, match="row-level security"):
             write()
 
 
+@pytest.mark.both_databases
 def test_many_rows_at_once_reach_a_table_behind_the_wall(story):
     with org_scope(story.atlas.id):
         names = ("id", "org", "slug", "name", "created_at", "job_rules")
@@ -185,6 +183,7 @@ WHERE c.relkind IN ('r', 'p')
 """
 
 
+@pytest.mark.both_databases
 def test_every_table_with_an_organization_has_row_level_security(db):
     with connection.cursor() as cursor:
         tables = connection.introspection.table_names(cursor)
@@ -199,23 +198,19 @@ def test_every_table_with_an_organization_has_row_level_security(db):
 def events_by_sql() -> set[object]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT DISTINCT org_id FROM core_event WHERE kind = 'team.created'")
-        return {org_id if HAS_WALL else UUID(org_id) for (org_id,) in cursor.fetchall()}
+        return {org_id for (org_id,) in cursor.fetchall()}
 
 
 def test_events_of_another_organization_are_invisible_and_fixed_by_sql(story):
-    both = {story.atlas.id, story.borealis.id}
     with request_scope():
-        assert events_by_sql() == (set() if HAS_WALL else both)
+        assert events_by_sql() == set()
         with org_scope(story.borealis.id), connection.cursor() as cursor:
-            assert events_by_sql() == ({story.borealis.id} if HAS_WALL else both)
-            cursor.execute("UPDATE core_event SET actor = actor WHERE org_id IS DISTINCT FROM %s", [
-                story.borealis.id if HAS_WALL else story.borealis.id.hex])
-            assert (cursor.rowcount == 0) is HAS_WALL
+            assert events_by_sql() == {story.borealis.id}
+            cursor.execute("UPDATE core_event SET actor = actor WHERE org_id IS DISTINCT FROM %s", [story.borealis.id])
+            assert cursor.rowcount == 0
 
 
 def test_a_table_whose_wall_was_taken_down_is_found_and_gets_it_again(db):
-    if not HAS_WALL:
-        return
     connection.open_wall()
     try:
         with connection.cursor() as cursor:
@@ -229,8 +224,6 @@ def test_a_table_whose_wall_was_taken_down_is_found_and_gets_it_again(db):
 
 
 def test_the_portal_works_as_nobody_whom_the_wall_does_not_stop(db):
-    if not HAS_WALL:
-        return
     with connection.cursor() as cursor:
         cursor.execute("SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user")
         assert cursor.fetchone() == (ROLE, False, False)

@@ -6,14 +6,16 @@ import pytest
 from django.apps import apps
 
 from portal.core.ids import uuid7
+from tests.each import each
 from workspaces.models import Organization, Team
 from workspaces.tenancy.models import TenantManager, TenantModel
 from workspaces.tenancy.scope import NoScope, no_scope, org_scope, platform_scope
 
+pytestmark = [pytest.mark.both_databases]
 MODELS = [model for model in apps.get_models() if issubclass(model, TenantModel)]
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.__name__)
+@each("model", MODELS)
 def test_a_tenant_model_refuses_every_way_in_without_a_scope(model):
     with no_scope():
         for reach in (model.objects.all, model.objects.count, model.objects.create, model.objects.first, model._base_manager.all,
@@ -22,13 +24,13 @@ def test_a_tenant_model_refuses_every_way_in_without_a_scope(model):
                 reach()
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.__name__)
+@each("model", MODELS)
 def test_a_tenant_model_has_no_second_manager_that_forgets_the_scope(model):
     assert all(isinstance(manager, TenantManager) for manager in model._meta.managers)
     assert isinstance(model._base_manager, TenantManager)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda m: m.__name__)
+@each("model", MODELS)
 def test_a_row_of_another_organization_can_be_neither_saved_nor_deleted(model, db):
     row = model(org_id=uuid7())
     with org_scope(uuid7()):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from django.utils import translation
 
+from tests.each import each
 from workspaces.services import Wanted, set_quotas
 from workspaces.templatetags.muster import class_name
 from workspaces.tenancy.scope import org_scope
 
 
-@pytest.mark.parametrize(("language", "names"), [
+@each(("language", "names"), [
     ("en", ["CPU", "Memory", "GPU (h100)", "Jobs", "GPU h", "Logs"]), ("ko", ["CPU", "메모리", "GPU (h100)", "작업", "GPU 시간", "로그"])])
 def test_a_meter_is_named_in_the_language_of_the_page(language, names):
     with translation.override(language):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from allauth.idp.oidc.models import Client
 
+from tests.each import each
 from workspaces.models import AccessToken, Invitation
 from workspaces.services import create_service_account
 from workspaces.services.applications import create_application
@@ -21,7 +21,7 @@ def mst(page: str) -> list[str]:
     return re.findall(r">(mst_\w+)<", page)
 
 
-@pytest.mark.parametrize("path", ["/atlas/tokens", "/atlas/service-accounts/nightly"])
+@each("path", ["/atlas/tokens", "/atlas/service-accounts/nightly"])
 def test_a_token_is_made_once_however_often_its_form_is_sent(story, path):
     with org_scope(story.atlas.id):
         create_service_account(actor=story.actor(story.ada), org=story.atlas, name="nightly")
@@ -58,7 +58,7 @@ def test_an_invitation_sent_again_keeps_its_link_when_the_answer_is_loaded_again
         assert row.digest != renewed == Invitation.objects.get().digest
 
 
-@pytest.mark.parametrize(("path", "bad", "good"), [
+@each(("path", "bad", "good"), [
     ("/atlas/tokens", {"name": "", "days": "90"}, {"name": "laptop"}),
     ("/atlas/service-accounts/nightly", {"do": "token", "name": "laptop", "days": "many"}, {"days": "90"}),
     ("/atlas/invitations", {"do": "invite", "email": "no address", "role": "member", "days": "3"}, {"email": "ina@else.example"})])

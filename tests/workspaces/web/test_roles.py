@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.each import each
 from workspaces import services
 from workspaces.models import Membership, Role, TeamMembership
 from workspaces.tenancy.scope import org_scope
@@ -71,7 +72,7 @@ def test_the_page_of_access_answers_as_a_chain_and_says_the_command(story, ada):
     assert "Allowed" in ada.get("/atlas/access", {"user": story.ben.email, "permission": "jobs:submit", "team": "vision"}).content.decode()
 
 
-@pytest.mark.parametrize("query", [{"permission": "x"}, {"permission": "jobs:read", "team": "x"}, {"permission": "jobs:read", "about": "job:9"}])
+@each("query", [{"permission": "x"}, {"permission": "jobs:read", "team": "x"}, {"permission": "jobs:read", "about": "job:9"}])
 def test_a_question_that_makes_no_sense_says_so_on_the_page(ada, query):
     answer = ada.get("/atlas/access", query)
     assert answer.status_code == 400 and 'role="alert"' in answer.content.decode()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.each import each
 from tests.story import PASSWORD
 from workspaces.services import make_role
 from workspaces.templatetags.muster import told
 from workspaces.tenancy.scope import org_scope
 
 
-@pytest.mark.parametrize(("language", "group"), [("en", "jobs"), ("ko", "작업"), ("ja", "ジョブ")])
+@each(("language", "group"), [("en", "jobs"), ("ko", "작업"), ("ja", "ジョブ")])
 def test_permissions_of_a_role_are_grouped_in_the_language_of_the_page(story, client, language, group):
     with org_scope(story.atlas.id):
         make_role(actor=story.actor(story.ada), org=story.atlas, slug="auditor", kind="org", name="Auditor", permissions=["audit:read"])
