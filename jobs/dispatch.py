@@ -36,12 +36,13 @@ from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
 WINDOW = 500          # attempts looked at in one step, once not all of the first batch could start
-HORIZON = 2000        # attempts looked at in one round: what waits deeper than that is not judged yet
+HORIZON = 2000        # attempts looked at from the front in one round, and as many deeper ones
 BATCH = 100           # attempts handed over in one go: as many as a machine can start, or a cluster take, well within a lease
 FIRST = 25            # of these in the first batch, so that the cluster has something to do while the next is claimed
 GROWTH = 2            # times as many in the next, which is claimed in about the time that the cluster takes for the last
 LEASE = 15.0          # seconds a worker has to hand a batch over
 MAX_KINDS = 50        # conditions in the statement that passes over what would be refused again
+_reached: dict[UUID, Attempt] = {}    # by cluster: how deep the last round came, where the next goes on
 _OF_NODES = frozenset({Wait.IMPOSSIBLE, Wait.CAPACITY, Wait.SCATTERED})
 # One may follow the other at any end of a job.
 _CROWDED = (Wait.ARRAY_LIMIT, Wait.QUOTA_USER, Wait.QUOTA_TEAM, Wait.QUOTA_ORG, Wait.CAPACITY, Wait.SCATTERED)
@@ -112,20 +113,28 @@ def _abandoned(leases: Sequence[UUID | None]) -> Q:
 
 
 def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
-    """Walk the queue to the first window in which something may start; the next claim looks for more. Meters are locked once in a
-    transaction, all in one order: two planners who locked some, and then some more, would wait for each other in a ring."""
+    """Walk the queue to the first window in which something may start; the next claim looks for more. Each round looks at HORIZON from
+    the front, then goes on where the last round ended, so that it comes to every attempt however many are refused. Meters are locked once
+    in a transaction, all in one order: two planners who locked some, and then some more, would wait for each other in a ring."""
     room: Room | None = None
     refused: set[Kind] = set()
     last: Attempt | None = None
     looked, size = 0, min(limit, WINDOW)           # when everything fits, nothing beyond the batch is read
-    while size and looked < HORIZON:
+    is_deep = False
+    while size:
         due = _window(cluster, size, last, refused)
         room = _room_after(room, cluster, due) if due else None
         if room and (chosen := _chosen(room, due, limit, refused)):
             return _held(chosen)
         if len(due) < size:
+            _reached.pop(cluster.id, None)
             break
         looked, size, last = looked + len(due), WINDOW, due[-1]
+        if looked >= HORIZON and is_deep:
+            _reached[cluster.id] = last
+            break
+        if looked >= HORIZON:
+            looked, is_deep, last = 0, True, _reached.get(cluster.id, last)
     return []
 
 

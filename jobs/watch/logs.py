@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from jobs.backends.base import Backend, Capability, SupportsRelease, Unavailable
 from jobs.models import Attempt
 from jobs.states import Reason, State
 from jobs.watch.observe import Watched
-from portal.blobs.logs import log_store
+from portal.blobs.logs import FULL, log_store
 from portal.core import clock, errors, streams
 
 log = logging.getLogger(__name__)
@@ -131,7 +132,26 @@ def _tell(key: str, text: str) -> bool:
 
 def _drained(backend: Backend, attempt: Attempt) -> bool:
     """All output is stored; or the backend never had any, or cannot be asked for it any more."""
-    return (not attempt.native_id and not attempt.started_at) or _move(backend, attempt, 4 * PER_TURN)
+    if not attempt.native_id and not attempt.started_at:
+        return True
+    return _move(backend, attempt, 4 * PER_TURN) or _skip_to_end(backend, attempt)
+
+
+def _skip_to_end(backend: Backend, attempt: Attempt) -> bool:
+    """Past the size limit nothing is kept, so only the length is asked for, by reading single bytes: a sparse file may be of terabytes.
+    False for a log that has not reached the limit."""
+    store, name = log_store(), attempt.id.hex
+    end, step = store.end(name), CHUNK
+    if end < store.limit:
+        return False
+
+    def is_past_end(after: int) -> bool:
+        return not backend.read_log(attempt.key, end + after, 1).data
+
+    while not is_past_end(step):
+        step *= 2
+    store.skip(name, end, end + bisect_left(range(step), True, key=is_past_end), FULL)
+    return True
 
 
 def closed_by(attempt: Attempt) -> str:

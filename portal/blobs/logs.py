@@ -41,7 +41,7 @@ PIECE = 128 << 10                   # bytes of a download that are in memory for
 LIMIT = 4 << 30                     # bytes kept of one log; what follows is a gap with its reason
 SEARCH_BUDGET = 32 << 20            # bytes looked through in one call
 _KEY = re.compile(r"[0-9a-zA-Z_-]{1,100}\Z")
-_FULL = "the log's size limit was reached"
+FULL = "the log's size limit was reached"
 _MISSING = "missing from the disk that keeps the logs"
 
 
@@ -105,7 +105,7 @@ class LogStore:
             if kept:
                 self._write(folder, end, kept, at_ms, durable=durable)
             if len(kept) < len(data):
-                _add_gap(folder, end + len(kept), end + len(data), _FULL)
+                _add_gap(folder, end + len(kept), end + len(data), FULL)
             return end + len(data)
 
     def skip(self, key: str, start: int, end: int, why: str) -> None:

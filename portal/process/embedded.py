@@ -70,9 +70,12 @@ def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> Non
     """Serves `app` on `sock` until SIGTERM or SIGINT, by uvicorn; calls `started` once it answers."""
     import uvicorn
 
-    from portal.process.limits import Connection, allow_connections
+    from portal.process.limits import SHARES, Connection, allow_connections
+    from portal.settings import env
 
     Connection.most = allow_connections()
+    is_behind_proxy = env.flag("MUSTER_BEHIND_PROXY")  # then all connections are the proxy's
+    Connection.share = Connection.most if is_behind_proxy else Connection.most // SHARES
 
     class Server(uvicorn.Server):
         loop: asyncio.AbstractEventLoop | None = None

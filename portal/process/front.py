@@ -287,12 +287,14 @@ class _Exchange:
             listener.cancel()
 
     async def _listen(self, upstream: Upstream) -> None:
-        """Passes the body on, then waits for the client to leave, which ends the exchange."""
+        """Pass the body on, then wait for the client to leave, which ends the exchange: at once, or after a portion, since
+        its end says whether there is a rest to be closed."""
         while True:
             message = await self._receive()
             if message["type"] == "http.disconnect":
                 self._is_left = True
-                upstream.transport.abort()
+                if not self._is_sent or (self._is_begun and not self.following):
+                    upstream.transport.abort()
                 return
             if self._is_sent:
                 continue
@@ -324,6 +326,8 @@ class _Exchange:
             self.is_answered = True
             await self._send({"type": "http.response.start", "status": head.status, "headers": head.headers})
         self.following = head.following
+        if self._is_left and not self.following:
+            raise WebGone
 
 
 async def _say(send: Send, status: int, text: str) -> None:

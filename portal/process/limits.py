@@ -20,11 +20,12 @@ from typing import IO, Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from portal.asgi import ASGIApp, Message, Receive, Send
-from portal.core.errors import PortalError, RequestTimeout, TooLarge
+from portal.core.errors import InvalidInput, PortalError, RequestTimeout, TooLarge
 
 HEAD_SECONDS = 15.0  # for a request head, also on a connection that was kept
 HEAD_BYTES = 64 << 10
 MOST_CONNECTIONS, MOST_FILES = 4096, 16384
+SHARES = 4  # an address may have at most one of so many shares of the connections
 FLUSH_SECONDS = 60.0  # for the end of an answer, which waits in the connection's buffer
 BODY = 2_621_440  # bytes of a form or of JSON
 LARGE_BODIES = (  # the routes that take more
@@ -35,6 +36,11 @@ _IN_MEMORY = 64 << 10  # bytes of a body; a longer one goes to a temporary file
 _PIECE = 64 << 10
 _MOST_FRAMING = 16  # bytes received for each byte of a body: one that comes in chunks of a byte has 6
 _LINGER = 2.0  # seconds to read on after a refusal: a connection that is closed on unread data loses the answer
+_TOO_MANY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\n"
+    b"Content-Length: 40\r\nRetry-After: 10\r\nCache-Control: no-store\r\n"
+    b"Connection: close\r\n\r\nToo many connections from this address.\n"
+)
 _DROP = "muster.drop"  # an extension of our connections: close now, whatever waits to be sent
 
 
@@ -73,15 +79,27 @@ class Connection(HttpToolsProtocol):
     """One connection. Where there are too many, the one that has waited longest without a request makes room."""
 
     most = MOST_CONNECTIONS
+    share = MOST_CONNECTIONS // SHARES
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._is_in_body, self._body_bytes, self._beside_body = False, 0, 0
         self._flush: asyncio.TimerHandle | None = None
         self._await_head()
+        if self._is_over_share():
+            transport.write(_TOO_MANY)
+            transport.close()
+            return
         if len(self.connections) > self.most:
             waiting = [other for other in self.connections if isinstance(other, Connection) and other.is_waiting]
             min(waiting, key=lambda other: other.since).transport.abort()  # never empty: this one waits too
+
+    def _is_over_share(self) -> bool:
+        """Its address has more than its share. Websockets count too."""
+        if self.client is None or len(self.connections) <= self.share:
+            return False
+        clients = (getattr(other, "client", None) for other in self.connections)
+        return sum(client[0] == self.client[0] for client in clients if client) > self.share
 
     @property
     def is_waiting(self) -> bool:
@@ -161,6 +179,9 @@ class Limits:
         if not length and not is_chunked:
             await self._app(scope, receive, send)
             return
+        if _is_upgrade(scope["headers"]):
+            await _refuse(scope["path"], receive, send, _UPGRADE)
+            return
         with SpooledTemporaryFile(_IN_MEMORY) as body:
             try:
                 size = await self._receive(receive, body, length, most_bytes(scope["path"]))
@@ -208,6 +229,7 @@ class _NoRoom(PortalError):
 
 
 _NO_ROOM = _NoRoom("The portal's disk has no room for this request. Try again later.", data={"retry_after": 10})
+_UPGRADE = InvalidInput("Send a request that has a body without the header Upgrade.")
 
 
 class _Replay:
@@ -259,6 +281,12 @@ def _framing(headers: Sequence[tuple[bytes, bytes]]) -> tuple[int, bool]:
     """The length that a request says its body has (0: none), and whether it comes in chunks instead."""
     named = dict(headers)
     return int(named.get(b"content-length", 0)), b"transfer-encoding" in named
+
+
+def _is_upgrade(headers: Sequence[tuple[bytes, bytes]]) -> bool:
+    """The parser stops at the head of such a request: its body is not read."""
+    connection = b",".join(value for name, value in headers if name == b"connection")
+    return b"upgrade" in connection.lower() and b"upgrade" in dict(headers)
 
 
 async def _refuse(path: str, receive: Receive, send: Send, error: PortalError) -> None:

@@ -252,3 +252,16 @@ def test_what_is_guaranteed_to_another_team_is_not_taken_and_the_reason_says_so(
     assert told.text == "Atlas holds 1 core of 8 cores, and 6 cores of it are kept free for what others are guaranteed; this asks 2 cores."
     assert told.advice == "It would start now if the limit of Atlas were 9 cores."
     assert told.change["to"] == 1
+
+
+def test_job_behind_many_kinds_of_refused_ones_starts_within_a_few_rounds(story, backend, monkeypatch):
+    monkeypatch.setattr(dispatch, "WINDOW", 2)
+    monkeypatch.setattr(dispatch, "HORIZON", 2)
+    monkeypatch.setattr(dispatch, "MAX_KINDS", 1)
+    cluster_with(cpus=30)
+    for cpus in (20, *range(11, 21)):
+        submit(story, resources={"cpus": cpus})
+    last = submit(story, resources={"cpus": 1})
+    for _ in range(6):
+        dispatch_all()
+    assert len(backend.started) == 2 and only_attempt(last).state == State.SUBMITTED

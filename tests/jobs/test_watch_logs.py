@@ -15,7 +15,7 @@ from jobs.dispatch import dispatch_all
 from jobs.models import Attempt
 from jobs.states import Reason, State
 from jobs.watch import logs, watcher
-from portal.blobs.logs import log_store
+from portal.blobs.logs import FULL, log_store
 from portal.core import clock
 from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import cluster_with, only_attempt, submit
@@ -143,3 +143,14 @@ def test_states_of_a_burst_are_recorded_before_its_slow_logs_are_read(story, mon
         watch.look_at_logs()
         assert sealed(ended) == [True] * 3
     assert {log_store().read(a.id.hex, 0).data for a in ended} == {a.key.encode() for a in ended}
+
+
+def test_terabytes_past_the_size_limit_are_closed_at_once_with_their_exact_length(ended, monkeypatch):
+    size, backend = (1 << 40) + 12_345, Outputs()
+    monkeypatch.setattr(log_store(), "limit", 1 << 20)
+    monkeypatch.setattr(logs, "PER_TURN", 1 << 20)
+    monkeypatch.setattr(
+        backend, "read_log", lambda key, after, limit=1: LogChunk(after, bytes(max(min(limit, size - after), 0)), 1)
+    )
+    logs.seal(backend, ended[:1])
+    assert log_store().certificate(ended[0].id.hex).gaps == [(1 << 20, size, FULL)]

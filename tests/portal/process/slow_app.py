@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,18 +15,31 @@ class Log:
     """As Django's StreamingHttpResponse."""
 
     streaming = True
+    open: set[Log] = set()
+
+    def __init__(self, pause: float = 0.0) -> None:
+        self.pause = pause
+        self.open.add(self)
 
     def __iter__(self) -> Iterator[bytes]:
-        return (PIECE for _ in range(PIECES))
+        for _ in range(PIECES):
+            time.sleep(self.pause)
+            yield PIECE
 
     def close(self) -> None:
-        """There is nothing to close."""
+        self.open.discard(self)
 
 
 def app(environ: dict[str, Any], start_response: Any) -> Any:
     if environ["PATH_INFO"] == "/log":
         start_response("200 OK", [("Content-Length", str(PIECES * len(PIECE)))])
         return Log()
+    if environ["PATH_INFO"] == "/slow-log":
+        start_response("200 OK", [])
+        return Log(0.2)
+    if environ["PATH_INFO"] == "/open":
+        start_response("200 OK", [])
+        return [b"%d" % len(Log.open)]
     body = str(len(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))).encode()
     start_response("200 OK", [("Content-Length", str(len(body)))])
     return [body]

@@ -103,3 +103,32 @@ def test_accepted_connection_sends_without_delay(server):
         client.get("/")
         sockets = [connection.transport.get_extra_info("socket") for connection in server.server_state.connections]
         assert sockets and all(sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for sock in sockets)
+
+
+def test_address_over_its_share_is_503_and_others_are_served(server, monkeypatch):
+    monkeypatch.setattr(Connection, "share", 10)
+    with slow_clients(server.port, "head", 30) as sockets:
+        with socket.create_connection(("127.0.0.1", server.port), 10) as sock:
+            assert sock.recv(64).startswith(b"HTTP/1.1 503 ")
+        with socket.create_connection(("127.0.0.1", server.port), 10, ("127.0.0.2", 0)) as other:
+            other.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert other.recv(64).startswith(b"HTTP/1.1 200 ")
+        sockets[-1].settimeout(10)
+        assert sockets[-1].recv(64).startswith(b"HTTP/1.1 503 ")
+
+
+@pytest.mark.parametrize("received", [0, 1, 300_000])
+def test_client_that_leaves_between_portions_leaves_nothing_open(server, received):
+    with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=10) as client:
+        wait_until(lambda: client.get("/open").text == "0", "the answers of other tests are closed", 5)
+        with socket.create_connection(("127.0.0.1", server.port), 10) as sock:
+            sock.sendall(b"GET /slow-log HTTP/1.1\r\nHost: x\r\n\r\n")
+            wait_until(lambda: client.get("/open").text == "1", "the answer is being made", 5)
+            while received > 0:
+                received -= len(sock.recv(65536))
+        wait_until(lambda: client.get("/open").text == "0", "the answer is closed", 5)
+
+
+def test_upgrade_with_a_body_is_400_and_not_an_empty_body(server):
+    headers = {"Upgrade": "foo", "Connection": "Upgrade"}
+    assert httpx.post(f"http://127.0.0.1:{server.port}/", content=b"abc", headers=headers).status_code == 400
