@@ -150,12 +150,16 @@ def test_the_end_of_a_chain_is_told_through_all_of_it(story):
     assert [Job.objects.get(id=j.id).state for j in jobs[1:]] == [State.CANCELED] * 4
 
 
-@pytest.mark.parametrize(("counts", "state"), [
+ARRAYS = [
     ({State.SUCCEEDED: 3}, State.SUCCEEDED), ({State.SUCCEEDED: 2, State.FAILED: 1}, State.FAILED),
     ({State.SUCCEEDED: 2, State.CANCELED: 1}, State.CANCELED), ({State.QUEUED: 1, State.SUCCEEDED: 2}, State.QUEUED),
-    ({State.RUNNING: 1, State.QUEUED: 5, State.FAILED: 1}, State.RUNNING), ({State.STARTING: 1, State.SUBMITTED: 1}, State.STARTING)])
-def test_an_array_has_one_word_for_all_its_tasks(counts, state):
-    assert array_state(counts) == state
+    ({State.RUNNING: 1, State.QUEUED: 5, State.FAILED: 1}, State.RUNNING), ({State.STARTING: 1, State.SUBMITTED: 1}, State.STARTING)]
+
+
+def test_an_array_has_one_word_for_all_its_tasks(subtests):
+    for counts, state in ARRAYS:
+        with subtests.test(counts=counts, state=state):
+            assert array_state(counts) == state
 
 
 def test_a_jobs_own_token_ends_with_the_attempt(story):

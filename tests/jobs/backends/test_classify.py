@@ -49,11 +49,12 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("end", "reason", "quoted"), TABLE)
-def test_an_end_has_its_reason_and_its_evidence(end, reason, quoted):
-    verdict = classify(end)
-    assert verdict.reason == reason
-    assert quoted in verdict.evidence and (quoted or not verdict.evidence)
+def test_an_end_has_its_reason_and_its_evidence(subtests):
+    for end, reason, quoted in TABLE:
+        with subtests.test(end=end, reason=reason):
+            verdict = classify(end)
+            assert verdict.reason == reason
+            assert quoted in verdict.evidence and (quoted or not verdict.evidence)
 
 
 def test_evidence_is_a_quote_not_the_log():

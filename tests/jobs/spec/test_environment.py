@@ -52,10 +52,11 @@ TABLE: list[tuple[str, dict[str, object], dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "changes", "expected"), TABLE)
-def test_a_job_finds_the_contract_set(text: str, changes: dict[str, object], expected: dict[str, str]) -> None:
-    found = environment(parse_yaml(text), replace(TASK, **changes))  # type: ignore[arg-type]
-    assert {name: found.get(name) for name in expected} == expected
+def test_a_job_finds_the_contract_set(subtests: pytest.Subtests) -> None:
+    for text, changes, expected in TABLE:
+        with subtests.test(text=text, changes=changes):
+            found = environment(parse_yaml(text), replace(TASK, **changes))  # type: ignore[arg-type]
+            assert {name: found.get(name) for name in expected} == expected
 
 
 def test_a_job_that_asked_for_no_gpu_sees_none_even_where_a_scheduler_placed_it() -> None:
