@@ -199,8 +199,7 @@ def test_an_array_of_a_thousand_is_one_call(ada):
     assert ada.get(f"{JOBS}/1").json()["array"]["states"] == {"queued": 1000}
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 200])
-def test_pages_of_attempts_leave_no_try_out_and_show_none_twice(story, ada, limit):
+def test_pages_of_attempts_leave_no_try_out_and_show_none_twice(subtests, story, ada):
     """Three tasks, of which the second was tried four times."""
     job = submit(story, array="0-2")
     with platform_scope("test"):
@@ -209,9 +208,11 @@ def test_pages_of_attempts_leave_no_try_out_and_show_none_twice(story, ada, limi
             Attempt.objects.filter(id=second.id).update(is_current=False)
             second.pk, second.ordinal, second.is_current = uuid7(), ordinal, True
             second.save(force_insert=True)
-    seen, after = [], ""
-    while after is not None:
-        page = ada.get(f"{JOBS}/1/attempts", {"limit": limit, **({"after": after} if after else {})}).json()
-        seen += [(attempt["index"], attempt["ordinal"]) for attempt in page["items"]]
-        after = page["next"]
-    assert seen == [(0, 1), (1, 1), (1, 2), (1, 3), (1, 4), (2, 1)]
+    for limit in (1, 2, 3, 4, 5, 200):
+        with subtests.test(limit=limit):
+            seen, after = [], ""
+            while after is not None:
+                page = ada.get(f"{JOBS}/1/attempts", {"limit": limit, **({"after": after} if after else {})}).json()
+                seen += [(attempt["index"], attempt["ordinal"]) for attempt in page["items"]]
+                after = page["next"]
+            assert seen == [(0, 1), (1, 1), (1, 2), (1, 3), (1, 4), (2, 1)]

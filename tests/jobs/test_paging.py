@@ -64,16 +64,17 @@ FILTERS = [
 ]
 
 
-@pytest.mark.parametrize("asked", FILTERS, ids=str)
-@pytest.mark.parametrize("who", ["ada", "ben"])
-def test_walking_forwards_meets_each_job_once_in_order(atlas, who, asked):
-    person = getattr(atlas, who)
-    actor = atlas.actor(person)
-    wanted = sorted(by_hand(atlas, person, asked), reverse=True)
-    for limit, ascending in ((1 if len(wanted) < 60 else 17, False), (50, True), (200, False)):
-        pages, _ = walk(actor, asked, limit=limit, ascending=ascending)
-        assert sum(pages, []) == (wanted[::-1] if ascending else wanted)
-        assert all(len(page) == limit for page in pages[:-1])
+def test_walking_forwards_meets_each_job_once_in_order(subtests, atlas):
+    for asked in FILTERS:
+        for who in ["ada", "ben"]:
+            with subtests.test(asked=asked, who=who):
+                person = getattr(atlas, who)
+                actor = atlas.actor(person)
+                wanted = sorted(by_hand(atlas, person, asked), reverse=True)
+                for limit, ascending in ((1 if len(wanted) < 60 else 17, False), (50, True), (200, False)):
+                    pages, _ = walk(actor, asked, limit=limit, ascending=ascending)
+                    assert sum(pages, []) == (wanted[::-1] if ascending else wanted)
+                    assert all(len(page) == limit for page in pages[:-1])
 
 
 def by_hand(story, person, asked) -> list[int]:
@@ -95,18 +96,19 @@ def by_hand(story, person, asked) -> list[int]:
     return [job.number for job in Job.objects.select_related("team", "owner") if fits(job)]
 
 
-@pytest.mark.parametrize("ascending", [False, True])
-@pytest.mark.parametrize("limit", [7, 100])
-def test_walking_back_from_the_end_meets_the_same_jobs_again(atlas, limit, ascending):
-    actor = atlas.actor(atlas.ada)
-    forwards, last = walk(actor, {}, limit=limit, ascending=ascending)
-    cursor, back = last.previous, []
-    while cursor:
-        page = selectors.page_of(selectors.filtered(actor, {}), limit=limit, cursor=cursor, ascending=ascending)
-        back.insert(0, [job.number for job in page.items])
-        assert page.next is not None
-        cursor = page.previous
-    assert sum(back, []) + forwards[-1] == sum(forwards, [])
+def test_walking_back_from_the_end_meets_the_same_jobs_again(subtests, atlas):
+    for ascending in [False, True]:
+        for limit in [7, 100]:
+            with subtests.test(ascending=ascending, limit=limit):
+                actor = atlas.actor(atlas.ada)
+                forwards, last = walk(actor, {}, limit=limit, ascending=ascending)
+                cursor, back = last.previous, []
+                while cursor:
+                    page = selectors.page_of(selectors.filtered(actor, {}), limit=limit, cursor=cursor, ascending=ascending)
+                    back.insert(0, [job.number for job in page.items])
+                    assert page.next is not None
+                    cursor = page.previous
+                assert sum(back, []) + forwards[-1] == sum(forwards, [])
 
 
 def test_a_first_page_has_nothing_before_it_and_a_last_one_nothing_after(atlas):

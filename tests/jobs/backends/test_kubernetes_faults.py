@@ -17,6 +17,7 @@ from tests.jobs.backends.kubernetes_stage import launch, state_of
 from tests.rig.kubernetes_double import Double
 from tests.rig.kubernetes_node import NODE
 from tests.rig.kubernetes_store import Answer
+from tests.rig.seeds import courses
 
 BUSY = Answer(429, "TooManyRequests", "too many requests", after=1)
 BROKEN = Answer(500, "InternalError", "etcdserver: leader changed")
@@ -36,7 +37,7 @@ def test_a_watch_that_breaks_off_goes_on_where_it_was(double, backend, wait_for)
     assert lists_of(double) == lists
 
 
-@pytest.mark.parametrize("seed", range(3))
+@courses(range(3), few=1)
 def test_breaks_at_any_moment_lose_no_end(double, backend, wait_for, seed):
     dice, keys = random.Random(seed), []
     for _ in range(8):

@@ -16,9 +16,9 @@ from jobs.backends.slurm_parts.images import NODE, PYXIS, head, image_trouble, i
 from jobs.backends.slurm_parts.rows import Row
 from jobs.backends.slurm_parts.script import batch_script
 from jobs.states import Reason
+from tests.jobs.backends.conftest import SLURM
 from tests.rig.processes import program
 
-SLURM = pytest.mark.parametrize("stage", ["slurm-commands", "slurm-rest"], indirect=True)
 IMAGE = "nvcr.io/muster/tools:1.2"
 APPLETS = ("sh", "cat", "id", "ls", "env", "sleep", "head", "cut")
 

@@ -9,9 +9,8 @@ import pytest
 from jobs.backends.base import Rejected
 from jobs.backends.slurm_parts.choices import checked, choose, combined
 from jobs.states import Reason, State
+from tests.jobs.backends.conftest import COMMANDS, SLURM
 
-SLURM = pytest.mark.parametrize("stage", ["slurm-commands", "slurm-rest"], indirect=True)
-COMMANDS = pytest.mark.parametrize("stage", ["slurm-commands"], indirect=True)
 FIXED = {"account": "atlas", "qos": "", "reservation": ""}
 
 
