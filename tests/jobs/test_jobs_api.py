@@ -95,6 +95,7 @@ def test_a_failed_request_may_be_sent_again_under_its_key(ada):
     assert post(ada, {"team": "vision", "spec": {"run": "true"}}, **{"Idempotency-Key": "k"}).status_code == 201
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_requests_that_race_under_one_key_make_one_job(transactional_db):
     from tests.story import tell
@@ -147,6 +148,7 @@ def test_pages_walk_through_all_jobs_in_both_directions(ada, story):
     assert [j["number"] for j in back["items"]] == seen[-2]
 
 
+@pytest.mark.both_databases
 def test_filters_come_from_a_list_and_an_unknown_one_is_refused(ada, story):
     submit(story, name="alpha", labels={"kind": "eval"})
     submit(story, name="beta")

@@ -64,6 +64,7 @@ FILTERS = [
 ]
 
 
+@pytest.mark.both_databases
 def test_walking_forwards_meets_each_job_once_in_order(subtests, atlas):
     for asked in FILTERS:
         for who in ["ada", "ben"]:
@@ -96,6 +97,7 @@ def by_hand(story, person, asked) -> list[int]:
     return [job.number for job in Job.objects.select_related("team", "owner") if fits(job)]
 
 
+@pytest.mark.both_databases
 def test_walking_back_from_the_end_meets_the_same_jobs_again(subtests, atlas):
     for ascending in [False, True]:
         for limit in [7, 100]:
