@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import pytest
 
 from jobs.states import Reason, State
 from tests.jobs.slurm_site import site_on
-from tests.jobs.stage import only_attempt
 from tests.rig.slurm import Slurm
 from tests.story import Story
 

@@ -11,7 +11,6 @@ from portal.core import clock
 from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.tenancy.scope import platform_scope
 
-
 DUE = [
     (State.QUEUED, -1, None, True), (State.QUEUED, 60, None, False), (State.QUEUED, None, None, False),
     (State.DISPATCHING, -1, -1, True), (State.DISPATCHING, -1, 10, False), (State.RUNNING, -1, None, False), (State.FAILED, -1, None, False)]
