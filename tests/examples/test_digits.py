@@ -72,7 +72,9 @@ def test_the_digits_are_the_file_that_scikit_learn_ships() -> None:
     assert hashlib.sha256(data).hexdigest() == SHA256
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "engine", ["plain", *(pytest.param(name, marks=pytest.mark.integration) for name in ENGINES if name != "plain")]
+)
 def test_the_network_learns_to_read_digits_it_has_not_seen(tmp_path: Path, engine: str) -> None:
     epochs = {"plain": "8", "numpy": "1000", "torch": "30"}[engine]
     done = train(tmp_path, ENGINES[engine], DIGITS_ENGINE=engine, DIGITS_EPOCHS=epochs, DIGITS_SECONDS="60")
@@ -85,6 +87,7 @@ def test_the_network_learns_to_read_digits_it_has_not_seen(tmp_path: Path, engin
     assert "no live curves" in done.stdout
 
 
+@pytest.mark.integration
 def test_two_nodes_learn_together_and_the_first_one_speaks(tmp_path: Path) -> None:
     folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
     with ThreadPoolExecutor() as pool:
@@ -97,6 +100,7 @@ def test_two_nodes_learn_together_and_the_first_one_speaks(tmp_path: Path) -> No
     assert [folder.joinpath("parted").read_text() for folder in folders] == ["True", "True"]
 
 
+@pytest.mark.integration
 def test_the_first_node_leaves_last(tmp_path: Path) -> None:
     """gloo ends its connections with a reset: what another has not read of the last word by then is lost, and that one waits for ever."""
     folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
@@ -107,6 +111,7 @@ def test_the_first_node_leaves_last(tmp_path: Path) -> None:
     assert float((folders[0] / "ended").read_text()) >= float((folders[1] / "agreed").read_text())
 
 
+@pytest.mark.integration
 def test_a_node_that_fails_leaves_no_other_waiting(tmp_path: Path) -> None:
     folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
     with ThreadPoolExecutor() as pool:

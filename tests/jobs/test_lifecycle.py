@@ -131,21 +131,25 @@ def test_canceled_job_that_exits_with_zero_is_canceled_and_its_successor_does_no
     assert (then.state, then.reason) == (State.CANCELED, Reason.DEPENDENCY_FAILED)
 
 
-@pytest.mark.parametrize(("condition", "end", "runs"), [
+CONDITIONS = [
     ("", State.SUCCEEDED, True), ("", State.FAILED, False), ("", State.CANCELED, False),
-    (":any", State.FAILED, True), (":any", State.SUCCEEDED, True), (":failed", State.FAILED, True), (":failed", State.SUCCEEDED, False)])
-def test_a_dependent_job_becomes_due_or_is_canceled_with_its_reason(story, condition, end, runs):
+    (":any", State.FAILED, True), (":any", State.SUCCEEDED, True), (":failed", State.FAILED, True), (":failed", State.SUCCEEDED, False)]
+
+
+def test_a_dependent_job_becomes_due_or_is_canceled_with_its_reason(subtests, story):
     cluster_with()
-    first = submit(story)
-    then = submit(story, after=[f"#{first.number}{condition}"])
-    assert only_attempt(then).due_at is None
-    step(only_attempt(first), end)
-    then = Job.objects.get(id=then.id)
-    if runs:
-        assert only_attempt(then).due_at <= clock.now()
-    else:
-        assert (then.state, then.reason) == (State.CANCELED, Reason.DEPENDENCY_FAILED)
-        assert f"#{first.number}" in then.evidence
+    for condition, end, runs in CONDITIONS:
+        with subtests.test(condition=condition, end=end):
+            first = submit(story)
+            then = submit(story, after=[f"#{first.number}{condition}"])
+            assert only_attempt(then).due_at is None
+            step(only_attempt(first), end)
+            then = Job.objects.get(id=then.id)
+            if runs:
+                assert only_attempt(then).due_at <= clock.now()
+            else:
+                assert (then.state, then.reason) == (State.CANCELED, Reason.DEPENDENCY_FAILED)
+                assert f"#{first.number}" in then.evidence
 
 
 def test_the_end_of_a_chain_is_told_through_all_of_it(story):

@@ -170,11 +170,15 @@ def test_numbers_of_a_queue_that_are_older_than_the_message_are_not_told():
     assert seen.text == "Kueue's quota of GPUs in flavor default is used up; this asks 4 GPUs, and 2 GPUs more are needed."
 
 
-@pytest.mark.parametrize(("resource", "more", "words"), [
-    ("cpu", "1", "1 core more is needed"), ("cpu", "2", "2 cores more are needed"), (GPU, "1", "1 GPU more is")])
-def test_one_more_is_one_in_every_unit(resource, more, words):
-    seen = kueue.waiting(workload(f"{LACKS}insufficient unused quota for {resource} in flavor default, {more} more needed"))
-    assert seen is not None and words in seen.text
+UNITS = [
+    ("cpu", "1", "1 core more is needed"), ("cpu", "2", "2 cores more are needed"), (GPU, "1", "1 GPU more is")]
+
+
+def test_one_more_is_one_in_every_unit(subtests):
+    for resource, more, words in UNITS:
+        with subtests.test(resource=resource, more=more):
+            seen = kueue.waiting(workload(f"{LACKS}insufficient unused quota for {resource} in flavor default, {more} more needed"))
+            assert seen is not None and words in seen.text
 
 
 def admitted(name: str, gpus: int, queue: str = "big", flavor: str = "default", **more):

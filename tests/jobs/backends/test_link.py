@@ -40,19 +40,23 @@ def answering(*answers: bytes, in_bits: bool = False, bit: int = 1, pause: float
         thread.join()
 
 
-@pytest.mark.parametrize("in_bits", [False, True])
-@pytest.mark.parametrize(("said", "data", "stays"), [
+ANSWERS = [
     (WHOLE, b"ok", True),
     (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n1\r\n!\r\n0\r\n\r\n", b"ok!", True),
     (b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", b"ok", False),
     (b"HTTP/1.1 200 OK\r\n\r\nto the end", b"to the end", False),
     (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", b"ok", False),
     (b"HTTP/1.1 100 Continue\r\nX-Two: b\r\n\r\n" + WHOLE, b"ok", True),
-])
-def test_an_answer_comes_whole_however_its_end_is_told(said, data, stays, in_bits):
-    with answering(said, in_bits=in_bits) as (link, _):
-        answer = link.send("GET", "/x", None, {})
-        assert (answer.status, answer.data, link.is_open, "x-two" in answer.headers) == (200, data, stays, False)
+]
+
+
+def test_an_answer_comes_whole_however_its_end_is_told(subtests):
+    for in_bits in [False, True]:
+        for said, data, stays in ANSWERS:
+            with subtests.test(in_bits=in_bits, said=said):
+                with answering(said, in_bits=in_bits) as (link, _):
+                    answer = link.send("GET", "/x", None, {})
+                    assert (answer.status, answer.data, link.is_open, "x-two" in answer.headers) == (200, data, stays, False)
 
 
 def test_an_answer_without_a_body_ends_with_its_head():
@@ -60,11 +64,15 @@ def test_an_answer_without_a_body_ends_with_its_head():
         assert link.send("GET", "/x", None, {}) == Answer(304, {"content-length": "7"}, b"")
 
 
-@pytest.mark.parametrize("said", [
-    b"", WHOLE[:-1], b"HTTP/1.1 200 OK\r\nContent-Le", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"])
-def test_half_an_answer_is_none(said):
-    with answering(said) as (link, _), pytest.raises(ConnectionResetError):
-        link.send("GET", "/x", None, {})
+HALVES = [
+    b"", WHOLE[:-1], b"HTTP/1.1 200 OK\r\nContent-Le", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"]
+
+
+def test_half_an_answer_is_none(subtests):
+    for said in HALVES:
+        with subtests.test(said=said):
+            with answering(said) as (link, _), pytest.raises(ConnectionResetError):
+                link.send("GET", "/x", None, {})
 
 
 @pytest.mark.parametrize("said", [

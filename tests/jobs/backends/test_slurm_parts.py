@@ -102,13 +102,17 @@ def test_a_request_becomes_options_of_sbatch():
     assert not any(word.startswith("--qos") for word in argv)
 
 
-@pytest.mark.parametrize(("minor", "gres", "memory"), [
-    (38, ("gres", "gpu:2"), 1024), (40, ("tres_per_node", "gres/gpu:2"), {"set": True, "number": 1024})])
-def test_a_request_becomes_a_body_of_its_version(minor, gres, memory):
-    body = job_body(build_request(launch(gpus=2, memory=1 << 30), SITE), minor)
-    assert body[gres[0]] == gres[1] and body["memory_per_node"] == memory
-    assert isinstance(body["environment"], dict if minor == 38 else list)
-    assert json.dumps(body)
+BODIES = [
+    (38, ("gres", "gpu:2"), 1024), (40, ("tres_per_node", "gres/gpu:2"), {"set": True, "number": 1024})]
+
+
+def test_a_request_becomes_a_body_of_its_version(subtests):
+    for minor, gres, memory in BODIES:
+        with subtests.test(minor=minor, gres=gres):
+            body = job_body(build_request(launch(gpus=2, memory=1 << 30), SITE), minor)
+            assert body[gres[0]] == gres[1] and body["memory_per_node"] == memory
+            assert isinstance(body["environment"], dict if minor == 38 else list)
+            assert json.dumps(body)
 
 
 def test_a_token_says_who_and_until_when():
@@ -127,12 +131,16 @@ def test_sacct_is_read_with_the_largest_memory_of_its_steps():
     assert sacct_rows(text) == [Row(7, "CANCELLED", "t-1", started=1000, ended=1010, nodes="n1", exit="0:15", peak=3 << 20)]
 
 
-@pytest.mark.parametrize("job", [
+VERSIONS = [
     {"job_state": "FAILED", "exit_code": 256, "start_time": 1000},
-    {"job_state": ["FAILED"], "exit_code": {"return_code": {"set": True, "number": 1}}, "start_time": {"set": True, "number": 1000}}])
-def test_a_job_of_any_version_is_read_alike(job):
-    row = rest_row({"job_id": 7, "name": "t-1", **job})
-    assert (row.state, row.exit, row.started) == ("FAILED", "1:0", 1000)
+    {"job_state": ["FAILED"], "exit_code": {"return_code": {"set": True, "number": 1}}, "start_time": {"set": True, "number": 1000}}]
+
+
+def test_a_job_of_any_version_is_read_alike(subtests):
+    for job in VERSIONS:
+        with subtests.test(job=job):
+            row = rest_row({"job_id": 7, "name": "t-1", **job})
+            assert (row.state, row.exit, row.started) == ("FAILED", "1:0", 1000)
 
 
 def test_a_reason_that_slurmrestd_tells_with_spaces_is_told_as_squeue_writes_it():

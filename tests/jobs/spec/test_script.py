@@ -87,12 +87,13 @@ def test_a_shell_script_with_a_setup_stays_in_the_same_shell(subtests: pytest.Su
             assert run(tmp_path, setup="X=carried", run=f"{first}\necho $X").stdout == "carried\n"
 
 
-@pytest.mark.parametrize(("gpus", "count"), [(0, 1), (4, 4)])
-def test_torchrun_starts_the_whole_run_once_per_gpu(launchers: Path, gpus: int, count: int) -> None:
-    done = run(launchers, launcher="torchrun", resources={"accelerators": gpus}, setup="export X=1", run="echo \"$X $RANK '\"\necho end")
-    assert done.stdout.splitlines() == [
-        "option --standalone", "option --nnodes=1", f"option --nproc_per_node={count}", "option --no_python",
-        "1 0 '", "end", "1 1 '", "end"]
+def test_torchrun_starts_the_whole_run_once_per_gpu(subtests: pytest.Subtests, launchers: Path) -> None:
+    for gpus, count in [(0, 1), (4, 4)]:
+        with subtests.test(gpus=gpus, count=count):
+            done = run(launchers, launcher="torchrun", resources={"accelerators": gpus}, setup="export X=1", run="echo \"$X $RANK '\"\necho end")
+            assert done.stdout.splitlines() == [
+                "option --standalone", "option --nnodes=1", f"option --nproc_per_node={count}", "option --no_python",
+                "1 0 '", "end", "1 1 '", "end"]
 
 
 def test_torchrun_on_several_nodes_finds_the_others_by_the_environment(launchers: Path) -> None:
