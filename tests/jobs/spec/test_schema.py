@@ -68,9 +68,8 @@ def test_the_schema_refuses_what_the_parser_refuses(subtests: pytest.Subtests) -
                 parse_mapping(data)
 
 
-def test_every_field_is_documented_in_a_sentence() -> None:
+def test_every_field_is_documented_with_its_default_and_values() -> None:
     assert {"run", "resources", "resources.accelerators", "inputs[].path", "policy.max_runtime"} <= set(DOCS)
-    assert all(doc.doc[0].isupper() or ":" in doc.doc for doc in DOCS.values())
     assert DOCS["policy.priority"].values == ("low", "normal", "high", "urgent")
     assert (DOCS["run"].is_required, DOCS["resources.cpus"].default, DOCS["resources"].default) == (True, 1, None)
 
