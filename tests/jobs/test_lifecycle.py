@@ -192,7 +192,6 @@ def test_every_step_is_an_event(story):
     assert told == ["job.submitted", "attempt.dispatching", "attempt.running", "attempt.succeeded", "job.succeeded"]
 
 
-@pytest.mark.both_databases
 @courses(range(10), few=1)
 def test_cancel_races_start_and_finish_in_a_hundred_orders_and_nothing_leaks(story, seed):
     chance = random.Random(seed)

@@ -91,7 +91,7 @@ def test_a_server_that_hangs_is_unavailable_within_seconds_and_heals(double, bac
     start = time.monotonic()
     with pytest.raises(Unavailable, match="in time"):
         backend.poll([key])
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 15        # it hangs for 30
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
 
 

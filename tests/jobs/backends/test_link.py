@@ -83,7 +83,7 @@ def test_an_answer_that_drips_is_given_up(said, monkeypatch):
         began = time.monotonic()
         with pytest.raises(TimeoutError):
             link.send("GET", "/x", None, {})
-        assert 0.4 < time.monotonic() - began < 2
+        assert 0.4 < time.monotonic() - began < 8      # the whole of it takes 11
 
 
 def test_a_long_answer_may_take_the_longer_the_more_of_it_comes(monkeypatch):

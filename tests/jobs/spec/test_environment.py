@@ -84,8 +84,8 @@ def test_users_may_set_none_of_the_names_that_the_contract_sets() -> None:
 
 
 def test_ranks_meet_on_a_port_outside_the_ephemeral_range() -> None:
-    ports = {environment(parse_yaml("run: x"), replace(TASK, attempt_id=UUID(int=n)))["MASTER_PORT"] for n in range(40_000)}
-    assert len(ports) > 10_000
+    ports = {environment(parse_yaml("run: x"), replace(TASK, attempt_id=UUID(int=n)))["MASTER_PORT"] for n in range(4000)}
+    assert len(ports) > 3000
     assert all(20_000 <= int(port) < 32_768 for port in ports)
 
 
