@@ -257,6 +257,7 @@ def test_a_wrong_way_to_slurmrestd_is_told_in_words(request, place, slurm, chang
             backend.submit(Launch(key=f"t-{uuid.uuid4().hex}", name="x", script="true"))
 
 
+@pytest.mark.integration
 def test_a_machine_without_slurm_says_so(tmp_path):
     backend = backends()["slurm"].configured({"spool": str(tmp_path), "conf": "/nowhere/slurm.conf", "user": "games"})
     assert not backend.probe().is_ok
