@@ -32,15 +32,13 @@ def test_every_spec_under_examples_is_offered() -> None:
     assert files == set(ORDER)
 
 
-@pytest.mark.parametrize("title", EXAMPLES)
-def test_an_example_says_what_it_is_for_and_needs_nothing_special(title: str) -> None:
-    example = EXAMPLES[title]
-    spec = parse_yaml(example.yaml)
-    assert example.description[0].isupper()
-    assert example.description.endswith(".")
-    assert [fault.field for fault in spec.unavailable(set())] == (["num_nodes"] if title == "two nodes" else [])
-    assert spec.policy.max_runtime is not None
-    assert (spec.resources.gpus > 0) == (title == "gpu check")
+def test_an_example_needs_nothing_special(subtests: pytest.Subtests) -> None:
+    for title, example in EXAMPLES.items():
+        with subtests.test(title=title):
+            spec = parse_yaml(example.yaml)
+            assert [fault.field for fault in spec.unavailable(set())] == (["num_nodes"] if title == "two nodes" else [])
+            assert spec.policy.max_runtime is not None
+            assert (spec.resources.gpus > 0) == (title == "gpu check")
 
 
 def test_the_first_example_trains_and_keeps_its_model(tmp_path: Path) -> None:

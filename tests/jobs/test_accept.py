@@ -36,6 +36,7 @@ def statements() -> Iterator[list[str]]:
         yield sent
 
 
+@pytest.mark.both_databases
 def test_a_job_is_accepted_with_few_statements(story, mode):
     cluster_with()
     client = story.api(story.ada)
@@ -45,6 +46,7 @@ def test_a_job_is_accepted_with_few_statements(story, mode):
     assert len(sent) <= {"server": 3, "embedded": 12}[mode], "\n".join(sent)
 
 
+@pytest.mark.both_databases
 def test_a_thousand_tasks_take_as_many_statements_as_one(story):
     cluster_with()
     submit(story)
@@ -56,6 +58,7 @@ def test_a_thousand_tasks_take_as_many_statements_as_one(story):
     assert counts[1] <= counts[0] + 1
 
 
+@pytest.mark.both_databases
 def test_all_rows_of_a_job_are_written_as_their_models_say(story):
     cluster_with()
     job = submit(story, name="all", labels={"a": "100%"}, array={"size": 3, "max_parallel": 2})
@@ -81,6 +84,7 @@ SPECS: list[dict[str, Any]] = [
     {"policy": {"priority": "urgent"}}, {"resources": {"cpus": 3, "accelerators": 1}}]
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("world", ["plain", "limits", "unknown", "drained", "off", "nothing"])
 def test_the_short_way_refuses_and_accepts_what_the_long_way_does_in_its_words(story, monkeypatch, world):
     _make(world, story)

@@ -28,6 +28,8 @@ from workspaces.services import set_quota
 from workspaces.tenancy.scope import org_scope, platform_scope
 from workspaces.tokens import authenticate_token
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def double(monkeypatch):

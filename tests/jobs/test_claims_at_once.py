@@ -16,6 +16,8 @@ from tests.jobs.stage import claim_all, cluster_with, submit
 from workspaces.models import Quota
 from workspaces.tenancy.scope import org_scope, platform_scope
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture(autouse=True)
 def everywhere():

@@ -122,6 +122,7 @@ def test_a_claim_whose_worker_died_is_handed_over_by_the_next_under_the_same_key
     assert len(backend.started) == 1
 
 
+@pytest.mark.both_databases
 def test_the_last_of_a_quota_is_given_once(story, backend):
     cluster_with(cpus=100)
     with org_scope(story.atlas.id):
@@ -175,6 +176,7 @@ def test_being_seen_again_ends_the_count_towards_lost(story):
     assert only_attempt(job).missing_since is None
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_two_planners_at_once_never_claim_the_same_attempt(mode, transactional_db):
     from tests.story import tell

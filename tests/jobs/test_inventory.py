@@ -111,6 +111,7 @@ def test_waiting_jobs_are_looked_at_when_room_may_have_come_and_not_when_use_mov
         assert bool(told) == is_told
 
 
+@pytest.mark.both_databases
 def test_two_thousand_nodes_of_eight_gpus_are_few_statements_and_few_seconds(cluster, mode):
     nodes = [node(n) for n in range(2000)]
     with CaptureQueriesContext(connection) as first:

@@ -37,22 +37,26 @@ def test_an_accepted_job_is_there_with_its_number_and_page(ada):
     assert ada.get(f"{JOBS}/1").json()["id"] == ada.get(f"{JOBS}/{body['id']}").json()["id"] == body["id"]
 
 
-@pytest.mark.parametrize(("spec", "field", "word"), [
+BAD = [
     ({"run": "true", "nmae": "x"}, "nmae", "name"), ({}, "run", "required"), ({"run": "true", "name": "a" * 500}, "name", "long"),
     ({"run": "true", "name": "a\nb"}, "name", ""), ({"run": "true", "envs": {"LD_PRELOAD": "x"}}, "envs.LD_PRELOAD", ""),
     ({"run": "true", "resources": {"cpus": 64}}, "resources.cpus", "8 cores"),
     ({"run": "true", "resources": {"memory": "1Ti"}}, "resources.memory", "32 GiB"),
     ({"run": "true", "resources": {"accelerators": 1}}, "resources.accelerators", "0 GPUs"),
     ({"run": "true", "after": [99]}, "after[0]", "99"), ({"run": "true", "policy": {"pool": "moon"}}, "policy.pool", "local"),
-    ({"run": "true", "secrets": {"A": "team/a"}}, "secrets.A", "no secret team/a"), ({"run": "true", "num_nodes": 2}, "num_nodes", "")])
-def test_bad_input_names_the_field_and_says_what_is_allowed_and_leaves_nothing(ada, spec, field, word):
-    answer = post(ada, {"team": "vision", "spec": spec})
-    assert answer.status_code == 400
-    assert answer["Content-Type"] == "application/problem+json"
-    fault = next(f for f in answer.json()["errors"] if f["field"] == field)
-    assert word in fault["message"]
-    with platform_scope("test"):
-        assert not Job.objects.exists() and not Event.objects.filter(kind="job.submitted").exists()
+    ({"run": "true", "secrets": {"A": "team/a"}}, "secrets.A", "no secret team/a"), ({"run": "true", "num_nodes": 2}, "num_nodes", "")]
+
+
+def test_bad_input_names_the_field_and_says_what_is_allowed_and_leaves_nothing(subtests, ada):
+    for spec, field, word in BAD:
+        with subtests.test(spec=spec, field=field):
+            answer = post(ada, {"team": "vision", "spec": spec})
+            assert answer.status_code == 400
+            assert answer["Content-Type"] == "application/problem+json"
+            fault = next(f for f in answer.json()["errors"] if f["field"] == field)
+            assert word in fault["message"]
+            with platform_scope("test"):
+                assert not Job.objects.exists() and not Event.objects.filter(kind="job.submitted").exists()
 
 
 def test_malformed_yaml_names_the_line(ada):
@@ -91,6 +95,7 @@ def test_a_failed_request_may_be_sent_again_under_its_key(ada):
     assert post(ada, {"team": "vision", "spec": {"run": "true"}}, **{"Idempotency-Key": "k"}).status_code == 201
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_requests_that_race_under_one_key_make_one_job(transactional_db):
     from tests.story import tell
@@ -143,6 +148,7 @@ def test_pages_walk_through_all_jobs_in_both_directions(ada, story):
     assert [j["number"] for j in back["items"]] == seen[-2]
 
 
+@pytest.mark.both_databases
 def test_filters_come_from_a_list_and_an_unknown_one_is_refused(ada, story):
     submit(story, name="alpha", labels={"kind": "eval"})
     submit(story, name="beta")
@@ -195,8 +201,7 @@ def test_an_array_of_a_thousand_is_one_call(ada):
     assert ada.get(f"{JOBS}/1").json()["array"]["states"] == {"queued": 1000}
 
 
-@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5, 200])
-def test_pages_of_attempts_leave_no_try_out_and_show_none_twice(story, ada, limit):
+def test_pages_of_attempts_leave_no_try_out_and_show_none_twice(subtests, story, ada):
     """Three tasks, of which the second was tried four times."""
     job = submit(story, array="0-2")
     with platform_scope("test"):
@@ -205,9 +210,11 @@ def test_pages_of_attempts_leave_no_try_out_and_show_none_twice(story, ada, limi
             Attempt.objects.filter(id=second.id).update(is_current=False)
             second.pk, second.ordinal, second.is_current = uuid7(), ordinal, True
             second.save(force_insert=True)
-    seen, after = [], ""
-    while after is not None:
-        page = ada.get(f"{JOBS}/1/attempts", {"limit": limit, **({"after": after} if after else {})}).json()
-        seen += [(attempt["index"], attempt["ordinal"]) for attempt in page["items"]]
-        after = page["next"]
-    assert seen == [(0, 1), (1, 1), (1, 2), (1, 3), (1, 4), (2, 1)]
+    for limit in (1, 2, 3, 4, 5, 200):
+        with subtests.test(limit=limit):
+            seen, after = [], ""
+            while after is not None:
+                page = ada.get(f"{JOBS}/1/attempts", {"limit": limit, **({"after": after} if after else {})}).json()
+                seen += [(attempt["index"], attempt["ordinal"]) for attempt in page["items"]]
+                after = page["next"]
+            assert seen == [(0, 1), (1, 1), (1, 2), (1, 3), (1, 4), (2, 1)]

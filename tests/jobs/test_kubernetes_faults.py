@@ -21,7 +21,7 @@ from tests.rig import kubernetes_store
 from tests.rig.kubernetes_store import Answer
 from tests.rig.seeds import courses
 
-SEEDS = courses([1, 2, 3])
+SEEDS = courses([1, 2, 3], few=1)
 POST = Wire.post
 BUSY = Answer(429, "TooManyRequests", "too many requests")
 BROKEN = Answer(500, "InternalError", "etcdserver: leader changed")

@@ -42,6 +42,7 @@ def change(cluster, random: Random) -> None:
     Attempt.objects.filter(id__in=ids).update(**values)
 
 
+@pytest.mark.both_databases
 def test_after_any_change_it_is_what_the_database_holds(cluster):
     mine, random = roll.Roll(), Random(7)
     for _ in range(60):
@@ -58,6 +59,7 @@ def test_the_last_one_that_ends_leaves_nothing(cluster):
     assert same(mine.active(cluster), cluster)
 
 
+@pytest.mark.both_databases
 def test_nothing_that_did_not_change_is_sent_by_postgresql_again(cluster):
     mine = roll.Roll()
     mine.active(cluster)

@@ -18,6 +18,7 @@ from workspaces.tenancy.scope import platform_scope
 NAMES = ("state_at", "lease", "placement", "evidence", "exit_code", "is_held", "peak_memory", "native_id")
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("kinds", [1, 3, 12])
 def test_each_row_gets_its_own_values_and_no_other_row_changes(story, kinds):
     cluster_with()
@@ -34,6 +35,7 @@ def test_each_row_gets_its_own_values_and_no_other_row_changes(story, kinds):
         assert Attempt.objects.filter(job=bystander).values(*NAMES).get() == untouched
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("kinds", [1, 12])
 def test_a_value_that_is_too_long_for_its_column_is_refused_and_never_cut_off(story, kinds):
     cluster_with()

@@ -72,11 +72,15 @@ def test_as_a_file_it_is_in_no_variable_and_is_told_as_any_other(stage, double):
     assert (fact["number"], fact["secret"], fact["version"]) == (job.number, "vision/wandb", 1)
 
 
-@pytest.mark.parametrize("other", [{"secrets": {"KEY": "team/wandb"}}, {"envs": {"KEY": "x"}}, {"envs": {"KEY_FILE": "x"}}])
-def test_a_name_is_a_variable_or_a_file_and_not_both(other):
-    with pytest.raises(SpecErrors) as caught:
-        parse_mapping({"run": "true", "secret_files": {"KEY": "team/wandb"}, **other})
-    assert [fault.field for fault in caught.value.errors] == ["secret_files.KEY"]
+OTHERS = [{"secrets": {"KEY": "team/wandb"}}, {"envs": {"KEY": "x"}}, {"envs": {"KEY_FILE": "x"}}]
+
+
+def test_a_name_is_a_variable_or_a_file_and_not_both(subtests):
+    for other in OTHERS:
+        with subtests.test(other=other):
+            with pytest.raises(SpecErrors) as caught:
+                parse_mapping({"run": "true", "secret_files": {"KEY": "team/wandb"}, **other})
+            assert [fault.field for fault in caught.value.errors] == ["secret_files.KEY"]
 
 
 def test_a_file_of_a_secret_that_is_not_there_is_refused_at_the_door(stage):
@@ -93,12 +97,13 @@ def test_which_version_is_decided_when_it_starts(stage, double):
     assert (launch.env["NEWEST"], launch.env["FIRST"]) == ("the second value", VALUE)
 
 
-@pytest.mark.parametrize("reference", ["team/gone", "speech/wandb", "org/wandb", "team/wandb@2"])
-def test_it_is_refused_at_the_door_when_it_names_what_it_may_not(stage, reference):
-    with pytest.raises(InvalidInput) as caught:
-        submit(stage, secrets={"KEY": reference})
-    assert [fault["field"] for fault in caught.value.data["errors"]] == ["secrets.KEY"]
-    assert not Job.objects.exists()
+def test_it_is_refused_at_the_door_when_it_names_what_it_may_not(subtests, stage):
+    for reference in ["team/gone", "speech/wandb", "org/wandb", "team/wandb@2"]:
+        with subtests.test(reference=reference):
+            with pytest.raises(InvalidInput) as caught:
+                submit(stage, secrets={"KEY": reference})
+            assert [fault["field"] for fault in caught.value.data["errors"]] == ["secrets.KEY"]
+            assert not Job.objects.exists()
 
 
 def test_a_secret_that_goes_while_it_waits_ends_it_with_the_reason(stage, double):

@@ -26,6 +26,7 @@ from tests.rig.slurm import Slurm, start_slurm
 from tests.story import Story
 from workspaces.tenancy.scope import org_scope
 
+pytestmark = pytest.mark.integration
 SUBMIT = Rest.submit
 
 

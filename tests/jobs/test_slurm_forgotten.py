@@ -20,6 +20,8 @@ from tests.rig.processes import Folder
 from tests.rig.slurm import Slurm, start_slurm
 from tests.story import Story
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[Slurm]:

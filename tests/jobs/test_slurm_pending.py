@@ -16,6 +16,8 @@ from tests.rig.slurm import Slurm
 from tests.story import Story
 from workspaces.tenancy.scope import org_scope
 
+pytestmark = pytest.mark.integration
+
 
 @pytest.fixture
 def site(story: Story, slurm: Slurm, home: Path) -> Iterator[Site]:

@@ -14,6 +14,7 @@ from tests.rig.processes import Folder, RigFailure
 from tests.rig.slurm import Slurm, start_slurm
 from tests.story import Story
 
+pytestmark = pytest.mark.integration
 TIERS = {"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE", "PartitionName": "urgent Nodes=n[1-2] PriorityTier=10 State=UP"}
 WAYS = pytest.mark.parametrize("site", ["rest", "commands"], indirect=True)
 REST = pytest.mark.parametrize("site", ["rest"], indirect=True)

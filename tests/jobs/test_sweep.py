@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
-
 from jobs import dispatch
 from jobs.models import Attempt
 from jobs.states import State
@@ -13,18 +11,22 @@ from portal.core import clock
 from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.tenancy.scope import platform_scope
 
-
-@pytest.mark.parametrize(("state", "due", "lease", "is_told"), [
+DUE = [
     (State.QUEUED, -1, None, True), (State.QUEUED, 60, None, False), (State.QUEUED, None, None, False),
-    (State.DISPATCHING, -1, -1, True), (State.DISPATCHING, -1, 10, False), (State.RUNNING, -1, None, False), (State.FAILED, -1, None, False)])
-def test_only_what_is_due_or_was_left_by_its_planner_asks_for_a_planner(story, monkeypatch, state, due, lease, is_told):
+    (State.DISPATCHING, -1, -1, True), (State.DISPATCHING, -1, 10, False), (State.RUNNING, -1, None, False), (State.FAILED, -1, None, False)]
+
+
+def test_only_what_is_due_or_was_left_by_its_planner_asks_for_a_planner(subtests, story, monkeypatch):
     cluster_with()
     attempt, told = only_attempt_of(story), []
-    with platform_scope("test"):
-        Attempt.objects.filter(id=attempt.id).update(state=state, due_at=_at(due), lease_until=_at(lease))
     monkeypatch.setattr(dispatch, "hint", told.append)
-    dispatch.due_sweep()
-    assert told == (["jobs.dispatch"] if is_told else [])
+    for state, due, lease, is_told in DUE:
+        with subtests.test(state=state, due=due, lease=lease):
+            told.clear()
+            with platform_scope("test"):
+                Attempt.objects.filter(id=attempt.id).update(state=state, due_at=_at(due), lease_until=_at(lease))
+            dispatch.due_sweep()
+            assert told == (["jobs.dispatch"] if is_told else [])
 
 
 def only_attempt_of(story):

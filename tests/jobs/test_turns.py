@@ -30,6 +30,7 @@ def doubles(monkeypatch):
     return made
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_dispatch_to_a_hanging_cluster_delays_no_other(transactional_db, doubles, monkeypatch, wait_for):
     from tests.story import tell

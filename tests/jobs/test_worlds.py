@@ -162,7 +162,8 @@ def id_of(key: str) -> UUID:
     return UUID(key.removeprefix("muster-"))
 
 
-@courses(range(14))
+@pytest.mark.both_databases
+@courses(range(14), few=1)
 def test_whatever_happens_at_whatever_moment_nothing_leaks(story, double, monkeypatch, seed):
     monkeypatch.setattr("jobs.dispatch.WINDOW", 5)
     with platform_scope("test"):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.rig.processes import Folder
 from tests.storm.flood import Flood
 
+pytestmark = pytest.mark.integration
 MIB = 1 << 20
 
 

@@ -22,6 +22,7 @@ from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
 from tests.storm.small_disk import Limited, Mounted, small_disk
 
+pytestmark = pytest.mark.integration
 ORG = "/api/v1/orgs/home"
 UNTIL = "until [ -e {mark} ]; do {each} sleep 0.05; done; {last}"
 

@@ -7,7 +7,7 @@ import pytest
 from tests.rig.processes import Folder
 from tests.storm.storm import Storm
 
-pytestmark = pytest.mark.storm
+pytestmark = [pytest.mark.storm, pytest.mark.integration]
 
 
 def test_a_hundred_submits_under_kills_are_each_run_once(tmp_path):

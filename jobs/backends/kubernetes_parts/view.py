@@ -232,9 +232,8 @@ def _owned(job: Mapping[str, Any], pods: Sequence[Object]) -> list[Object]:
 
 
 def _merged(known: Sequence[Object], fresh: Sequence[Object]) -> list[Object]:
-    """As the server has them, and those which ended before it removed them."""
-    ended = [pod for pod in known if states.phase(pod) in states.OVER]
-    return list({pod["metadata"]["uid"]: pod for pod in (*ended, *fresh)}.values())
+    """Pods as the server has them, and those it has removed, whose end the watch tells or has told."""
+    return list({pod["metadata"]["uid"]: pod for pod in (*known, *fresh)}.values())
 
 
 def _name(thing: Mapping[str, Any]) -> str:

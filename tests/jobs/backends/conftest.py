@@ -36,6 +36,16 @@ MAKERS: dict[str, Callable[[Path, pytest.FixtureRequest], dict[str, Any]]] = {
 }
 
 
+def _marked(maker: str) -> Any:
+    """A real Slurm beyond the lifecycle in tests/jobs/test_slurm_lifecycle.py is no part of `make test`."""
+    return pytest.param(maker, marks=pytest.mark.integration) if maker.startswith("slurm") else maker
+
+
+SLURM = pytest.mark.parametrize("stage", [_marked("slurm-commands"), _marked("slurm-rest")], indirect=True)
+COMMANDS = pytest.mark.parametrize("stage", [_marked("slurm-commands")], indirect=True)
+REST = pytest.mark.parametrize("stage", [_marked("slurm-rest")], indirect=True)
+
+
 def backend_of(maker: str) -> str:
     """The name of the backend that a line of MAKERS makes."""
     return maker.partition("-")[0]
@@ -121,7 +131,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture(params=sorted(MAKERS))
+@pytest.fixture(params=[_marked(maker) for maker in sorted(MAKERS)])
 def stage(request: pytest.FixtureRequest, place: Path, wait_for: Any) -> Iterator[Stage]:
     yield from cleaned_up(Stage(backends()[backend_of(request.param)], MAKERS[request.param](place, request), place, wait_for))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from jobs.backends.classify import QUOTE, Ending, classify
 from jobs.states import Reason
 
@@ -49,11 +47,12 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("end", "reason", "quoted"), TABLE)
-def test_an_end_has_its_reason_and_its_evidence(end, reason, quoted):
-    verdict = classify(end)
-    assert verdict.reason == reason
-    assert quoted in verdict.evidence and (quoted or not verdict.evidence)
+def test_an_end_has_its_reason_and_its_evidence(subtests):
+    for end, reason, quoted in TABLE:
+        with subtests.test(end=end, reason=reason):
+            verdict = classify(end)
+            assert verdict.reason == reason
+            assert quoted in verdict.evidence and (quoted or not verdict.evidence)
 
 
 def test_evidence_is_a_quote_not_the_log():
@@ -61,6 +60,5 @@ def test_evidence_is_a_quote_not_the_log():
     assert len(verdict.evidence) <= QUOTE + len("Exit code 1. ")
 
 
-@pytest.mark.parametrize("end", [end for end, _, _ in TABLE])
-def test_where_the_script_is_kept_is_never_quoted(end):
-    assert "/script:" not in classify(end).evidence
+def test_where_the_script_is_kept_is_never_quoted():
+    assert [end for end, _, _ in TABLE if "/script:" in classify(end).evidence] == []

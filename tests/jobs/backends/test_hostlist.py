@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from jobs.backends.slurm_parts.hostlist import MOST, expand
 
-
-@pytest.mark.parametrize(("text", "names"), [
+LISTS = [
     ("", ()),
     ("n1", ("n1",)),
     ("n1,n2", ("n1", "n2")),
@@ -18,9 +15,13 @@ from jobs.backends.slurm_parts.hostlist import MOST, expand
     ("n[3-1]", ("n3-1",)),
     ("n[a-b]", ("na-b",)),
     ("n[1-2", ("n", "1-2")),
-])
-def test_a_list_becomes_its_names_in_order(text, names):
-    assert expand(text) == names
+]
+
+
+def test_a_list_becomes_its_names_in_order(subtests):
+    for text, names in LISTS:
+        with subtests.test(text=text, names=names):
+            assert expand(text) == names
 
 
 def test_a_list_that_means_very_many_is_cut():

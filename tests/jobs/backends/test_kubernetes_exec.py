@@ -57,7 +57,7 @@ def test_a_command_that_does_not_end_is_stopped_with_all_it_started(anywhere, ru
     began = time.monotonic()
     with pytest.raises(Rejected, match="did not end within"):
         anywhere.exec(running, ["sh", "-c", f"(while true; do echo x >> {beat}; sleep 0.1; done) & sleep 61"], timeout=0.5)
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 20        # the command takes 61
     wait_for(lambda: _is_still(beat), 10)
 
 

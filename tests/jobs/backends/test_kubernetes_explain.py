@@ -170,11 +170,15 @@ def test_numbers_of_a_queue_that_are_older_than_the_message_are_not_told():
     assert seen.text == "Kueue's quota of GPUs in flavor default is used up; this asks 4 GPUs, and 2 GPUs more are needed."
 
 
-@pytest.mark.parametrize(("resource", "more", "words"), [
-    ("cpu", "1", "1 core more is needed"), ("cpu", "2", "2 cores more are needed"), (GPU, "1", "1 GPU more is")])
-def test_one_more_is_one_in_every_unit(resource, more, words):
-    seen = kueue.waiting(workload(f"{LACKS}insufficient unused quota for {resource} in flavor default, {more} more needed"))
-    assert seen is not None and words in seen.text
+UNITS = [
+    ("cpu", "1", "1 core more is needed"), ("cpu", "2", "2 cores more are needed"), (GPU, "1", "1 GPU more is")]
+
+
+def test_one_more_is_one_in_every_unit(subtests):
+    for resource, more, words in UNITS:
+        with subtests.test(resource=resource, more=more):
+            seen = kueue.waiting(workload(f"{LACKS}insufficient unused quota for {resource} in flavor default, {more} more needed"))
+            assert seen is not None and words in seen.text
 
 
 def admitted(name: str, gpus: int, queue: str = "big", flavor: str = "default", **more):
@@ -212,7 +216,7 @@ LACKS = "couldn't assign flavors to pod set main: "
 NEVER = f"{LACKS}insufficient quota for {GPU} in flavor default, "
 
 
-@pytest.mark.parametrize(("message", "wait", "words"), [
+SENTENCES = [
     (f"{NEVER}request > maximum capacity (4 > 3)", Wait.IMPOSSIBLE, "gives 3 GPUs at most; this asks 4"),
     (f"{NEVER}previously considered podsets requests (0) + current podset request (4) > maximum capacity (2)",
      Wait.IMPOSSIBLE, "gives 2 GPUs at most"),
@@ -233,10 +237,14 @@ NEVER = f"{LACKS}insufficient quota for {GPU} in flavor default, "
     ("Bypassed scheduling evaluation because an equivalent workload recently failed", Wait.CLUSTER_LIMIT, "asks for the same"),
     ("Workload is pending evaluation in the scheduling queue", Wait.EVALUATING, "has not looked at it yet"),
     ("something new", Wait.CLUSTER_LIMIT, "Kueue says: something new"),
-])
-def test_each_word_of_kueues_has_its_sentence(message, wait, words):
-    seen = kueue.waiting(workload(message))
-    assert seen is not None and seen.wait == wait and words in seen.text
+]
+
+
+def test_each_word_of_kueues_has_its_sentence(subtests):
+    for message, wait, words in SENTENCES:
+        with subtests.test(message=message, wait=wait):
+            seen = kueue.waiting(workload(message))
+            assert seen is not None and seen.wait == wait and words in seen.text
 
 
 @pytest.mark.parametrize("said", ["", "Bypassed scheduling evaluation because an equivalent workload recently failed"])

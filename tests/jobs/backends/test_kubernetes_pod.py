@@ -78,26 +78,32 @@ def _without_data(made: pod.Objects) -> str:
     return json.dumps([made.job, *({**thing, "data": None} for thing in made.owned)])
 
 
-@pytest.mark.parametrize("change", ESCAPES.values(), ids=ESCAPES.keys())
-def test_an_escape_is_refused_or_inert(change):
-    try:
-        made = pod.build(replace(LAUNCH, **change), SITE)
-    except Rejected:
-        return
-    assert MARK not in _without_data(made)
-    plain = dict.fromkeys(change.get("env", ()), "plain")                # a variable's name, which is checked, stands in the Job: never its value
-    assert made.job == pod.build(replace(LAUNCH, key=change.get("key", LAUNCH.key), env=plain), SITE).job
+def test_an_escape_is_refused_or_inert(subtests):
+    for name, change in ESCAPES.items():
+        with subtests.test(name):
+            try:
+                made = pod.build(replace(LAUNCH, **change), SITE)
+            except Rejected:
+                continue
+            assert MARK not in _without_data(made)
+            # A variable's name, which is checked, stands in the Job; its value never does.
+            plain = dict.fromkeys(change.get("env", ()), "plain")
+            assert made.job == pod.build(replace(LAUNCH, key=change.get("key", LAUNCH.key), env=plain), SITE).job
 
 
-@pytest.mark.parametrize("options", [
+OPENING = [
     {"user_id": 0}, {"user_id": -1}, {"shared": ["claim:/proc"]}, {"shared": ["claim:/a/../etc"]}, {"shared": ["claim:/"]},
     {"shared": ["claim:/muster/given"]}, {"shared": ["claim"]}, {"tolerations": ["a=b:Never"]}, {"tolerations": [":NoSchedule"]},
     {"node_selector": ["no-value"]}, {"namespace_prefix": "Kube"}, {"namespace_prefix": "a/b"}, {"namespace_prefix": "x" * 30},
-], ids=str)
-def test_an_option_that_would_open_the_pods_is_refused(options):
-    with pytest.raises(Rejected) as told:
-        KubernetesBackend.configured(options)
-    assert told.value.field in options
+]
+
+
+def test_an_option_that_would_open_the_pods_is_refused(subtests):
+    for options in OPENING:
+        with subtests.test(options=options):
+            with pytest.raises(Rejected) as told:
+                KubernetesBackend.configured(options)
+            assert told.value.field in options
 
 
 def test_a_pod_is_as_restricted_as_pod_security_asks():

@@ -70,7 +70,7 @@ def test_a_log_that_was_turned_over_goes_on_after_the_last_line_seen():
     assert logs.take(kubelet.answer(place, 64), place, len(first), 1 << 20)[0] == b"line 10\nline 11\nline 12\n"
 
 
-@pytest.mark.parametrize(("message", "wait", "text"), [
+MESSAGES = [
     ("0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {dedicated: infra}. preemption: none.", Wait.CAPACITY,
      "0 of 12 nodes fit: 8 lack free nvidia.com/gpu, 4 are tainted dedicated: infra."),
     ("0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient memory. no new claims to deallocate, preemption: x", Wait.CAPACITY,
@@ -85,10 +85,14 @@ def test_a_log_that_was_turned_over_goes_on_after_the_last_line_seen():
      "A volume that its pods mount is not bound yet."),
     ("0/2 nodes are available: something without a number.", Wait.CLUSTER_HELD, "The scheduler says: something without a number."),
     ("no nodes available to schedule pods", Wait.EVALUATING, "no nodes available to schedule pods"),
-])
-def test_the_schedulers_message_becomes_words_and_numbers(message, wait, text):
-    told = waits.of_scheduler("Unschedulable", message)
-    assert (told.wait, told.text) == (wait, text)
+]
+
+
+def test_the_schedulers_message_becomes_words_and_numbers(subtests):
+    for message, wait, text in MESSAGES:
+        with subtests.test(message=message, wait=wait):
+            told = waits.of_scheduler("Unschedulable", message)
+            assert (told.wait, told.text) == (wait, text)
 
 
 def test_a_quota_is_told_with_its_numbers():
@@ -122,7 +126,7 @@ def ended(code: int, why: str = "Error", **more) -> dict:
     return {"terminated": {"exitCode": code, "reason": why, "startedAt": "2026-05-01T11:00:00Z", "finishedAt": "2026-05-01T11:59:00Z", **more}}
 
 
-@pytest.mark.parametrize(("one", "reason"), [
+ENDS = [
     (pod("Succeeded", ended(0, "Completed")), Reason.COMPLETED),
     (pod("Failed", ended(7)), Reason.USER_ERROR),
     (pod("Failed", ended(137, "OOMKilled")), Reason.OUT_OF_MEMORY),
@@ -140,10 +144,14 @@ def ended(code: int, why: str = "Error", **more) -> dict:
     (limited(pod("Failed", ended(137, "ContainerStatusUnknown", startedAt=None, finishedAt=None), reason="DeadlineExceeded")), Reason.TIME_LIMIT),
     (pod("Failed", None, reason="SomethingNew", message="in a later version"), Reason.PLATFORM_ERROR),
     (pod("Pending", {"waiting": {"reason": "InvalidImageName", "message": "no"}}), Reason.IMAGE_UNAVAILABLE),
-])
-def test_every_end_of_a_pod_has_its_reason(one, reason):
-    seen = states.observe("k", JOB, [one], lambda _: "", states.Limits(), NOW)
-    assert seen.reason == reason and seen.state == reason.final_state
+]
+
+
+def test_every_end_of_a_pod_has_its_reason(subtests):
+    for one, reason in ENDS:
+        with subtests.test(one=one, reason=reason):
+            seen = states.observe("k", JOB, [one], lambda _: "", states.Limits(), NOW)
+            assert seen.reason == reason and seen.state == reason.final_state
 
 
 def test_what_the_job_says_decides_nothing_while_its_pods_own_end_is_not_known():
@@ -153,14 +161,19 @@ def test_what_the_job_says_decides_nothing_while_its_pods_own_end_is_not_known()
     assert [one.state for one in seen] == [State.RUNNING, State.FAILED]
 
 
-@pytest.mark.parametrize(("told", "digest"), [
+NO_KERNEL = "CUDA error: no kernel image is available for execution on the device"
+DIGESTS = [
     ("docker.io/library/x@sha256:" + "ab" * 32, "sha256:" + "ab" * 32), ("docker-pullable://x@sha256:12", "sha256:12"),
-    ("sha256:" + "ab" * 32, ""), ("", ""), (None, ""), (7, "")])
-def test_an_end_tells_the_digest_of_the_image_that_ran(told, digest):
-    one = pod("Failed", ended(1, message="CUDA error: no kernel image is available for execution on the device"))
-    one["status"]["containerStatuses"][0]["imageID"] = told
-    seen = states.observe("k", JOB, [one], lambda _: "CUDA error: no kernel image is available for execution on the device", states.Limits(), NOW)
-    assert (seen.reason, seen.image_digest) == (Reason.NO_KERNEL_IMAGE, digest)
+    ("sha256:" + "ab" * 32, ""), ("", ""), (None, ""), (7, "")]
+
+
+def test_an_end_tells_the_digest_of_the_image_that_ran(subtests):
+    for told, digest in DIGESTS:
+        with subtests.test(told=told, digest=digest):
+            one = pod("Failed", ended(1, message=NO_KERNEL))
+            one["status"]["containerStatuses"][0]["imageID"] = told
+            seen = states.observe("k", JOB, [one], lambda _: NO_KERNEL, states.Limits(), NOW)
+            assert (seen.reason, seen.image_digest) == (Reason.NO_KERNEL_IMAGE, digest)
 
 
 def test_an_image_that_does_not_come_waits_and_then_ends():
@@ -178,10 +191,14 @@ def test_a_pod_of_an_unreachable_node_is_given_up_only_after_its_time():
     assert states.observe("k", JOB, [one], lambda _: "", states.Limits(), NOW + timedelta(minutes=1)).reason == Reason.NODE_FAILED
 
 
-@pytest.mark.parametrize(("text", "number"), [
-    ("500m", 0.5), ("24632892Ki", 24632892 * 1024), ("2", 2), ("1e3", 1000), ("1.5Gi", 1.5 * 2**30), ("3k", 3000)])
-def test_a_quantity_is_a_number(text, number):
-    assert nodes.quantity(text) == pytest.approx(number)
+QUANTITIES = [
+    ("500m", 0.5), ("24632892Ki", 24632892 * 1024), ("2", 2), ("1e3", 1000), ("1.5Gi", 1.5 * 2**30), ("3k", 3000)]
+
+
+def test_a_quantity_is_a_number(subtests):
+    for text, number in QUANTITIES:
+        with subtests.test(text=text, number=number):
+            assert nodes.quantity(text) == pytest.approx(number)
 
 
 def test_mig_slices_taints_and_what_others_use_are_seen():
@@ -209,10 +226,14 @@ def test_what_runs_on_a_node_is_read_from_the_labels_of_gpu_feature_discovery(la
     assert (seen.arch, seen.driver, seen.cuda, seen.gpus[0].compute) == ("arm64", "535.104.05", "12.2", "9.0")
 
 
-@pytest.mark.parametrize("trap", [
-    "exec: {command: rm}", "auth-provider: {name: gcp}", "client-key: /etc/shadow", "tokenFile: /etc/passwd", "password: x"])
-def test_a_kubeconfig_that_would_run_or_read_something_is_refused(trap):
-    text = ("current-context: c\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: {server: 'https://x'}}]\n"
-            f"users: [{{name: u, user: {{{trap}}}}}]")
-    with pytest.raises(BadAccess):
-        from_kubeconfig(text)
+TRAPS = [
+    "exec: {command: rm}", "auth-provider: {name: gcp}", "client-key: /etc/shadow", "tokenFile: /etc/passwd", "password: x"]
+
+
+def test_a_kubeconfig_that_would_run_or_read_something_is_refused(subtests):
+    for trap in TRAPS:
+        with subtests.test(trap=trap):
+            text = ("current-context: c\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: {server: 'https://x'}}]\n"
+                    f"users: [{{name: u, user: {{{trap}}}}}]")
+            with pytest.raises(BadAccess):
+                from_kubeconfig(text)

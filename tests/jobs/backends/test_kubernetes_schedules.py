@@ -15,6 +15,7 @@ from jobs.states import Reason, State
 from tests.jobs.backends.kubernetes_stage import launch
 from tests.rig.kubernetes_double import Double
 from tests.rig.kubernetes_store import now
+from tests.rig.seeds import courses
 
 SCHEDULES = 250
 
@@ -133,7 +134,7 @@ def _is_consistent(life: Life, which: tuple[int, int]) -> None:
     assert (end.state == State.SUCCEEDED) == (codes == [0] and not was_cut_short), (which, end, pod)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+@courses([1, 2, 3, 4], few=1)
 def test_a_cancel_at_any_moment_of_a_thousand_orders_ends_it_once_and_for_good(quiet, wait_for, monkeypatch, seed):
     backend = KubernetesBackend.configured({"server": quiet.url, "token": quiet.token, "image": "local/bash:1"})
     dice, lives, answer = Random(seed), [], quiet.answer

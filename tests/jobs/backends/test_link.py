@@ -40,19 +40,23 @@ def answering(*answers: bytes, in_bits: bool = False, bit: int = 1, pause: float
         thread.join()
 
 
-@pytest.mark.parametrize("in_bits", [False, True])
-@pytest.mark.parametrize(("said", "data", "stays"), [
+ANSWERS = [
     (WHOLE, b"ok", True),
     (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n1\r\n!\r\n0\r\n\r\n", b"ok!", True),
     (b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", b"ok", False),
     (b"HTTP/1.1 200 OK\r\n\r\nto the end", b"to the end", False),
     (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", b"ok", False),
     (b"HTTP/1.1 100 Continue\r\nX-Two: b\r\n\r\n" + WHOLE, b"ok", True),
-])
-def test_an_answer_comes_whole_however_its_end_is_told(said, data, stays, in_bits):
-    with answering(said, in_bits=in_bits) as (link, _):
-        answer = link.send("GET", "/x", None, {})
-        assert (answer.status, answer.data, link.is_open, "x-two" in answer.headers) == (200, data, stays, False)
+]
+
+
+def test_an_answer_comes_whole_however_its_end_is_told(subtests):
+    for in_bits in [False, True]:
+        for said, data, stays in ANSWERS:
+            with subtests.test(in_bits=in_bits, said=said):
+                with answering(said, in_bits=in_bits) as (link, _):
+                    answer = link.send("GET", "/x", None, {})
+                    assert (answer.status, answer.data, link.is_open, "x-two" in answer.headers) == (200, data, stays, False)
 
 
 def test_an_answer_without_a_body_ends_with_its_head():
@@ -60,11 +64,15 @@ def test_an_answer_without_a_body_ends_with_its_head():
         assert link.send("GET", "/x", None, {}) == Answer(304, {"content-length": "7"}, b"")
 
 
-@pytest.mark.parametrize("said", [
-    b"", WHOLE[:-1], b"HTTP/1.1 200 OK\r\nContent-Le", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"])
-def test_half_an_answer_is_none(said):
-    with answering(said) as (link, _), pytest.raises(ConnectionResetError):
-        link.send("GET", "/x", None, {})
+HALVES = [
+    b"", WHOLE[:-1], b"HTTP/1.1 200 OK\r\nContent-Le", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"]
+
+
+def test_half_an_answer_is_none(subtests):
+    for said in HALVES:
+        with subtests.test(said=said):
+            with answering(said) as (link, _), pytest.raises(ConnectionResetError):
+                link.send("GET", "/x", None, {})
 
 
 @pytest.mark.parametrize("said", [
@@ -75,7 +83,7 @@ def test_an_answer_that_drips_is_given_up(said, monkeypatch):
         began = time.monotonic()
         with pytest.raises(TimeoutError):
             link.send("GET", "/x", None, {})
-        assert 0.4 < time.monotonic() - began < 2
+        assert 0.4 < time.monotonic() - began < 8      # the whole of it takes 11
 
 
 def test_a_long_answer_may_take_the_longer_the_more_of_it_comes(monkeypatch):
@@ -97,13 +105,17 @@ def test_what_is_no_http_is_told_so():
         link.send("GET", "/x", None, {})
 
 
-@pytest.mark.parametrize(("path", "headers"), [
-    ("/x y", {}), ("/x\r\nHost: other", {}), ("/x", {"X-Token": "a\r\nX-Other: b"}), ("/x", {"X-Token": "a\x00"})])
-def test_nothing_can_be_slipped_into_a_request(path, headers):
-    with answering() as (link, heard):
-        with pytest.raises(ValueError, match="holds a"):
-            link.send("POST", path, b"{}", headers)
-        assert heard == []
+SLIPS = [
+    ("/x y", {}), ("/x\r\nHost: other", {}), ("/x", {"X-Token": "a\r\nX-Other: b"}), ("/x", {"X-Token": "a\x00"})]
+
+
+def test_nothing_can_be_slipped_into_a_request(subtests):
+    for path, headers in SLIPS:
+        with subtests.test(path=path, headers=headers):
+            with answering() as (link, heard):
+                with pytest.raises(ValueError, match="holds a"):
+                    link.send("POST", path, b"{}", headers)
+                assert heard == []
 
 
 def test_a_request_says_its_length_and_its_host():

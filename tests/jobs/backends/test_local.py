@@ -161,6 +161,7 @@ def test_an_image_is_run_with_its_own_files_and_the_jobs_variables(boxed):
     assert (boxed.path / "jobs" / key / "out" / "result").read_text() == "kept\n"
 
 
+@pytest.mark.integration
 def test_exec_in_an_image_runs_inside_it(boxed):
     key = boxed.submit("echo on; sleep 60", image=IMAGE).key
     boxed.logged(key, b"on", 30)
@@ -173,6 +174,7 @@ def test_exec_in_an_image_runs_inside_it(boxed):
     assert boxed.look(key).state == State.RUNNING
 
 
+@pytest.mark.integration
 def test_canceling_a_container_ends_it_and_forgetting_removes_it(boxed):
     key = boxed.submit("trap 'echo bye; exit 0' TERM; echo on; while true; do sleep 0.1; done", image=IMAGE).key
     boxed.logged(key, b"on", 30)
@@ -185,6 +187,7 @@ def test_canceling_a_container_ends_it_and_forgetting_removes_it(boxed):
     assert key not in listed.stdout
 
 
+@pytest.mark.integration
 def test_a_container_that_ignores_the_polite_signal_is_killed(boxed):
     key = boxed.submit("trap '' TERM; echo on; while true; do sleep 0.1; done", image=IMAGE).key
     boxed.logged(key, b"on", 30)
@@ -192,6 +195,7 @@ def test_a_container_that_ignores_the_polite_signal_is_killed(boxed):
     assert boxed.ended(key, 30).reason == Reason.CANCELED
 
 
+@pytest.mark.integration
 def test_an_image_without_code_for_the_gpu_ends_with_that_reason_and_its_digest(boxed, podman):
     seen, _ = boxed.run("echo 'CUDA error: no kernel image is available for execution on the device' >&2; exit 1", image=IMAGE)
     inspect = [*podman, "image", "inspect", "--format", "{{.Digest}}", IMAGE]
@@ -199,6 +203,7 @@ def test_an_image_without_code_for_the_gpu_ends_with_that_reason_and_its_digest(
     assert (seen.reason, seen.image_digest) == (Reason.NO_KERNEL_IMAGE, digest) and digest.startswith("sha256:")
 
 
+@pytest.mark.integration
 def test_an_image_that_is_not_there_is_told(boxed):
     seen, _ = boxed.run("true", image="localhost/muster-none:1")
     assert seen.reason == Reason.IMAGE_UNAVAILABLE and "muster-none" in seen.evidence

@@ -18,11 +18,9 @@ from jobs.backends.slurm_parts.rest import signed
 from jobs.backends.slurm_parts.script import batch_script
 from jobs.images.config import arch_name
 from jobs.states import Reason, State, Wait
-from tests.jobs.backends.conftest import MAKERS, Stage
+from tests.jobs.backends.conftest import COMMANDS, MAKERS, SLURM, Stage
 from tests.rig.processes import RigFailure
 
-SLURM = pytest.mark.parametrize("stage", ["slurm-commands", "slurm-rest"], indirect=True)
-COMMANDS = pytest.mark.parametrize("stage", ["slurm-commands"], indirect=True)
 TEXT = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=40)
 MEET = """
 python3 - <<'END'
@@ -241,6 +239,7 @@ def test_a_command_runs_beside_the_job_with_its_variables(stage, slurm):
     assert stage.backend.exec(key, ["sh", "-c", "echo $WORD; ls; id -un; exit 3"]) == (3, f"it's\nmark\n{slurm.user}\n".encode())
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("change", "words"), [
     ({"rest_url": "http://127.0.0.1:1"}, "cannot be reached"),
     ({"rest_key": "another key"}, ""),
@@ -258,14 +257,16 @@ def test_a_wrong_way_to_slurmrestd_is_told_in_words(request, place, slurm, chang
             backend.submit(Launch(key=f"t-{uuid.uuid4().hex}", name="x", script="true"))
 
 
-def test_a_machine_without_slurm_says_so(place, slurm):
-    backend = backends()["slurm"].configured({"spool": str(place), "conf": "/nowhere/slurm.conf", "user": slurm.user})
+@pytest.mark.integration
+def test_a_machine_without_slurm_says_so(tmp_path):
+    backend = backends()["slurm"].configured({"spool": str(tmp_path), "conf": "/nowhere/slurm.conf", "user": "games"})
     assert not backend.probe().is_ok
     with pytest.raises(Unavailable):
         backend.poll(["t-1"])
 
 
-@pytest.mark.parametrize("spool", ["relative", "/a b", "/a/$(id)", "/a/../b", "/a%j"])
-def test_a_spool_that_a_script_could_misread_is_refused(spool):
-    with pytest.raises(Rejected):
-        backends()["slurm"].configured({"spool": spool})
+def test_a_spool_that_a_script_could_misread_is_refused(subtests):
+    for spool in ["relative", "/a b", "/a/$(id)", "/a/../b", "/a%j"]:
+        with subtests.test(spool=spool):
+            with pytest.raises(Rejected):
+                backends()["slurm"].configured({"spool": spool})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jobs.backends.slurm_parts.rest import Rest
+from tests.jobs.backends.conftest import REST
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def answers(monkeypatch) -> list[bool]:
     return told
 
 
-@pytest.mark.parametrize("stage", ["slurm-rest"], indirect=True)
+@REST
 def test_a_queue_in_which_nothing_changed_is_not_listed_and_a_change_is_seen_at_once(stage, slurm, answers, wait_for):
     slurm.run("scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=drain", "reason=test")
     try:

@@ -80,15 +80,19 @@ def test_a_limit_of_a_parent_is_blamed_on_the_parent():
     assert seen.facts["whose"] == "Account borealis"
 
 
-@pytest.mark.parametrize(("reason", "more", "text"), [
+LIMITS = [
     ("AssocMaxJobsLimit", {}, "Account borealis lets one user run 2 jobs at once, and 2 run."),
     ("QOSGrpJobsLimit", {"qos": "high"}, "QOS high lets 1 job run at once, and 2 run."),
     ("QOSMaxGRESPerUser", {"qos": "high", "gpus": 1}, "QOS high lets one user hold 2 GPUs, of which 2 are held; this asks 1 GPU."),
     ("QOSGrpCpuLimit", {"qos": "high", "cpus": 8}, "QOS high holds 2 of 9 cores; this asks 8 cores."),
-])
-def test_each_kind_of_limit_has_its_sentence(reason, more, text):
-    seen = told(line(1, gpus=1, qos="high"), line(2, gpus=1, qos="high"), line(9, "PENDING", reason, **more))
-    assert (seen.wait, seen.text) == (Wait.CLUSTER_LIMIT, text)
+]
+
+
+def test_each_kind_of_limit_has_its_sentence(subtests):
+    for reason, more, text in LIMITS:
+        with subtests.test(reason=reason, more=more):
+            seen = told(line(1, gpus=1, qos="high"), line(2, gpus=1, qos="high"), line(9, "PENDING", reason, **more))
+            assert (seen.wait, seen.text) == (Wait.CLUSTER_LIMIT, text)
 
 
 def test_more_than_a_limit_gives_at_all_never_fits_and_what_would_is_told():
@@ -145,13 +149,17 @@ def test_a_name_with_bars_in_it_is_one_name():
     assert queue_lines("slurm_load_jobs error\n1|RUNNING") == []
 
 
-@pytest.mark.parametrize(("per_node", "nodes", "need"), [
+SPELLINGS = [
     ("gres:gpu:h100:3", 3, Need(3, 2000, 2 * GIB, 3, "h100")), ("gres/gpu:3", 3, Need(3, 2000, 2 * GIB, 3)),
     ("gres:gpu", 3, Need(1, 2000, 2 * GIB, 3)), ("", 3, Need(3, 2000, 2 * GIB, 3)),
     ("gres/gpu:1g.10gb:3", 3, Need(3, 2000, 2 * GIB, 3, "mig-1g.10gb")),
-    ("gres:gpu:h100:1,gres:gpu:a100:2", 3, Need(3, 2000, 2 * GIB, 3))])
-def test_what_a_job_asks_is_read_of_all_spellings(per_node, nodes, need):
-    assert need_of("cpu=6,mem=6G,node=3,billing=6,gres/gpu=9", per_node, nodes) == need
+    ("gres:gpu:h100:1,gres:gpu:a100:2", 3, Need(3, 2000, 2 * GIB, 3))]
+
+
+def test_what_a_job_asks_is_read_of_all_spellings(subtests):
+    for per_node, nodes, need in SPELLINGS:
+        with subtests.test(per_node=per_node, nodes=nodes):
+            assert need_of("cpu=6,mem=6G,node=3,billing=6,gres/gpu=9", per_node, nodes) == need
 
 
 def test_amounts_come_in_the_units_of_quotas():

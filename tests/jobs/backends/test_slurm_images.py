@@ -16,9 +16,9 @@ from jobs.backends.slurm_parts.images import NODE, PYXIS, head, image_trouble, i
 from jobs.backends.slurm_parts.rows import Row
 from jobs.backends.slurm_parts.script import batch_script
 from jobs.states import Reason
+from tests.jobs.backends.conftest import SLURM
 from tests.rig.processes import program
 
-SLURM = pytest.mark.parametrize("stage", ["slurm-commands", "slurm-rest"], indirect=True)
 IMAGE = "nvcr.io/muster/tools:1.2"
 APPLETS = ("sh", "cat", "id", "ls", "env", "sleep", "head", "cut")
 
@@ -115,13 +115,17 @@ def test_ranks_that_are_started_from_outside_do_not_fit_into_an_image():
     assert caught.value.field == "launcher"
 
 
-@pytest.mark.parametrize(("kind", "folder", "mounts", "field"), [
+MISREAD = [
     ("docker", "", [], "containers"), ("auto", "relative", [], "images"), ("auto", "/a b", [], "images"), ("auto", "", ["/a,/b"], "mounts"),
-    ("auto", "", ["/a:/b:rw"], "mounts"), ("auto", "", ["$(id)"], "mounts")])
-def test_an_option_that_a_script_could_misread_is_refused(kind, folder, mounts, field):
-    with pytest.raises(Rejected) as caught:
-        images_of(kind, folder, mounts)
-    assert caught.value.field == field
+    ("auto", "", ["/a:/b:rw"], "mounts"), ("auto", "", ["$(id)"], "mounts")]
+
+
+def test_an_option_that_a_script_could_misread_is_refused(subtests):
+    for kind, folder, mounts, field in MISREAD:
+        with subtests.test(kind=kind, folder=folder):
+            with pytest.raises(Rejected) as caught:
+                images_of(kind, folder, mounts)
+            assert caught.value.field == field
 
 
 def test_the_batch_script_of_an_image_is_bash():

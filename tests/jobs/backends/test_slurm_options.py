@@ -9,9 +9,8 @@ import pytest
 from jobs.backends.base import Rejected
 from jobs.backends.slurm_parts.choices import checked, choose, combined
 from jobs.states import Reason, State
+from tests.jobs.backends.conftest import COMMANDS, SLURM
 
-SLURM = pytest.mark.parametrize("stage", ["slurm-commands", "slurm-rest"], indirect=True)
-COMMANDS = pytest.mark.parametrize("stage", ["slurm-commands"], indirect=True)
 FIXED = {"account": "atlas", "qos": "", "reservation": ""}
 
 
@@ -107,15 +106,19 @@ def test_without_a_limit_of_its_own_the_partitions_end_counts(stage):
     assert (seen.reason, log) == (Reason.COMPLETED, b"warned\n")
 
 
-@pytest.mark.parametrize(("native", "may_choose", "values", "left_out"), [
+CHOICES = [
     ({"qos": "long", "tasks": 4}, [], {"qos": "long", "tasks": 4}, 0),
     ({"account": "borealis"}, [], {}, 1), ({"account": "atlas"}, [], {}, 0),
     ({"account": "borealis", "qos": "long"}, ["account"], {"account": "borealis"}, 1),
     ({"account": "borealis", "constraint": "a", "signal": "USR1"}, ["none"], {"signal": "USR1"}, 2),
-    ({"exclusive": True}, [], {}, 1), ({"exclusive": True}, ["exclusive"], {"exclusive": True}, 0)])
-def test_a_job_chooses_only_what_is_left_to_it(native, may_choose, values, left_out):
-    found = choose(native, FIXED, checked(may_choose))
-    assert (found.values, len(found.left_out)) == (values, left_out)
+    ({"exclusive": True}, [], {}, 1), ({"exclusive": True}, ["exclusive"], {"exclusive": True}, 0)]
+
+
+def test_a_job_chooses_only_what_is_left_to_it(subtests):
+    for native, may_choose, values, left_out in CHOICES:
+        with subtests.test(native=native, may_choose=may_choose):
+            found = choose(native, FIXED, checked(may_choose))
+            assert (found.values, len(found.left_out)) == (values, left_out)
 
 
 def test_an_option_that_jobs_cannot_choose_is_refused_by_name():

@@ -45,10 +45,11 @@ def test_any_value_of_a_variable_reaches_bash_as_it_was(env):
     assert {name: seen[name.encode()].decode() for name in env} == env
 
 
-@pytest.mark.parametrize("name", ["A B", "A;id", "1A", "", "A=B", "Ä", "A\nB", "$(id)"])
-def test_a_name_that_is_no_variable_is_refused(name):
-    with pytest.raises(Rejected):
-        exports({name: "x"})
+def test_a_name_that_is_no_variable_is_refused(subtests):
+    for name in ["A B", "A;id", "1A", "", "A=B", "Ä", "A\nB", "$(id)"]:
+        with subtests.test(name=name):
+            with pytest.raises(Rejected):
+                exports({name: "x"})
 
 
 def test_what_would_change_the_programs_around_the_job_is_dropped():
@@ -78,14 +79,18 @@ def test_a_comment_is_one_line_of_printable_text(name):
     assert len(comment.splitlines()) <= 1 and comment.isprintable() and len(comment) <= 200
 
 
-@pytest.mark.parametrize(("more", "field"), [
+APART = [
     ({"partition": "a,b"}, "partition"), ({"partition": "--uid=0"}, "partition"), ({"partition": "a b"}, "partition"),
     ({"gpus": 1, "gpu_type": "h100,gpu:x"}, "gpu_type"), ({"node_labels": {"x": "a|b"}}, "node_labels"),
-    ({"node_labels": {"x": "a&b"}}, "node_labels"), ({"image": "busybox"}, "image")])
-def test_a_word_that_slurm_could_take_apart_is_refused(more, field):
-    with pytest.raises(Rejected) as caught:
-        build_request(launch(**more), SITE)
-    assert caught.value.field == field
+    ({"node_labels": {"x": "a&b"}}, "node_labels"), ({"image": "busybox"}, "image")]
+
+
+def test_a_word_that_slurm_could_take_apart_is_refused(subtests):
+    for more, field in APART:
+        with subtests.test(more=more, field=field):
+            with pytest.raises(Rejected) as caught:
+                build_request(launch(**more), SITE)
+            assert caught.value.field == field
 
 
 def test_a_request_becomes_options_of_sbatch():
@@ -97,13 +102,17 @@ def test_a_request_becomes_options_of_sbatch():
     assert not any(word.startswith("--qos") for word in argv)
 
 
-@pytest.mark.parametrize(("minor", "gres", "memory"), [
-    (38, ("gres", "gpu:2"), 1024), (40, ("tres_per_node", "gres/gpu:2"), {"set": True, "number": 1024})])
-def test_a_request_becomes_a_body_of_its_version(minor, gres, memory):
-    body = job_body(build_request(launch(gpus=2, memory=1 << 30), SITE), minor)
-    assert body[gres[0]] == gres[1] and body["memory_per_node"] == memory
-    assert isinstance(body["environment"], dict if minor == 38 else list)
-    assert json.dumps(body)
+BODIES = [
+    (38, ("gres", "gpu:2"), 1024), (40, ("tres_per_node", "gres/gpu:2"), {"set": True, "number": 1024})]
+
+
+def test_a_request_becomes_a_body_of_its_version(subtests):
+    for minor, gres, memory in BODIES:
+        with subtests.test(minor=minor, gres=gres):
+            body = job_body(build_request(launch(gpus=2, memory=1 << 30), SITE), minor)
+            assert body[gres[0]] == gres[1] and body["memory_per_node"] == memory
+            assert isinstance(body["environment"], dict if minor == 38 else list)
+            assert json.dumps(body)
 
 
 def test_a_token_says_who_and_until_when():
@@ -122,12 +131,16 @@ def test_sacct_is_read_with_the_largest_memory_of_its_steps():
     assert sacct_rows(text) == [Row(7, "CANCELLED", "t-1", started=1000, ended=1010, nodes="n1", exit="0:15", peak=3 << 20)]
 
 
-@pytest.mark.parametrize("job", [
+VERSIONS = [
     {"job_state": "FAILED", "exit_code": 256, "start_time": 1000},
-    {"job_state": ["FAILED"], "exit_code": {"return_code": {"set": True, "number": 1}}, "start_time": {"set": True, "number": 1000}}])
-def test_a_job_of_any_version_is_read_alike(job):
-    row = rest_row({"job_id": 7, "name": "t-1", **job})
-    assert (row.state, row.exit, row.started) == ("FAILED", "1:0", 1000)
+    {"job_state": ["FAILED"], "exit_code": {"return_code": {"set": True, "number": 1}}, "start_time": {"set": True, "number": 1000}}]
+
+
+def test_a_job_of_any_version_is_read_alike(subtests):
+    for job in VERSIONS:
+        with subtests.test(job=job):
+            row = rest_row({"job_id": 7, "name": "t-1", **job})
+            assert (row.state, row.exit, row.started) == ("FAILED", "1:0", 1000)
 
 
 def test_a_reason_that_slurmrestd_tells_with_spaces_is_told_as_squeue_writes_it():
@@ -140,11 +153,15 @@ def test_of_two_jobs_with_one_key_the_first_counts():
     assert oldest([Row(9, "PENDING", "t-1"), Row(7, "RUNNING", "t-1"), Row(8, "PENDING", "t-2")])["t-1"].id == 7
 
 
-@pytest.mark.parametrize(("native", "state"), [
+STATES = [
     ("PENDING", State.SUBMITTED), ("CONFIGURING", State.STARTING), ("RUNNING", State.RUNNING), ("SUSPENDED", State.RUNNING),
-    ("COMPLETING", State.RUNNING), ("REQUEUED", State.SUBMITTED)])
-def test_a_state_is_told_in_our_words(native, state):
-    assert states.live(Row(7, native, "t-1"), states.Record()).state == state
+    ("COMPLETING", State.RUNNING), ("REQUEUED", State.SUBMITTED)]
+
+
+def test_a_state_is_told_in_our_words(subtests):
+    for native, state in STATES:
+        with subtests.test(native=native, state=state):
+            assert states.live(Row(7, native, "t-1"), states.Record()).state == state
 
 
 def test_a_state_that_nobody_knows_is_left_out_and_logged(caplog):
@@ -152,12 +169,16 @@ def test_a_state_that_nobody_knows_is_left_out_and_logged(caplog):
     assert "QUANTUM" in caplog.text
 
 
-@pytest.mark.parametrize(("native", "reason"), [
+ENDS = [
     ("PREEMPTED", Reason.PREEMPTED), ("NODE_FAIL", Reason.NODE_FAILED), ("BOOT_FAIL", Reason.NODE_FAILED), ("TIMEOUT", Reason.TIME_LIMIT),
-    ("DEADLINE", Reason.TIME_LIMIT), ("OUT_OF_MEMORY", Reason.OUT_OF_MEMORY), ("CANCELLED", Reason.CANCELED)])
-def test_an_end_by_slurm_has_its_reason(native, reason):
-    seen = states.ended(Row(7, native, "t-1", started=1000, ended=1010, nodes="n[3-4]"), states.Record(started=1000.5), states.Evidence())
-    assert (seen.reason, seen.state, seen.node) == (reason, reason.final_state, "n3")
+    ("DEADLINE", Reason.TIME_LIMIT), ("OUT_OF_MEMORY", Reason.OUT_OF_MEMORY), ("CANCELLED", Reason.CANCELED)]
+
+
+def test_an_end_by_slurm_has_its_reason(subtests):
+    for native, reason in ENDS:
+        with subtests.test(native=native, reason=reason):
+            seen = states.ended(Row(7, native, "t-1", started=1000, ended=1010, nodes="n[3-4]"), states.Record(started=1000.5), states.Evidence())
+            assert (seen.reason, seen.state, seen.node) == (reason, reason.final_state, "n3")
 
 
 def test_a_job_that_no_node_could_start_is_not_its_owners_fault():
@@ -165,20 +186,24 @@ def test_a_job_that_no_node_could_start_is_not_its_owners_fault():
     assert seen.reason == Reason.PLATFORM_ERROR and "spool" in seen.evidence
 
 
-@pytest.mark.parametrize(("said", "wait", "words"), [
+WAITS = [
     ("Priority", Wait.BEHIND, "higher priority"), ("Resources", Wait.CAPACITY, "not free"), ("JobHeldAdmin", Wait.CLUSTER_HELD, "administrator"),
     ("AssocGrpGRES", Wait.CLUSTER_LIMIT, "Account atlas is at its limit of GPUs"),
     ("QOSMaxJobsPerUserLimit", Wait.CLUSTER_LIMIT, "QOS high is at its limit of jobs"),
     ("AssocGrpCpuLimit", Wait.CLUSTER_LIMIT, "cores"), ("QOSMaxNodePerJobLimit", Wait.IMPOSSIBLE, "fewer nodes"),
     ("ReqNodeNotAvail, UnavailableNodes:n1", Wait.NODES_DOWN, "down"), ("PartitionDown", Wait.NODES_DOWN, "Partition big is closed"),
     ("Reservation", Wait.RESERVED, "reservation"), ("Licenses", Wait.CAPACITY, "licenses"), ("Dependency", Wait.DEPENDENCY, "another job"),
-    ("SomethingNew", Wait.CLUSTER_LIMIT, "Slurm says SomethingNew")])
-def test_why_slurm_waits_is_told_in_a_sentence(said, wait, words):
-    seen = waiting(Row(7, "PENDING", "t-1", said, partition="big", account="atlas", qos="high"))
-    assert seen.wait == wait and words in seen.text
+    ("SomethingNew", Wait.CLUSTER_LIMIT, "Slurm says SomethingNew")]
 
 
-@pytest.mark.parametrize(("said", "kind", "field"), [
+def test_why_slurm_waits_is_told_in_a_sentence(subtests):
+    for said, wait, words in WAITS:
+        with subtests.test(said=said, wait=wait):
+            seen = waiting(Row(7, "PENDING", "t-1", said, partition="big", account="atlas", qos="high"))
+            assert seen.wait == wait and words in seen.text
+
+
+FAILURES = [
     ("sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified", Rejected, "account"),
     ("sbatch: error: invalid partition specified: nope", Rejected, "partition"),
     ("Invalid qos specification", Rejected, "qos"),
@@ -186,10 +211,14 @@ def test_why_slurm_waits_is_told_in_a_sentence(said, wait, words):
     ("squeue: error: Unable to contact slurm controller (connect failure)", Unavailable, None),
     ("Socket timed out on send/recv operation", Unavailable, None),
     ("Protocol authentication error", Unavailable, None),
-    ("something that nobody has seen", Unavailable, None)])
-def test_a_failure_is_the_specs_or_nobodys(said, kind, field):
-    found = failure(said)
-    assert isinstance(found, kind) and (field is None or found.field == field)
+    ("something that nobody has seen", Unavailable, None)]
+
+
+def test_a_failure_is_the_specs_or_nobodys(subtests):
+    for said, kind, field in FAILURES:
+        with subtests.test(said=said, kind=kind):
+            found = failure(said)
+            assert isinstance(found, kind) and (field is None or found.field == field)
 
 
 def test_a_node_is_read_with_its_gpus_and_why_it_is_drained():
@@ -215,23 +244,31 @@ def test_a_record_that_is_not_whole_counts_as_none():
     assert parse_record("7\n", "1000.5 n1 64 2.5", "143 time 1000.5 1003.25") == states.Record("7", 1000.5, "n1", 143, "time", 1003.25, 64, 2.5)
 
 
-@pytest.mark.parametrize(("code", "reason"), [(None, Reason.FORGOTTEN), (137, Reason.FORGOTTEN), (0, Reason.COMPLETED), (3, Reason.USER_ERROR)])
-def test_an_end_is_that_of_the_job_that_ran_and_not_of_the_one_sent_in_its_place(code, reason):
+CODES = [(None, Reason.FORGOTTEN), (137, Reason.FORGOTTEN), (0, Reason.COMPLETED), (3, Reason.USER_ERROR)]
+
+
+def test_an_end_is_that_of_the_job_that_ran_and_not_of_the_one_sent_in_its_place(subtests):
     """Slurm forgot number 6 while it ran, and was given 7: that one's script finds the folder taken, and ends well at once."""
-    record = states.Record(id="6", started=1000, code=code, ended=1001 if code is not None else 0)
-    seen = states.ended(Row(7, "COMPLETED", "t-1", started=1010, ended=1011, nodes="n1"), record, states.Evidence())
-    assert seen.reason == reason
+    for code, reason in CODES:
+        with subtests.test(code=code, reason=reason):
+            record = states.Record(id="6", started=1000, code=code, ended=1001 if code is not None else 0)
+            seen = states.ended(Row(7, "COMPLETED", "t-1", started=1010, ended=1011, nodes="n1"), record, states.Evidence())
+            assert seen.reason == reason
 
 
-@pytest.mark.parametrize(("asked", "age", "said", "reason"), [
+KILLED = [
     ("", 2, "", Reason.FORGOTTEN), ("", 600, "", Reason.KILLED_BY_SIGNAL), ("time", 2, "", Reason.TIME_LIMIT), ("cancel", 2, "", Reason.CANCELED),
     ("", 2, "slurmstepd: error: Detected 1 oom_kill event in StepId=7.batch.", Reason.OUT_OF_MEMORY),
-    ("", 2, "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=7.batch.", Reason.OUT_OF_MEMORY)])
-def test_one_that_was_killed_and_is_unknown_at_once_was_forgotten(asked, age, said, reason):
+    ("", 2, "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=7.batch.", Reason.OUT_OF_MEMORY)]
+
+
+def test_one_that_was_killed_and_is_unknown_at_once_was_forgotten(subtests):
     """A controller knows an end for minutes; the record is of one killed so many seconds ago."""
-    record = states.Record(id="7", started=1000, code=137, ended=1010, asked=asked, limit=10)
-    seen = states.ended(states.left("t-1", record, 1010 + age), record, states.Evidence(said=said))
-    assert seen.reason == reason
+    for asked, age, said, reason in KILLED:
+        with subtests.test(asked=asked, age=age):
+            record = states.Record(id="7", started=1000, code=137, ended=1010, asked=asked, limit=10)
+            seen = states.ended(states.left("t-1", record, 1010 + age), record, states.Evidence(said=said))
+            assert seen.reason == reason
 
 
 def test_that_a_job_ends_by_itself_is_not_that_it_was_asked_to():
@@ -239,18 +276,22 @@ def test_that_a_job_ends_by_itself_is_not_that_it_was_asked_to():
     assert states.live(asked, states.Record()).state == State.STOPPING
 
 
-@pytest.mark.parametrize(("why", "reason"), [
-    ("PREEMPTION", Reason.PREEMPTED), ("JOB REQUEUE", Reason.INTERRUPTED), ("NODE FAILURE", Reason.NODE_FAILED), ("", Reason.NODE_FAILED)])
-@pytest.mark.parametrize(("row", "is_again"), [
+PUT_BACK = [
+    ("PREEMPTION", Reason.PREEMPTED), ("JOB REQUEUE", Reason.INTERRUPTED), ("NODE FAILURE", Reason.NODE_FAILED), ("", Reason.NODE_FAILED)]
+PUT_BACK_ROWS = [
     (Row(7, "PENDING", "t-1", reason="BeginTime", exit="0:0"), False), (Row(7, "COMPLETED", "t-1", exit="0:0"), True),
-    (Row(7, "CANCELLED", "t-1", exit="0:0"), False)])
-def test_what_slurm_put_back_ended_as_slurm_says_and_not_well(row, is_again, why, reason):
-    said = f"slurmstepd-n1: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-21T22:40:32 DUE TO {why} ***\n" if why else ""
-    if row.state == "CANCELLED" and not why:
-        reason = Reason.CANCELED
-    seen = states.ended(row, states.Record("7", 1000, "n1", None, is_again=is_again), states.Evidence(said=said))
-    assert seen.reason == reason
-    assert seen.exit_code is None or row.state != "PENDING"
+    (Row(7, "CANCELLED", "t-1", exit="0:0"), False)]
+
+
+def test_what_slurm_put_back_ended_as_slurm_says_and_not_well(subtests):
+    for why, reason in PUT_BACK:
+        for row, is_again in PUT_BACK_ROWS:
+            with subtests.test(why=why, reason=reason):
+                said = f"slurmstepd-n1: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-21T22:40:32 DUE TO {why} ***\n" if why else ""
+                expected = Reason.CANCELED if row.state == "CANCELLED" and not why else reason
+                seen = states.ended(row, states.Record("7", 1000, "n1", None, is_again=is_again), states.Evidence(said=said))
+                assert seen.reason == expected
+                assert seen.exit_code is None or row.state != "PENDING"
 
 
 def test_a_job_that_its_node_did_not_start_and_says_nothing_of_was_forgotten():

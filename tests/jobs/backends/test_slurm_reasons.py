@@ -9,11 +9,7 @@ import pytest
 
 from jobs.backends.slurm_parts.explain import picture_of, scene_of
 from jobs.states import State, Wait
-from tests.jobs.backends.conftest import Stage
-
-BOTH = pytest.mark.parametrize("stage", ["slurm-commands", "slurm-rest"], indirect=True)
-
-COMMANDS = pytest.mark.parametrize("stage", ["slurm-commands"], indirect=True)
+from tests.jobs.backends.conftest import COMMANDS, SLURM, Stage
 
 
 @contextmanager
@@ -40,7 +36,7 @@ def told(stage: Stage, backend, key: str, said: str, fact: str):
     return stage.wait_for(seen, 60)                             # a busy machine takes pictures rarely
 
 
-@BOTH
+@SLURM
 def test_gpus_of_an_account(stage, slurm):
     with limited(slurm, "account", "borealis", "GrpTRES=gres/gpu=3", "GrpTRES=gres/gpu=-1"):
         stage.options["account"] = "borealis"
@@ -56,7 +52,7 @@ def test_gpus_of_an_account(stage, slurm):
         assert stage.look(key, backend).state == State.SUBMITTED
 
 
-@BOTH
+@SLURM
 def test_jobs_of_one_user_in_an_account(stage, slurm):
     with limited(slurm, "account", "borealis", "MaxJobs=1", "MaxJobs=-1"):
         stage.options["account"] = "borealis"
@@ -85,7 +81,7 @@ def test_limits_of_a_qos(stage, slurm, rule, said, text):
         assert (seen.wait, seen.text, [one["key"] for one in seen.facts["held"]]) == (Wait.CLUSTER_LIMIT, text, [holder])
 
 
-@BOTH
+@SLURM
 def test_free_but_scattered_and_full_and_what_comes_behind(stage):
     backend = stage.again()
     running(stage, backend, 4, gpus=3)                                # on each of four nodes three of four

@@ -12,8 +12,8 @@ from jobs.backends.slurm_parts.commands import Commands
 from jobs.backends.slurm_parts.rest import signed
 from jobs.backends.slurm_parts.running import Here
 from jobs.states import Reason, State
-from tests.jobs.backends.conftest import MAKERS, Stage
-from tests.jobs.backends.test_slurm_options import SLURM, shown
+from tests.jobs.backends.conftest import MAKERS, SLURM, Stage
+from tests.jobs.backends.test_slurm_options import shown
 from tests.rig.slurm_cluster import SECOND_USER
 
 NEWS = Identity(user=SECOND_USER, account="borealis", qos="high")
@@ -94,6 +94,7 @@ def test_testing_the_connection_tries_every_user(both):
     assert not probe.is_ok and "no-such-user" in probe.message
 
 
+@pytest.mark.integration
 def test_one_users_token_cannot_speak_for_others(place, request, slurm):
     token = signed(slurm.jwt_key.read_bytes(), slurm.user, int(time.time()), 600)
     given = {**MAKERS["slurm-rest"](place, request), "rest_key": "", "rest_token": token, "users": [SECOND_USER]}
@@ -101,6 +102,7 @@ def test_one_users_token_cannot_speak_for_others(place, request, slurm):
     assert not probe.is_ok and "speaks for one user" in probe.message
 
 
+@pytest.mark.integration
 def test_a_token_of_roots_submits_to_slurm_as_anybody_that_is_listed(stage_by_root):
     seen, log = stage_by_root.run("id -un", identity=NEWS)
     assert (seen.reason, log) == (Reason.COMPLETED, f"{SECOND_USER}\n".encode())

@@ -44,7 +44,7 @@ def test_the_form_is_drawn_from_the_configuration_and_fields_without_a_label_are
     assert {"local", "drainable"} <= {kind["name"] for kind in backend_kinds()}
 
 
-@pytest.mark.parametrize(("given", "field"), [
+WRONG = [
     ({}, "options.url"),
     ({"url": "x", "port": "many"}, "options.port"),
     ({"url": "x", "port": "1.5"}, "options.port"),
@@ -55,11 +55,15 @@ def test_the_form_is_drawn_from_the_configuration_and_fields_without_a_label_are
     ({"url": "a\x00b"}, "options.url"),
     ({"url": ["a"]}, "options.url"),
     ({"url": "x" * 20_001}, "options.url"),
-])
-def test_what_is_wrong_is_told_at_its_field(given, field):
-    with pytest.raises(InvalidInput) as caught:
-        checked("drainable", given)
-    assert [error["field"] for error in caught.value.data["errors"]] == [field]
+]
+
+
+def test_what_is_wrong_is_told_at_its_field(subtests):
+    for given, field in WRONG:
+        with subtests.test(given=given, field=field):
+            with pytest.raises(InvalidInput) as caught:
+                checked("drainable", given)
+            assert [error["field"] for error in caught.value.data["errors"]] == [field]
 
 
 def test_data_folders_that_show_the_portals_files_are_refused(settings, tmp_path):
@@ -112,10 +116,11 @@ def test_what_breaks_in_a_test_is_the_answer_and_quotes_no_secret(cluster, dot):
     assert (found.is_ok, found.message) == (False, "RuntimeError: cannot use ••••")
 
 
-@pytest.mark.parametrize("name", ["", "Big", "a b", "-a", "a-", "x" * 41, "a/b", "a\n"])
-def test_a_name_that_fits_no_address_is_refused(dot, name):
-    with pytest.raises(InvalidInput):
-        c.connect_cluster(actor=dot, name=name, backend="drainable", options=GIVEN)
+def test_a_name_that_fits_no_address_is_refused(subtests, dot):
+    for name in ["", "Big", "a b", "-a", "a-", "x" * 41, "a/b", "a\n"]:
+        with subtests.test(name=name):
+            with pytest.raises(InvalidInput):
+                c.connect_cluster(actor=dot, name=name, backend="drainable", options=GIVEN)
 
 
 def test_a_name_or_the_same_settings_twice_are_refused(cluster, dot):

@@ -55,7 +55,7 @@ def test_an_open_pool_is_everybodys_and_one_of_a_cluster_switched_off_nobodys(st
         assert p.pools_for(story.speech) == []
 
 
-@pytest.mark.parametrize(("rule", "is_inside"), [
+RULES = [
     ({}, True),
     ({"labels": {"rack": "3"}}, True),
     ({"labels": {"rack": "4"}}, False),
@@ -65,17 +65,25 @@ def test_an_open_pool_is_everybodys_and_one_of_a_cluster_switched_off_nobodys(st
     ({"gpu_type": "h100"}, True),
     ({"gpu_type": "a100"}, False),
     ({"labels": {"rack": "3"}, "partition": "debug"}, False),
-])
-def test_a_node_belongs_to_a_pool_when_all_of_its_rules_hold(rule, is_inside):
-    node = Node(name="n", labels={"rack": "3", "disk": "fast"}, partitions=["main", "night"])
-    assert p.is_in(Pool(**rule), node, ["h100"]) == is_inside
+]
 
 
-@pytest.mark.parametrize("rule", [{"labels": ["a"]}, {"labels": {"a": 1}}, {"labels": {str(n): "x" for n in range(21)}},
-                                  {"partition": "x" * 81}, {"note": "a\nb"}])
-def test_a_rule_that_cannot_hold_is_refused(cluster, dot, rule):
-    with pytest.raises(InvalidInput):
-        p.create_pool(actor=dot, cluster=cluster, name="odd", **rule)
+def test_a_node_belongs_to_a_pool_when_all_of_its_rules_hold(subtests):
+    for rule, is_inside in RULES:
+        with subtests.test(rule=rule, is_inside=is_inside):
+            node = Node(name="n", labels={"rack": "3", "disk": "fast"}, partitions=["main", "night"])
+            assert p.is_in(Pool(**rule), node, ["h100"]) == is_inside
+
+
+NO_RULES = [{"labels": ["a"]}, {"labels": {"a": 1}}, {"labels": {str(n): "x" for n in range(21)}},
+                                  {"partition": "x" * 81}, {"note": "a\nb"}]
+
+
+def test_a_rule_that_cannot_hold_is_refused(subtests, cluster, dot):
+    for rule in NO_RULES:
+        with subtests.test(rule=rule):
+            with pytest.raises(InvalidInput):
+                p.create_pool(actor=dot, cluster=cluster, name="odd", **rule)
 
 
 def test_pools_and_clusters_share_their_names_since_a_spec_names_either(cluster, dot):
@@ -131,12 +139,16 @@ def test_a_grant_says_as_whom_a_team_runs_and_operators_alone_are_told(story, sl
     assert Event.objects.filter(kind="pool.granted").count() == 2
 
 
-@pytest.mark.parametrize("identity", [Identity(user="root"), Identity(account="a b"), Identity(qos="--uid=0")])
-def test_an_identity_that_the_cluster_does_not_give_is_refused_with_its_field(story, slurm, dot, identity):
+IDENTITIES = [Identity(user="root"), Identity(account="a b"), Identity(qos="--uid=0")]
+
+
+def test_an_identity_that_the_cluster_does_not_give_is_refused_with_its_field(subtests, story, slurm, dot):
     pool = p.create_pool(actor=dot, cluster=slurm, name="a100")
-    with pytest.raises(InvalidInput) as refused, org_scope(story.atlas.id):
-        p.grant_pool(actor=dot, pool=pool, team=story.vision, identity=identity)
-    assert refused.value.data["errors"][0]["field"] == next(name for name in ("user", "account", "qos") if getattr(identity, name))
+    for identity in IDENTITIES:
+        with subtests.test(identity=identity):
+            with pytest.raises(InvalidInput) as refused, org_scope(story.atlas.id):
+                p.grant_pool(actor=dot, pool=pool, team=story.vision, identity=identity)
+            assert refused.value.data["errors"][0]["field"] == next(name for name in ("user", "account", "qos") if getattr(identity, name))
 
 
 def test_a_cluster_without_users_of_its_own_takes_no_identity(story, cluster, dot):

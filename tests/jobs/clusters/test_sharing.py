@@ -6,8 +6,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from clusters.models import Cluster, LocalUser
 from jobs import services
 from jobs.clusters.sharing import uids_of
@@ -49,9 +47,10 @@ def test_each_team_has_a_system_user_of_its_own_that_no_other_ever_gets(story, s
     assert LocalUser.objects.count() == 2
 
 
-@pytest.mark.parametrize(("given", "first"), [({}, ""), ({"MUSTER_LOCAL_CLUSTER": "1"}, "local")])
-def test_server_mode_has_no_local_cluster_unless_asked_for(given, first, tmp_path):
-    env = {"PATH": os.environ["PATH"], "MUSTER_HOME": str(tmp_path), "MUSTER_REDIS_URL": "redis://127.0.0.1:1/0", **given}
-    program = "from portal.settings import muster; print(muster.MUSTER_FIRST_BACKEND)"
-    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == first
+def test_server_mode_has_no_local_cluster_unless_asked_for(subtests, tmp_path):
+    for given, first in [({}, ""), ({"MUSTER_LOCAL_CLUSTER": "1"}, "local")]:
+        with subtests.test(given=given, first=first):
+            env = {"PATH": os.environ["PATH"], "MUSTER_HOME": str(tmp_path), "MUSTER_REDIS_URL": "redis://127.0.0.1:1/0", **given}
+            program = "from portal.settings import muster; print(muster.MUSTER_FIRST_BACKEND)"
+            done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True)
+            assert done.stdout.strip() == first

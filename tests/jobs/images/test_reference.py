@@ -1,11 +1,10 @@
-import pytest
 
 from jobs.images.reference import parse
 
 DIGEST = "sha256:" + "ab" * 32
 
 
-@pytest.mark.parametrize(("text", "full"), [
+NAMES = [
     ("ubuntu", "docker.io/library/ubuntu:latest"),
     ("pytorch/pytorch:2.8.0-cuda12.8", "docker.io/pytorch/pytorch:2.8.0-cuda12.8"),
     ("index.docker.io/ubuntu:24.04", "docker.io/library/ubuntu:24.04"),
@@ -16,19 +15,27 @@ DIGEST = "sha256:" + "ab" * 32
     ("[::1]:5000/a/b", "[::1]:5000/a/b:latest"),
     (f"registry.acme.org/a@{DIGEST}", f"registry.acme.org/a@{DIGEST}"),
     (f"registry.acme.org/a:v2@{DIGEST}", f"registry.acme.org/a:v2@{DIGEST}"),
-])
-def test_a_name_is_read_as_docker_reads_it(text, full):
-    assert str(parse(text)) == full
+]
 
 
-@pytest.mark.parametrize("text", [
+def test_a_name_is_read_as_docker_reads_it(subtests):
+    for text, full in NAMES:
+        with subtests.test(text=text, full=full):
+            assert str(parse(text)) == full
+
+
+NO_NAMES = [
     "",
     "/data/images/torch.sqsh", "./torch.sif", "Team/Image", "a b", "a:", "a@sha256:12", "a@", "https://acme.org/a",
     "acme.org/../../etc", "acme.org/a?b=c",
     "acme.org\r\nX: y/a", "user:pw@acme.org/a", "acme.org:99999999/a", "a/b:" + "t" * 129, "acme.org/" + "a" * 300,
-])
-def test_what_names_no_image_in_a_registry_is_none(text):
-    assert parse(text) is None
+]
+
+
+def test_what_names_no_image_in_a_registry_is_none(subtests):
+    for text in NO_NAMES:
+        with subtests.test(text=text):
+            assert parse(text) is None
 
 
 def test_docker_hub_is_asked_at_its_registry_and_a_digest_wins_over_a_tag():

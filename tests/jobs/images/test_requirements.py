@@ -1,4 +1,3 @@
-import pytest
 
 from jobs.images.requirements import Device, conditions_of, driver_for, holds, parse, version
 
@@ -6,7 +5,7 @@ CUDA_12_4 = ("cuda>=12.4 brand=tesla,driver>=470,driver<471 brand=unknown,driver
              "brand=geforce,driver>=535,driver<536")
 
 
-@pytest.mark.parametrize(("device", "answer"), [
+JUDGED = [
     (Device(driver=(550, 54, 15)), True),
     (Device(driver=(999,)), True),                                   # newer than any table
     (Device(cuda=(12, 4)), True),
@@ -17,12 +16,16 @@ CUDA_12_4 = ("cuda>=12.4 brand=tesla,driver>=470,driver<471 brand=unknown,driver
     (Device(driver=(450, 80, 2)), False),
     (Device(), None),
     (Device(cuda=(12, 3)), None),                                    # the driver is not known, so an alternative may hold
-])
-def test_an_image_of_nvidia_is_judged_as_its_toolkit_judges_it(device, answer):
-    assert holds(parse(CUDA_12_4), device) is answer
+]
 
 
-@pytest.mark.parametrize(("text", "device", "answer"), [
+def test_an_image_of_nvidia_is_judged_as_its_toolkit_judges_it(subtests):
+    for device, answer in JUDGED:
+        with subtests.test(device=device, answer=answer):
+            assert holds(parse(CUDA_12_4), device) is answer
+
+
+COMPARISONS = [
     ("arch>=8.0", Device(compute=(9, 0)), True),
     ("arch>=8.0", Device(compute=(7, 5)), False),
     ("arch>=8.0,cuda>=12", Device(compute=(7, 5)), False),           # false already, though CUDA is not known
@@ -35,9 +38,13 @@ def test_an_image_of_nvidia_is_judged_as_its_toolkit_judges_it(device, answer):
     ("cuda>=twelve", Device(cuda=(12, 4)), None),
     ("cuda>>12", Device(cuda=(12, 4)), None),
     ("cuda>=14", Device(driver=(999,)), None),
-])
-def test_each_comparison_is_as_it_is_written(text, device, answer):
-    assert holds(parse(text), device) is answer
+]
+
+
+def test_each_comparison_is_as_it_is_written(subtests):
+    for text, device, answer in COMPARISONS:
+        with subtests.test(text=text, device=device):
+            assert holds(parse(text), device) is answer
 
 
 def test_all_variables_must_hold_but_those_of_jetsons_and_what_is_switched_off():

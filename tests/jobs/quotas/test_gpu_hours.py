@@ -95,6 +95,7 @@ def test_an_ended_job_counts_its_gpus_for_the_time_it_ran_for_its_person_team_an
     assert _counted() == {(scope, "2026-11-01"): 3 * HOUR for scope in ("org", "team", "user")}
 
 
+@pytest.mark.both_databases
 def test_a_job_that_ran_over_the_turn_of_a_month_counts_in_both(story):
     cluster_with(gpus=4)
     _run(_held(story), datetime(2026, 10, 31, 23, tzinfo=UTC), datetime(2026, 11, 1, 2, tzinfo=UTC))
@@ -111,6 +112,7 @@ def test_gpus_of_all_nodes_count(story):
     assert _counted()["team", "2026-11-01"] == 8 * HOUR
 
 
+@pytest.mark.both_databases
 def test_an_end_that_is_told_again_counts_once(story):
     cluster_with(gpus=4)
     job = _held(story)
@@ -165,6 +167,7 @@ def test_a_batch_of_ends_is_counted_by_one_statement_and_adds_to_what_is_there(s
     assert _counted()["org", "2026-11-01"] == 8 * HOUR
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_ends_that_are_told_by_several_at_once_count_each_job_once(transactional_db):
     story = tell()

@@ -115,6 +115,7 @@ def test_a_count_that_is_rolled_back_counts_nothing_and_counts_once_when_it_come
     assert counted() == kept()
 
 
+@pytest.mark.both_databases
 def test_a_batch_is_counted_by_as_many_statements_as_one(story):
     def statements():
         with CaptureQueriesContext(connection) as asked:
@@ -160,6 +161,7 @@ def test_whatever_comes_in_whatever_order_what_is_counted_in_the_end_is_what_is_
         transaction.set_rollback(True)
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_sweeps_and_deletions_at_once_count_each_log_once_and_give_it_back_once(transactional_db, monkeypatch):
     story = tell()

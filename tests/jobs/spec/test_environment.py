@@ -52,10 +52,11 @@ TABLE: list[tuple[str, dict[str, object], dict[str, str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "changes", "expected"), TABLE)
-def test_a_job_finds_the_contract_set(text: str, changes: dict[str, object], expected: dict[str, str]) -> None:
-    found = environment(parse_yaml(text), replace(TASK, **changes))  # type: ignore[arg-type]
-    assert {name: found.get(name) for name in expected} == expected
+def test_a_job_finds_the_contract_set(subtests: pytest.Subtests) -> None:
+    for text, changes, expected in TABLE:
+        with subtests.test(text=text, changes=changes):
+            found = environment(parse_yaml(text), replace(TASK, **changes))  # type: ignore[arg-type]
+            assert {name: found.get(name) for name in expected} == expected
 
 
 def test_a_job_that_asked_for_no_gpu_sees_none_even_where_a_scheduler_placed_it() -> None:
@@ -83,8 +84,8 @@ def test_users_may_set_none_of_the_names_that_the_contract_sets() -> None:
 
 
 def test_ranks_meet_on_a_port_outside_the_ephemeral_range() -> None:
-    ports = {environment(parse_yaml("run: x"), replace(TASK, attempt_id=UUID(int=n)))["MASTER_PORT"] for n in range(40_000)}
-    assert len(ports) > 10_000
+    ports = {environment(parse_yaml("run: x"), replace(TASK, attempt_id=UUID(int=n)))["MASTER_PORT"] for n in range(4000)}
+    assert len(ports) > 3000
     assert all(20_000 <= int(port) < 32_768 for port in ports)
 
 

@@ -20,26 +20,33 @@ DURATIONS = [
 NEITHER = ["", "h", "-1h", "1x", "1h1h", "5m1h", "1e3", "٣h", "1 0h", "0.1s", "nan", "inf", "1h30", "1" * 50 + "s"]
 
 
-@pytest.mark.parametrize(("text", "size"), SIZES)
-def test_a_size_is_read_in_bytes(text: str | float, size: int) -> None:
-    assert grammar.parse_size(text) == size
+def test_a_size_is_read_in_bytes(subtests: pytest.Subtests) -> None:
+    for text, size in SIZES:
+        with subtests.test(text=text, size=size):
+            assert grammar.parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "Gi", "-1Gi", "1Xi", "1e9", "1 2", "64++", "٣Gi", "0x10", "1" * 50, float("inf")])
-def test_what_is_no_size_is_refused(text: str | float) -> None:
-    with pytest.raises(ValueError, match="must be a size"):
-        grammar.parse_size(text)
+NO_SIZES = ["", "Gi", "-1Gi", "1Xi", "1e9", "1 2", "64++", "٣Gi", "0x10", "1" * 50, float("inf")]
 
 
-@pytest.mark.parametrize(("text", "seconds"), DURATIONS)
-def test_a_duration_is_read_in_seconds(text: str | float, seconds: int) -> None:
-    assert grammar.parse_duration(text) == seconds
+def test_what_is_no_size_is_refused(subtests: pytest.Subtests) -> None:
+    for text in NO_SIZES:
+        with subtests.test(text=text):
+            with pytest.raises(ValueError, match="must be a size"):
+                grammar.parse_size(text)
 
 
-@pytest.mark.parametrize("text", NEITHER)
-def test_what_is_no_duration_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="must"):
-        grammar.parse_duration(text)
+def test_a_duration_is_read_in_seconds(subtests: pytest.Subtests) -> None:
+    for text, seconds in DURATIONS:
+        with subtests.test(text=text, seconds=seconds):
+            assert grammar.parse_duration(text) == seconds
+
+
+def test_what_is_no_duration_is_refused(subtests: pytest.Subtests) -> None:
+    for text in NEITHER:
+        with subtests.test(text=text):
+            with pytest.raises(ValueError, match="must"):
+                grammar.parse_duration(text)
 
 
 @given(st.integers(0, 1 << 60))
@@ -60,7 +67,11 @@ def test_a_range_that_is_written_reads_back_exactly(ids: list[int]) -> None:
     assert grammar.parse_range(grammar.format_range(parts), 10_000) == parts
 
 
-@pytest.mark.parametrize("text", ["", "a", "1-", "-1", "3-1", "1,1", "1-5,3", "1:2", "1-9:0", "0-10000", "1;2"])
-def test_what_is_no_range_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="must"):
-        grammar.parse_range(text, 10_000)
+NO_RANGES = ["", "a", "1-", "-1", "3-1", "1,1", "1-5,3", "1:2", "1-9:0", "0-10000", "1;2"]
+
+
+def test_what_is_no_range_is_refused(subtests: pytest.Subtests) -> None:
+    for text in NO_RANGES:
+        with subtests.test(text=text):
+            with pytest.raises(ValueError, match="must"):
+                grammar.parse_range(text, 10_000)

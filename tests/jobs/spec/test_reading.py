@@ -68,9 +68,10 @@ ACCELERATORS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "meant"), ACCELERATORS)
-def test_accelerators_are_read_in_every_usual_form(written: Any, meant: Accelerators) -> None:
-    assert parse_mapping({"run": "x", "resources": {"accelerators": written}}).resources.accelerators == meant
+def test_accelerators_are_read_in_every_usual_form(subtests: pytest.Subtests) -> None:
+    for written, meant in ACCELERATORS:
+        with subtests.test(written=written, meant=meant):
+            assert parse_mapping({"run": "x", "resources": {"accelerators": written}}).resources.accelerators == meant
 
 
 ARRAYS = [
@@ -80,9 +81,10 @@ ARRAYS = [
 ]
 
 
-@pytest.mark.parametrize(("written", "meant"), ARRAYS)
-def test_arrays_are_read_in_every_usual_form(written: Any, meant: Array) -> None:
-    assert parse_mapping({"run": "x", "array": written}).array == meant
+def test_arrays_are_read_in_every_usual_form(subtests: pytest.Subtests) -> None:
+    for written, meant in ARRAYS:
+        with subtests.test(written=written, meant=meant):
+            assert parse_mapping({"run": "x", "array": written}).array == meant
 
 
 def test_a_task_of_an_array_has_the_id_of_the_range() -> None:
@@ -100,10 +102,11 @@ DEPENDENCIES = [
 ]
 
 
-@pytest.mark.parametrize(("written", "meant"), DEPENDENCIES)
-def test_dependencies_are_read_as_numbers_or_uuids_with_a_condition(written: Any, meant: Dependency) -> None:
-    assert parse_mapping({"run": "x", "after": [written]}).after == (meant,)
-    assert parse_mapping({"run": "x", "after": written}).after == (meant,)
+def test_dependencies_are_read_as_numbers_or_uuids_with_a_condition(subtests: pytest.Subtests) -> None:
+    for written, meant in DEPENDENCIES:
+        with subtests.test(written=written, meant=meant):
+            assert parse_mapping({"run": "x", "after": [written]}).after == (meant,)
+            assert parse_mapping({"run": "x", "after": written}).after == (meant,)
 
 
 def test_values_of_variables_stay_as_they_were_typed() -> None:
@@ -156,11 +159,12 @@ TEXTS = [  # text, line, words of the message
 ]
 
 
-@pytest.mark.parametrize(("text", "line", "words"), TEXTS, ids=[text[:24] for text, _, _ in TEXTS])
-def test_a_faulty_text_is_explained_with_its_line(text: str, line: int | None, words: str) -> None:
-    with pytest.raises(SpecErrors) as caught:
-        parse_yaml(text)
-    assert [(error.line, words in error.message) for error in caught.value.errors] == [(line, True)], caught.value
+def test_a_faulty_text_is_explained_with_its_line(subtests: pytest.Subtests) -> None:
+    for text, line, words in TEXTS:
+        with subtests.test(text=text, line=line):
+            with pytest.raises(SpecErrors) as caught:
+                parse_yaml(text)
+            assert [(error.line, words in error.message) for error in caught.value.errors] == [(line, True)], caught.value
 
 
 VALUES: list[tuple[dict[str, Any], str, str]] = [  # data beside `run: x`, field, words of the message
@@ -243,11 +247,12 @@ VALUES: list[tuple[dict[str, Any], str, str]] = [  # data beside `run: x`, field
 ]
 
 
-@pytest.mark.parametrize(("data", "field", "words"), VALUES, ids=[f"{field}-{words[:20]}" for _, field, words in VALUES])
-def test_a_value_that_is_not_allowed_is_named_with_what_is(data: dict[str, Any], field: str, words: str) -> None:
-    found = faults({"run": "x", **data})
-    assert list(found) == [field]
-    assert words in found[field], found
+def test_a_value_that_is_not_allowed_is_named_with_what_is(subtests: pytest.Subtests) -> None:
+    for data, field, words in VALUES:
+        with subtests.test(data=data, field=field):
+            found = faults({"run": "x", **data})
+            assert list(found) == [field]
+            assert words in found[field], found
 
 
 FORBIDDEN = [
@@ -258,17 +263,22 @@ FORBIDDEN = [
 ]
 
 
-@pytest.mark.parametrize("name", FORBIDDEN)
-def test_a_variable_that_could_take_over_the_launch_is_refused_with_the_reason(name: str) -> None:
-    for section in ("envs", "secrets"):
-        [(field, message)] = faults({"run": "x", section: {name: "a/b"}}).items()
-        assert field.startswith(f"{section}.")
-        assert "may not be set: " in message or "is not a variable name" in message
+def test_a_variable_that_could_take_over_the_launch_is_refused_with_the_reason(subtests: pytest.Subtests) -> None:
+    for name in FORBIDDEN:
+        with subtests.test(name=name):
+            for section in ("envs", "secrets"):
+                [(field, message)] = faults({"run": "x", section: {name: "a/b"}}).items()
+                assert field.startswith(f"{section}.")
+                assert "may not be set: " in message or "is not a variable name" in message
 
 
-@pytest.mark.parametrize("name", ["LD_LIBRARY_PATH", "PATH", "HOME", "OMP_NUM_THREADS", "NCCL_DEBUG", "_x", "PET_MAX_RESTARTS"])
-def test_variables_that_people_need_are_allowed(name: str) -> None:
-    assert parse_mapping({"run": "x", "envs": {name: "1"}}).envs == {name: "1"}
+ALLOWED = ["LD_LIBRARY_PATH", "PATH", "HOME", "OMP_NUM_THREADS", "NCCL_DEBUG", "_x", "PET_MAX_RESTARTS"]
+
+
+def test_variables_that_people_need_are_allowed(subtests: pytest.Subtests) -> None:
+    for name in ALLOWED:
+        with subtests.test(name=name):
+            assert parse_mapping({"run": "x", "envs": {name: "1"}}).envs == {name: "1"}
 
 
 def test_all_faults_come_at_once_in_the_order_of_the_lines() -> None:

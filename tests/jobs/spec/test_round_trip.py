@@ -99,11 +99,12 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_text_is_refused_quickly_and_in_few_words(text: str) -> None:
-    began = time.process_time()
-    with pytest.raises(SpecErrors) as caught:
-        parse_text(text)
-    assert time.process_time() - began < 2
-    assert len(caught.value.errors) <= 51
-    assert len(str(caught.value)) < 20_000
+def test_a_hostile_text_is_refused_quickly_and_in_few_words(subtests: pytest.Subtests) -> None:
+    for name, text in HOSTILE.items():
+        with subtests.test(name):
+            began = time.process_time()
+            with pytest.raises(SpecErrors) as caught:
+                parse_text(text)
+            assert time.process_time() - began < 2
+            assert len(caught.value.errors) <= 51
+            assert len(str(caught.value)) < 20_000

@@ -46,12 +46,16 @@ def test_what_could_not_be_kept_is_noted_with_its_line() -> None:
     assert "srun" in notes[2].message
 
 
-@pytest.mark.parametrize(("text", "launcher"), [
+FIRST_NODE = [
     ("#SBATCH -N 2\nsrun python train.py\n", "srun"), ("srun hostname\n", "srun"), ("exec srun hostname\n", "srun"),
     ("#SBATCH -N 2\ntorchrun train.py\n", "srun"), ("python train.py # not srun\n", "none"),
-])
-def test_a_script_that_slurm_would_run_on_the_first_node_alone_stays_one(text: str, launcher: str) -> None:
-    assert parse_sbatch("#!/bin/bash\n" + text).spec.launcher.value == launcher
+]
+
+
+def test_a_script_that_slurm_would_run_on_the_first_node_alone_stays_one(subtests: pytest.Subtests) -> None:
+    for text, launcher in FIRST_NODE:
+        with subtests.test(text=text, launcher=launcher):
+            assert parse_sbatch("#!/bin/bash\n" + text).spec.launcher.value == launcher
 
 
 def test_a_script_without_options_is_a_spec_too() -> None:
@@ -72,9 +76,10 @@ TIMES = [("90", 5400), ("90:30", 5430), ("24:00:00", 86400), ("1-12", 129600), (
          ("UNLIMITED", None), ("0", None)]
 
 
-@pytest.mark.parametrize(("text", "seconds"), TIMES)
-def test_times_mean_what_they_mean_to_slurm(text: str, seconds: int | None) -> None:
-    assert spec_of(f"--time={text}").policy.max_runtime == seconds
+def test_times_mean_what_they_mean_to_slurm(subtests: pytest.Subtests) -> None:
+    for text, seconds in TIMES:
+        with subtests.test(text=text, seconds=seconds):
+            assert spec_of(f"--time={text}").policy.max_runtime == seconds
 
 
 GPUS = [
@@ -84,19 +89,21 @@ GPUS = [
 ]
 
 
-@pytest.mark.parametrize(("options", "gpus"), GPUS)
-def test_gpus_are_counted_per_node(options: list[str], gpus: tuple[int, str]) -> None:
-    resources = spec_of(" ".join(options)).resources
-    assert (resources.gpus, resources.gpu_type) == gpus
+def test_gpus_are_counted_per_node(subtests: pytest.Subtests) -> None:
+    for options, gpus in GPUS:
+        with subtests.test(options=options, gpus=gpus):
+            resources = spec_of(" ".join(options)).resources
+            assert (resources.gpus, resources.gpu_type) == gpus
 
 
 MEMORY = [(["--mem=4000"], 4000 << 20), (["--mem=16G"], 16 << 30), (["--mem=0"], 0), (["--mem-per-cpu=2G", "-c4"], 8 << 30),
           (["--mem-per-gpu=10G", "--gres=gpu:h100:2"], 20 << 30), (["--mem=512M"], 512 << 20)]
 
 
-@pytest.mark.parametrize(("options", "size"), MEMORY)
-def test_memory_is_counted_per_node(options: list[str], size: int) -> None:
-    assert spec_of(*options).resources.memory == size
+def test_memory_is_counted_per_node(subtests: pytest.Subtests) -> None:
+    for options, size in MEMORY:
+        with subtests.test(options=options, size=size):
+            assert spec_of(*options).resources.memory == size
 
 
 def test_other_options_become_what_they_mean_here() -> None:
@@ -118,11 +125,12 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("option", "words"), REFUSED)
-def test_an_option_that_cannot_be_kept_is_refused_on_its_line(option: str, words: str) -> None:
-    with pytest.raises(SpecErrors) as caught:
-        spec_of("-J x", option)
-    assert [(error.line, words in error.message) for error in caught.value.errors] == [(3, True)], caught.value
+def test_an_option_that_cannot_be_kept_is_refused_on_its_line(subtests: pytest.Subtests) -> None:
+    for option, words in REFUSED:
+        with subtests.test(option=option, words=words):
+            with pytest.raises(SpecErrors) as caught:
+                spec_of("-J x", option)
+            assert [(error.line, words in error.message) for error in caught.value.errors] == [(3, True)], caught.value
 
 
 def test_a_comment_after_the_options_may_contain_anything() -> None:
@@ -147,16 +155,24 @@ def test_what_only_slurm_understands_is_passed_on_with_a_note_on_its_line() -> N
     assert all("passed on where the job runs on Slurm" in note.message for note in parsed.notes if note.field != "run")
 
 
-@pytest.mark.parametrize("option", ["--constraint='[rack1*2&rack2]'", "--account='a b'", "--exclusive=user", "--signal=@9", "-q '$(id)'"])
-def test_a_form_that_is_not_known_to_be_harmless_is_left_out_with_a_note(option: str) -> None:
-    parsed = parse_sbatch(f"#!/bin/bash\n#SBATCH {option}\nhostname\n")
-    assert "slurm" not in parsed.spec.to_mapping()
-    assert [("left out" in note.message, "passed on" in note.message, note.line) for note in parsed.notes] == [(True, False, 2)]
+HARMFUL = ["--constraint='[rack1*2&rack2]'", "--account='a b'", "--exclusive=user", "--signal=@9", "-q '$(id)'"]
 
 
-@pytest.mark.parametrize(("options", "tasks", "cpus"), [
-    ("-n 8 -c 2", (8, 0, 0), 16), ("-N2 --ntasks-per-node=4 -c2", (8, 4, 0), 8), ("-N2 -n5", (5, 0, 0), 3), ("-n2 --gpus-per-task=2", (2, 0, 2), 2)])
-def test_tasks_are_kept_for_srun_and_counted_as_cores_of_a_node(options: str, tasks: tuple[int, int, int], cpus: int) -> None:
-    spec = spec_of(options)
-    assert (spec.slurm.tasks, spec.slurm.tasks_per_node, spec.slurm.gpus_per_task) == tasks
-    assert spec.resources.cpus == cpus
+def test_a_form_that_is_not_known_to_be_harmless_is_left_out_with_a_note(subtests: pytest.Subtests) -> None:
+    for option in HARMFUL:
+        with subtests.test(option=option):
+            parsed = parse_sbatch(f"#!/bin/bash\n#SBATCH {option}\nhostname\n")
+            assert "slurm" not in parsed.spec.to_mapping()
+            assert [("left out" in note.message, "passed on" in note.message, note.line) for note in parsed.notes] == [(True, False, 2)]
+
+
+TASKS = [
+    ("-n 8 -c 2", (8, 0, 0), 16), ("-N2 --ntasks-per-node=4 -c2", (8, 4, 0), 8), ("-N2 -n5", (5, 0, 0), 3), ("-n2 --gpus-per-task=2", (2, 0, 2), 2)]
+
+
+def test_tasks_are_kept_for_srun_and_counted_as_cores_of_a_node(subtests: pytest.Subtests) -> None:
+    for options, tasks, cpus in TASKS:
+        with subtests.test(options=options, tasks=tasks):
+            spec = spec_of(options)
+            assert (spec.slurm.tasks, spec.slurm.tasks_per_node, spec.slurm.gpus_per_task) == tasks
+            assert spec.resources.cpus == cpus

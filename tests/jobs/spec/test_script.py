@@ -57,14 +57,18 @@ def test_setup_hands_its_directory_and_variables_to_run(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize(("setup", "code"), [
-    ("echo one\nfalse\necho two", 1), ("(exit 9)", 9), ("no-such-command", 127), ("exit 3", 3), ("echo 'open", 2), ("if", 2)])
-def test_a_setup_that_fails_ends_the_job_and_says_so(tmp_path: Path, setup: str, code: int) -> None:
-    done = run(tmp_path, setup=setup, run="echo RUN")
-    assert done.returncode == code
-    assert "two" not in done.stdout
-    assert "RUN" not in done.stdout
-    assert f"muster: setup ended with exit code {code}; run was not started" in done.stderr
+SETUPS = [
+    ("echo one\nfalse\necho two", 1), ("(exit 9)", 9), ("no-such-command", 127), ("exit 3", 3), ("echo 'open", 2), ("if", 2)]
+
+
+def test_a_setup_that_fails_ends_the_job_and_says_so(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for setup, code in SETUPS:
+        with subtests.test(setup=setup, code=code):
+            done = run(tmp_path, setup=setup, run="echo RUN")
+            assert done.returncode == code
+            assert "two" not in done.stdout
+            assert "RUN" not in done.stdout
+            assert f"muster: setup ended with exit code {code}; run was not started" in done.stderr
 
 
 def test_a_run_for_another_interpreter_is_executed_as_the_file_it_is(tmp_path: Path) -> None:
@@ -74,17 +78,22 @@ def test_a_run_for_another_interpreter_is_executed_as_the_file_it_is(tmp_path: P
         assert (done.returncode, done.stdout) == (5, "$HOME 1\n")
 
 
-@pytest.mark.parametrize("first", ["#!/bin/bash", "#!/bin/sh", "#! /usr/bin/env bash", "#!/usr/bin/bash -l", "#!/usr/bin/env -S bash -e"])
-def test_a_shell_script_with_a_setup_stays_in_the_same_shell(tmp_path: Path, first: str) -> None:
-    assert run(tmp_path, setup="X=carried", run=f"{first}\necho $X").stdout == "carried\n"
+SHELLS = ["#!/bin/bash", "#!/bin/sh", "#! /usr/bin/env bash", "#!/usr/bin/bash -l", "#!/usr/bin/env -S bash -e"]
 
 
-@pytest.mark.parametrize(("gpus", "count"), [(0, 1), (4, 4)])
-def test_torchrun_starts_the_whole_run_once_per_gpu(launchers: Path, gpus: int, count: int) -> None:
-    done = run(launchers, launcher="torchrun", resources={"accelerators": gpus}, setup="export X=1", run="echo \"$X $RANK '\"\necho end")
-    assert done.stdout.splitlines() == [
-        "option --standalone", "option --nnodes=1", f"option --nproc_per_node={count}", "option --no_python",
-        "1 0 '", "end", "1 1 '", "end"]
+def test_a_shell_script_with_a_setup_stays_in_the_same_shell(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for first in SHELLS:
+        with subtests.test(first=first):
+            assert run(tmp_path, setup="X=carried", run=f"{first}\necho $X").stdout == "carried\n"
+
+
+def test_torchrun_starts_the_whole_run_once_per_gpu(subtests: pytest.Subtests, launchers: Path) -> None:
+    for gpus, count in [(0, 1), (4, 4)]:
+        with subtests.test(gpus=gpus, count=count):
+            done = run(launchers, launcher="torchrun", resources={"accelerators": gpus}, setup="export X=1", run="echo \"$X $RANK '\"\necho end")
+            assert done.stdout.splitlines() == [
+                "option --standalone", "option --nnodes=1", f"option --nproc_per_node={count}", "option --no_python",
+                "1 0 '", "end", "1 1 '", "end"]
 
 
 def test_torchrun_on_several_nodes_finds_the_others_by_the_environment(launchers: Path) -> None:
