@@ -46,7 +46,7 @@ messages: $(VENV)/.base.stamp
 	@$(PY) manage.py messages
 
 fmt: $(VENV)/.dev.stamp node_modules/.dev.stamp
-	@$(PY) -m ruff check --fix-only --select I,UP,RUF100 -q .
+	@$(PY) -m ruff check --fix-only --fixable I,UP -q .
 	@$(PY) -m ruff format -q .
 	@for pass in 1 2; do $(PY) -m djlint --reformat --quiet templates || true; done
 	@PATH="$$PATH:$$PWD/.venv-js/bin" node node_modules/prettier/bin/prettier.cjs --write --log-level=warn static tests scripts
