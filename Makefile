@@ -1,6 +1,6 @@
 # make run    everything on this machine, from nothing but Python 3.11+ and make: ends at an address and a login
 # make test   the whole suite, embedded (SQLite) and server (PostgreSQL + Redis), with a real browser
-# make check  lint, format, types, import contracts, Django's checks, migrations, templates
+# make check  lint, types, import contracts, Django's checks, migrations, templates
 # make bench  the measurements behind docs/bench.md       make storm  kill -9 under load, and floods
 # make lock   remake the dependency locks                 make fmt    format Python, templates, CSS and JavaScript
 # make messages   bring the catalogues of locale/ into step with the sources
