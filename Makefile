@@ -2,7 +2,7 @@
 # make test   the whole suite, embedded (SQLite) and server (PostgreSQL + Redis), with a real browser
 # make check  lint, types, import contracts, Django's checks, migrations, templates
 # make bench  the measurements behind docs/bench.md       make storm  kill -9 under load, and floods
-# make lock   remake the dependency locks                 make fmt    sort imports, mend what ruff can
+# make lock   remake the dependency locks                 make fmt    format Python, templates, CSS and JavaScript
 # make messages   bring the catalogues of locale/ into step with the sources
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -32,7 +32,7 @@ test: packages
 packages:
 	@scripts/setup-tests.sh
 
-check: $(VENV)/.dev.stamp
+check: $(VENV)/.dev.stamp node_modules/.dev.stamp
 	@$(PY) -m tests.rig check
 
 bench: $(VENV)/.dev.stamp static/vendor/.stamp
@@ -45,8 +45,11 @@ storm: $(VENV)/.dev.stamp
 messages: $(VENV)/.base.stamp
 	@$(PY) manage.py messages
 
-fmt: $(VENV)/.dev.stamp
-	@$(PY) -m ruff check --fix-only --select I,UP,RUF100 -q .
+fmt: $(VENV)/.dev.stamp node_modules/.dev.stamp
+	@$(PY) -m ruff check --fix-only --fixable I,UP -q .
+	@$(PY) -m ruff format -q .
+	@for pass in 1 2; do $(PY) -m djlint --reformat --quiet templates || true; done
+	@PATH="$$PATH:$$PWD/.venv-js/bin" node node_modules/prettier/bin/prettier.cjs --write --log-level=warn static tests scripts
 
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url -q
 lock:
@@ -94,13 +97,22 @@ $(VENV)/.dev.stamp: requirements/dev.lock | $(PY)
 	@$(WRAPPER)
 	@touch $@ $(VENV)/.base.stamp
 
-# npm from the machine, else from PyPI in an environment of its own; only to fetch the browser's libraries, which we serve.
+# npm from the machine, else from PyPI in an environment of its own: for the browser's libraries, which we serve, and for Prettier.
+define NPM
+if ! command -v npm >/dev/null; then \
+  test -x .venv-js/bin/npm || { $(PYTHON) -m venv .venv-js; \
+    .venv-js/bin/python -m pip --disable-pip-version-check -q install --require-hashes -r requirements/js.lock; }; \
+  export PATH="$$PWD/.venv-js/bin:$$PATH"; \
+fi; npm ci --no-audit --no-fund --loglevel=error
+endef
+
 static/vendor/.stamp: package.json package-lock.json
 	@echo "Fetching the browser's libraries (once) …"
-	@if ! command -v npm >/dev/null; then \
-	  $(PYTHON) -m venv .venv-js; \
-	  .venv-js/bin/python -m pip --disable-pip-version-check -q install --require-hashes -r requirements/js.lock; \
-	  export PATH="$$PWD/.venv-js/bin:$$PATH"; \
-	fi; \
-	npm ci --no-audit --no-fund --loglevel=error && npm run --silent vendor
+	@$(NPM) --omit=dev && npm run --silent vendor
 	@mkdir -p $(@D) && touch $@
+
+# `npm ci` empties node_modules, and this stamp with it.
+node_modules/.dev.stamp: package.json package-lock.json
+	@echo "Fetching Prettier (once) …"
+	@$(NPM)
+	@touch $@

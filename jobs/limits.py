@@ -34,7 +34,8 @@ def _hours_text(facts: Mapping[str, Any]) -> str:
     told = f"{whose(facts)} has used {used} of {limit} GPU-hours of this month, what runs now included."
     if "until" not in facts:
         return told
-    return f"{told} " + f"The next month begins on {facts['until'][:16].replace('T', ' ')} UTC, and it may start then."
+    begins = f"The next month begins on {facts['until'][:16].replace('T', ' ')} UTC, and it may start then."
+    return f"{told} {begins}"
 
 
 def _storage_text(facts: Mapping[str, Any]) -> str:

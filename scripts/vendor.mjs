@@ -16,4 +16,6 @@ for (const [from, to] of Object.entries(FILES)) {
   await copyFile(new URL(`node_modules/${from}`, root), new URL(`static/vendor/${to}`, root));
 }
 // The browser build of yaml is ES modules that import each other by relative paths.
-await cp(new URL("node_modules/yaml/browser/dist/", root), new URL("static/vendor/yaml/", root), { recursive: true });
+await cp(new URL("node_modules/yaml/browser/dist/", root), new URL("static/vendor/yaml/", root), {
+  recursive: true,
+});

@@ -49,7 +49,7 @@ def pools(request: Any) -> HttpResponse:
     clusters = list(Cluster.objects.order_by("name")) if may_write else []
     return render(request, "jobs/pools.html", {
         "page_title": "Pools", "places": places, "asked": asked, "teams": people.teams_for(request.actor), "may_write": may_write,
-        "clusters": clusters, "faults": faults, "typed": request.POST, "RUNS": load.RUNS, "WAITS": load.WAITS,
+        "clusters": clusters, "faults": faults, "typed": request.POST, "ACTIVE": f"{load.RUNS},{load.WAITS}",
         "chosen": request.POST.get("cluster") or asked["cluster"]})
 
 

@@ -95,6 +95,7 @@ def job(request: Any, job: str) -> HttpResponse:
     told = pending.answer(row, request.actor)
     return render(request, "jobs/detail.html", {
         "page_title": f"#{row.number} {row.name}", "crumbs": [("Jobs", f"/{request.org.slug}/jobs")],
+        "job_api": f"/api/v1/orgs/{request.org.slug}/jobs/{row.number}",
         "job": present.job_detail(row), "attempt": present.attempt_row(attempt), "attempt_hex": attempt.id.hex, "job_hex": row.id.hex,
         "tries": [present.attempt_row(a) for a in tries], "pending": told, "more": limits.more(told.numbers, row) if told else "",
         "output": told_of(attempt), "log": facts_of_log(attempt), "deletable": _deletable(request, row),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -26,6 +27,7 @@ def nodes(request: Any) -> HttpResponse:
 def node(request: Any, node: str) -> HttpResponse:
     """One node."""
     found = find_node(node, request.GET.get("cluster", ""))
+    query = urlencode({"cluster": found.cluster.name, "start": clock.now_ms() - 3_600_000})
     return render(request, "monitoring/node.html", {
         "page_title": found.name, "crumbs": [("Nodes", f"/{request.org.slug}/nodes")], "node": rows.node_row(found, request.actor),
-        "node_hex": found.id.hex, "start_ms": clock.now_ms() - 3_600_000})
+        "node_hex": found.id.hex, "series_url": f"/api/v1/orgs/{request.org.slug}/nodes/{found.name}/metrics?{query}"})

@@ -10,16 +10,22 @@ export function around(low, high, byStep, points = 2) {
 
 const two = (n) => String(n).padStart(2, "0");
 const day = (at) => `${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-const time = (at, withSeconds) => `${two(at.getHours())}:${two(at.getMinutes())}${withSeconds ? `:${two(at.getSeconds())}` : ""}`;
+const time = (at, withSeconds) =>
+  `${two(at.getHours())}:${two(at.getMinutes())}${withSeconds ? `:${two(at.getSeconds())}` : ""}`;
 
 // ticks: seconds; step: seconds between two. The day stands below the first tick and where it changes.
 export function clock(ticks, step) {
   let before = "";
   return ticks.map((t) => {
-    const at = new Date(t * 1000), today = day(at), isNew = today !== before;
+    const at = new Date(t * 1000),
+      today = day(at),
+      isNew = today !== before;
     before = today;
     return step >= 86400 ? today : time(at, step < 60) + (isNew ? `\n${today}` : "");
   });
 }
 
-export const moment = (t) => { const at = new Date(t * 1000); return `${day(at)} ${time(at, true)}`; };
+export const moment = (t) => {
+  const at = new Date(t * 1000);
+  return `${day(at)} ${time(at, true)}`;
+};

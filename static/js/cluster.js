@@ -4,35 +4,60 @@ import { say } from "./words.js";
 
 document.addEventListener("click", (event) => {
   const on = (what) => event.target.closest(what);
-  if (on("button[data-test]")) { event.preventDefault(); test(on("button[data-test]")); }
-  else if (on("[data-drain]")) ask(on("[data-drain]").dataset.drain);
+  if (on("button[data-test]")) {
+    event.preventDefault();
+    test(on("button[data-test]"));
+  } else if (on("[data-drain]")) ask(on("[data-drain]").dataset.drain);
   else if (on("dialog [data-close]")) on("dialog").close();
 });
 
-document.querySelectorAll("form[data-options]").forEach((form) => form.addEventListener("submit", async (event) => {
-  if (!event.submitter?.matches("[data-save]")) return;
-  event.preventDefault();
-  const anyway = form.querySelector("[data-anyway]");
-  if (await test(form.querySelector("[data-test]"))) form.requestSubmit(anyway);
-}));
+document.querySelectorAll("form[data-options]").forEach((form) =>
+  form.addEventListener("submit", async (event) => {
+    if (!event.submitter?.matches("[data-save]")) return;
+    event.preventDefault();
+    const anyway = form.querySelector("[data-anyway]");
+    if (await test(form.querySelector("[data-test]"))) form.requestSubmit(anyway);
+  }),
+);
 
 // Whether it can be used.
 async function test(button) {
-  const form = button.form, answer = (form.matches("[data-options]") ? form : document).querySelector("[data-answer]");
+  const form = button.form,
+    answer = (form.matches("[data-options]") ? form : document).querySelector("[data-answer]");
   const anyway = form.querySelector("[data-anyway]");
   button.disabled = true;
   tell(answer, "", say("Asking …"));
   let told;
   try {
     const got = await fetch(button.dataset.test, {
-      method: "POST", body: JSON.stringify(form.matches("[data-options]") ? options(form) : {}),
-      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": form.elements.csrfmiddlewaretoken.value },
+      method: "POST",
+      body: JSON.stringify(form.matches("[data-options]") ? options(form) : {}),
+      headers: {
+        "Content-Type": "application/json",
+        Accept: "application/json",
+        "X-CSRFToken": form.elements.csrfmiddlewaretoken.value,
+      },
     });
     told = await got.json();
     if (got.status === 202) told = await ended(got.headers.get("Location"));
     const faults = mark(form, told.errors ?? []);
-    if (!got.ok) tell(answer, "bad", faults ? say("Nothing was tried: see the fields that are marked.") : told.detail || told.title);
-    else tell(answer, told.is_ok ? "good" : "bad", told.detail ?? (told.version && !told.message.includes(told.version) ? `${told.message} (${told.version})` : told.message));
+    if (!got.ok)
+      tell(
+        answer,
+        "bad",
+        faults
+          ? say("Nothing was tried: see the fields that are marked.")
+          : told.detail || told.title,
+      );
+    else
+      tell(
+        answer,
+        told.is_ok ? "good" : "bad",
+        told.detail ??
+          (told.version && !told.message.includes(told.version)
+            ? `${told.message} (${told.version})`
+            : told.message),
+      );
     if (anyway) anyway.hidden = !got.ok || told.is_ok;
   } catch {
     tell(answer, "bad", say("The portal did not answer. Try again."));
@@ -44,7 +69,9 @@ async function test(button) {
 // A test that goes on in the background, once it is over.
 async function ended(where) {
   for (;;) {
-    await new Promise((resolve) => { setTimeout(resolve, 500); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 500);
+    });
     const got = await fetch(where, { headers: { Accept: "application/json" } });
     const told = await got.json();
     if (!got.ok || told.ended_at) return told;
@@ -53,19 +80,35 @@ async function ended(where) {
 
 // As the API takes them: a secret ticked for removal is null, an empty one stays as it is stored.
 function options(form) {
-  const removed = new Set([...form.querySelectorAll("[name=remove]:checked")].map((box) => box.value));
+  const removed = new Set(
+    [...form.querySelectorAll("[name=remove]:checked")].map((box) => box.value),
+  );
   const given = {};
   for (const place of form.querySelectorAll(".options [data-field]")) {
-    const name = place.dataset.field, field = place.querySelector(`[name="${CSS.escape(name)}"]`);
-    given[name] = field.type === "checkbox" ? field.checked : field.value === "" && removed.has(name) ? null : field.value;
+    const name = place.dataset.field,
+      field = place.querySelector(`[name="${CSS.escape(name)}"]`);
+    given[name] =
+      field.type === "checkbox"
+        ? field.checked
+        : field.value === "" && removed.has(name)
+          ? null
+          : field.value;
   }
-  return { options: given, ...(form.elements.kind ? { backend: form.elements.kind.value, kind: form.elements.kind.value } : {}) };
+  return {
+    options: given,
+    ...(form.elements.kind
+      ? { backend: form.elements.kind.value, kind: form.elements.kind.value }
+      : {}),
+  };
 }
 
 function mark(form, errors) {
-  const faults = new Map(errors.map((error) => [error.field.replace(/^options\./, ""), error.message]));
+  const faults = new Map(
+    errors.map((error) => [error.field.replace(/^options\./, ""), error.message]),
+  );
   for (const place of form.querySelectorAll("[data-field]")) {
-    const fault = faults.get(place.dataset.field) ?? "", field = place.querySelector("input, select, textarea");
+    const fault = faults.get(place.dataset.field) ?? "",
+      field = place.querySelector("input, select, textarea");
     place.querySelector(".error").textContent = fault;
     fault ? field.setAttribute("aria-invalid", "true") : field.removeAttribute("aria-invalid");
     if (fault && place.closest("details")) place.closest("details").open = true;
@@ -81,7 +124,8 @@ function tell(place, kind, text) {
 }
 
 function ask(node) {
-  const dialog = document.querySelector("[data-drain-dialog]"), form = dialog.querySelector("form");
+  const dialog = document.querySelector("[data-drain-dialog]"),
+    form = dialog.querySelector("form");
   form.action = form.dataset.base + encodeURIComponent(node);
   dialog.querySelector("[data-name]").textContent = node;
   dialog.showModal();

@@ -5,26 +5,34 @@ if (run) watch();
 // Until the run is over: then the whole page is new.
 async function watch() {
   for (;;) {
-    await new Promise((resolve) => { setTimeout(resolve, 1000); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1000);
+    });
     try {
       const got = await fetch(run.dataset.run, { headers: { Accept: "application/json" } });
       const told = await got.json();
       if (got.status === 404 || told.ended_at) return location.reload();
       if (!got.ok) return;
       run.querySelector("[data-count]").textContent = told.people_read.toLocaleString();
-    } catch { /* the next second */ }
+    } catch {
+      /* the next second */
+    }
   }
 }
 
-const form = document.querySelector("form[data-rules]"), list = document.querySelector("#groups");
+const form = document.querySelector("form[data-rules]"),
+  list = document.querySelector("#groups");
 const lines = () => [...(form?.querySelectorAll("[data-rule]") ?? [])];
 let asking = 0;
 
-form?.querySelectorAll("[data-move], [data-drop]").forEach((button) => { button.hidden = false; });
+form?.querySelectorAll("[data-move], [data-drop]").forEach((button) => {
+  button.hidden = false;
+});
 
 // A name too long for its field stands whole beneath it.
 function show(line) {
-  const field = line.querySelector("[name=group]"), whole = line.querySelector("[data-whole]");
+  const field = line.querySelector("[name=group]"),
+    whole = line.querySelector("[data-whole]");
   whole.textContent = field.value;
   whole.hidden = field.scrollWidth <= field.clientWidth;
 }
@@ -33,7 +41,8 @@ all();
 addEventListener("resize", all);
 
 form?.addEventListener("click", (event) => {
-  const line = event.target.closest("[data-rule]"), move = event.target.closest("[data-move]")?.dataset.move;
+  const line = event.target.closest("[data-rule]"),
+    move = event.target.closest("[data-move]")?.dataset.move;
   if (move === "-1" && line.previousElementSibling) line.previousElementSibling.before(line);
   else if (move === "1" && line.nextElementSibling) line.nextElementSibling.after(line);
   else if (event.target.closest("[data-drop]")) drop(line);
@@ -59,14 +68,23 @@ function empty(line) {
 
 function drop(line) {
   if (lines().length > 1) line.remove();
-  else { line.querySelector("[name=group]").value = ""; show(line); }
+  else {
+    line.querySelector("[name=group]").value = "";
+    show(line);
+  }
 }
 
 async function search(typed) {
   if (typed.length < 2 || typed.includes("=")) return;
   try {
-    const got = await fetch(`${form.dataset.rules}?q=${encodeURIComponent(typed)}`, { headers: { Accept: "application/json" } });
+    const got = await fetch(`${form.dataset.rules}?q=${encodeURIComponent(typed)}`, {
+      headers: { Accept: "application/json" },
+    });
     const found = (await got.json()).items ?? [];
-    list.replaceChildren(...found.map((name) => Object.assign(document.createElement("option"), { value: name })));
-  } catch { /* typing on works without */ }
+    list.replaceChildren(
+      ...found.map((name) => Object.assign(document.createElement("option"), { value: name })),
+    );
+  } catch {
+    /* typing on works without */
+  }
 }

@@ -1,24 +1,41 @@
 // A form that was refused comes back with what was typed, and the fault stands beside its field. Without this file it stands above the page.
-const KEY = "sent", KEPT = "input:not([type=password], [type=hidden], [type=file], .masked), select, textarea:not(.masked, [name=value])";
-const here = (form) => new URL(form.getAttribute("action") || location.href, location.href).pathname;
+const KEY = "sent",
+  KEPT =
+    "input:not([type=password], [type=hidden], [type=file], .masked), select, textarea:not(.masked, [name=value])";
+const here = (form) =>
+  new URL(form.getAttribute("action") || location.href, location.href).pathname;
 const kept = (form) => [...form.elements].filter((field) => field.name && field.matches(KEPT));
 
 // What it was to do, where one address takes several forms.
-const does = (form, what) => [...form.elements].some((field) => field.name === "do" && field.value === what);
+const does = (form, what) =>
+  [...form.elements].some((field) => field.name === "do" && field.value === what);
 
 document.addEventListener("submit", ({ target: form, submitter }) => {
   if (form.method !== "post" || document.querySelector("main.auth")) return; // nothing of how one signs in
   const what = submitter?.name === "do" ? submitter.value : form.querySelector("[name=do]")?.value;
-  sessionStorage.setItem(KEY, JSON.stringify({ to: here(form), what, values: kept(form).map((field) => [field.name, field.value, field.checked]) }));
+  sessionStorage.setItem(
+    KEY,
+    JSON.stringify({
+      to: here(form),
+      what,
+      values: kept(form).map((field) => [field.name, field.value, field.checked]),
+    }),
+  );
 });
 
 // The form that was sent, filled as it was.
 function back(sent, name) {
-  const forms = [...document.forms].filter((one) => one.method === "post" && here(one) === sent.to && (!sent.what || does(one, sent.what)));
+  const forms = [...document.forms].filter(
+    (one) => one.method === "post" && here(one) === sent.to && (!sent.what || does(one, sent.what)),
+  );
   const form = forms.find((one) => kept(one).some((field) => field.name === name));
   const values = [...sent.values];
   for (const field of form ? kept(form) : []) {
-    const at = values.findIndex(([known, value]) => known === field.name && (!["checkbox", "radio"].includes(field.type) || value === field.value));
+    const at = values.findIndex(
+      ([known, value]) =>
+        known === field.name &&
+        (!["checkbox", "radio"].includes(field.type) || value === field.value),
+    );
     if (at < 0) continue;
     const [[, value, checked]] = values.splice(at, 1);
     if (["checkbox", "radio"].includes(field.type)) field.checked = checked;
@@ -34,7 +51,9 @@ function about(form, name, text) {
 }
 
 function beside(note, form) {
-  const name = note.dataset.field, text = note.querySelector("span").textContent.trim(), field = about(form, name, text);
+  const name = note.dataset.field,
+    text = note.querySelector("span").textContent.trim(),
+    field = about(form, name, text);
   const place = field?.closest(".field, td");
   if (!place) return;
   const fault = document.createElement("span");
@@ -43,12 +62,14 @@ function beside(note, form) {
   fault.textContent = text.startsWith(`${name}: `) ? text.slice(name.length + 2) : text;
   place.append(fault);
   field.setAttribute("aria-invalid", "true");
-  for (let fold = field.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  for (let fold = field.closest("details"); fold; fold = fold.parentElement.closest("details"))
+    fold.open = true;
   field.focus();
   (note.parentElement.childElementCount === 1 ? note.parentElement : note).remove();
 }
 
-const note = document.querySelector(".messages [data-field]"), sent = sessionStorage.getItem(KEY);
+const note = document.querySelector(".messages [data-field]"),
+  sent = sessionStorage.getItem(KEY);
 sessionStorage.removeItem(KEY);
 if (note && sent) {
   const form = back(JSON.parse(sent), note.dataset.field);

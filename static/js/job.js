@@ -16,16 +16,25 @@ if (root) {
       tab.setAttribute("aria-selected", String(on));
       document.getElementById(`tab-${tab.dataset.tab}`).hidden = !on;
     }
-    if (push) { const url = new URL(location); url.searchParams.set("tab", name); history.replaceState(null, "", url); }
+    if (push) {
+      const url = new URL(location);
+      url.searchParams.set("tab", name);
+      history.replaceState(null, "", url);
+    }
     window.scrollTo({ top: scrolls.get(name) ?? 0 });
     document.querySelectorAll(`#tab-${name} [data-log]`).forEach((el) => el.logView?.draw());
     window.dispatchEvent(new Event("resize"));
   }
 
-  for (const tab of tabs) tab.addEventListener("click", (event) => { event.preventDefault(); show(tab.dataset.tab); });
+  for (const tab of tabs)
+    tab.addEventListener("click", (event) => {
+      event.preventDefault();
+      show(tab.dataset.tab);
+    });
   if (/^#L\d+$/.test(location.hash)) show("logs");
 
-  if (root.dataset.final !== "true") live().subscribe(`job:${root.dataset.job}`, { event: changed, resync: age });
+  if (root.dataset.final !== "true")
+    live().subscribe(`job:${root.dataset.job}`, { event: changed, resync: age });
 
   function changed(job) {
     const state = document.querySelector("[data-head] .state");
@@ -36,7 +45,10 @@ if (root) {
     if (isEnglish) document.querySelector("[data-state-text]").textContent = job.state_text;
     heard = job.state_text;
     // What a new state brings (timeline, reason, actions) is drawn by the server; the log and the curves stay as they are.
-    if (was !== job.state || !isTold) { state.dataset.state = job.state; redraw(); }
+    if (was !== job.state || !isTold) {
+      state.dataset.state = job.state;
+      redraw();
+    }
     if (job.finished_at) root.dataset.final = "true"; // nothing more to ask
   }
 
@@ -53,11 +65,14 @@ if (root) {
   // Until what is being deleted is gone; then the log says so itself.
   async function gone() {
     await redraw();
-    if (document.querySelector("[data-deleting]")) setTimeout(gone, 2000); else location.reload();
+    if (document.querySelector("[data-deleting]")) setTimeout(gone, 2000);
+    else location.reload();
   }
   if (document.querySelector("[data-deleting]")) setTimeout(gone, 1000);
 
-  setInterval(() => { if (root.dataset.final !== "true" && document.visibilityState === "visible") age(); }, 5000);
+  setInterval(() => {
+    if (root.dataset.final !== "true" && document.visibilityState === "visible") age();
+  }, 5000);
   async function age() {
     const answer = await fetch(root.dataset.url, { headers: { Accept: "application/json" } });
     if (answer.ok) changed(await answer.json());

@@ -16,28 +16,50 @@ function move(step) {
 
 // The search of this page that is in sight, else the one for everything.
 function search() {
-  const here = [...document.querySelectorAll("[data-search]")].find((field) => field.checkVisibility());
-  if (here) here.focus(); else document.querySelector("[data-action=find]")?.click();
+  const here = [...document.querySelectorAll("[data-search]")].find((field) =>
+    field.checkVisibility(),
+  );
+  if (here) here.focus();
+  else document.querySelector("[data-action=find]")?.click();
 }
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Escape") { event.target.blur?.(); document.querySelectorAll("details.menu[open]").forEach((d) => { d.open = false; }); return; }
+  if (event.key === "Escape") {
+    event.target.blur?.();
+    document.querySelectorAll("details.menu[open]").forEach((d) => {
+      d.open = false;
+    });
+    return;
+  }
   if (event.target.closest("input, textarea, select, [contenteditable], dialog")) return;
   if (waiting) {
     waiting = false;
     const target = document.querySelector(`.rail a[data-key="${CSS.escape(event.key)}"]`);
-    if (target) { event.preventDefault(); target.click(); }
+    if (target) {
+      event.preventDefault();
+      target.click();
+    }
     return;
   }
   const acts = {
     "/": search,
-    j: () => move(1), k: () => move(-1), g: () => { waiting = true; setTimeout(() => { waiting = false; }, 1200); },
+    j: () => move(1),
+    k: () => move(-1),
+    g: () => {
+      waiting = true;
+      setTimeout(() => {
+        waiting = false;
+      }, 1200);
+    },
     Enter: () => current() && location.assign(current().dataset.href),
     x: () => current()?.querySelector("input[type=checkbox]")?.click(),
     c: () => document.querySelector("[data-new]")?.click(),
     "?": () => document.getElementById("keys")?.showModal(),
   };
   if (event.key === "Enter" && event.target.closest("a, button, summary")) return;
-  if (acts[event.key]) { event.preventDefault(); acts[event.key](); }
+  if (acts[event.key]) {
+    event.preventDefault();
+    acts[event.key]();
+  }
 });

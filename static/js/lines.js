@@ -8,19 +8,23 @@ const LONG = 20000; // bytes of one line that are decoded
 export class Lines {
   constructor(most = MOST) {
     this.most = most;
-    this.chunks = [];          // {start, data}
-    this.starts = [0];         // offset of each line; the last line may still grow
-    this.times = [[0, 0]];     // [offset, ms], rising
-    this.ends = new Map();     // where a line ends that a gap broke off
-    this.first = 0;            // lines before this one were let go
+    this.chunks = []; // {start, data}
+    this.starts = [0]; // offset of each line; the last line may still grow
+    this.times = [[0, 0]]; // [offset, ms], rising
+    this.ends = new Map(); // where a line ends that a gap broke off
+    this.first = 0; // lines before this one were let go
     this.end = 0;
     this.decoder = new TextDecoder();
   }
 
-  get count() { return this.starts.length - (this.starts.at(-1) === this.end ? 1 : 0); }
+  get count() {
+    return this.starts.length - (this.starts.at(-1) === this.end ? 1 : 0);
+  }
 
   // The last line may still grow.
-  get isLastOpen() { return this.starts.at(-1) !== this.end; }
+  get isLastOpen() {
+    return this.starts.at(-1) !== this.end;
+  }
 
   push(offset, atMs, data) {
     if (offset + data.length <= this.end) return;
@@ -28,7 +32,8 @@ export class Lines {
     const fresh = offset < this.end ? data.subarray(this.end - offset) : data;
     if (atMs && atMs > this.times.at(-1)[1]) this.times.push([this.end, atMs]);
     this.chunks.push({ start: this.end, data: fresh });
-    for (let at = fresh.indexOf(10); at >= 0; at = fresh.indexOf(10, at + 1)) this.starts.push(this.end + at + 1);
+    for (let at = fresh.indexOf(10); at >= 0; at = fresh.indexOf(10, at + 1))
+      this.starts.push(this.end + at + 1);
     this.end += fresh.length;
     this.#letGo();
   }
@@ -53,19 +58,23 @@ export class Lines {
 
   text(line) {
     const start = this.starts[line];
-    const stop = this.ends.get(line) ?? (line + 1 < this.starts.length ? this.starts[line + 1] : this.end);
+    const stop =
+      this.ends.get(line) ?? (line + 1 < this.starts.length ? this.starts[line + 1] : this.end);
     if (stop - start <= LONG) return this.#decode(start, stop).replace(/\n$/, "");
-    const last = this.#decode(stop - LONG, stop).replace(/\n$/, ""), overwritten = last.replace(/\r+$/, "").lastIndexOf("\r");
+    const last = this.#decode(stop - LONG, stop).replace(/\n$/, ""),
+      overwritten = last.replace(/\r+$/, "").lastIndexOf("\r");
     if (overwritten >= 0) return last.slice(overwritten + 1); // a progress bar: what it says now
     return `${this.#decode(start, start + LONG)} … ${say("(a very long line; download the log to see all of it)")}`;
   }
 
   timeOf(line) {
     const offset = this.starts[line];
-    let low = 0, high = this.times.length - 1;
+    let low = 0,
+      high = this.times.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (this.times[middle][0] <= offset) low = middle; else high = middle - 1;
+      if (this.times[middle][0] <= offset) low = middle;
+      else high = middle - 1;
     }
     return this.times[low][1];
   }
@@ -82,10 +91,12 @@ export class Lines {
   }
 
   #chunkAt(offset) {
-    let low = 0, high = this.chunks.length - 1;
+    let low = 0,
+      high = this.chunks.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (this.chunks[middle].start <= offset) low = middle; else high = middle - 1;
+      if (this.chunks[middle].start <= offset) low = middle;
+      else high = middle - 1;
     }
     return low;
   }

@@ -26,7 +26,9 @@ export class Live {
     };
   }
 
-  onStatus(call) { this.watchers.add(call); }
+  onStatus(call) {
+    this.watchers.add(call);
+  }
 
   #open() {
     if (this.socket && this.socket.readyState <= WebSocket.OPEN) return;
@@ -57,7 +59,10 @@ export class Live {
 
   // A dead network closes nothing by itself: a socket that owes an answer is given up.
   #pulse() {
-    if (Date.now() - this.heard < 2 * BEAT) { this.#send({ op: "ping" }); return; }
+    if (Date.now() - this.heard < 2 * BEAT) {
+      this.#send({ op: "ping" });
+      return;
+    }
     const { socket } = this;
     socket.onclose({ code: 1006 });
     socket.close();
@@ -84,13 +89,21 @@ export class Live {
   #text(message) {
     const sub = this.subs.get(message.id);
     if (!sub) return;
-    if (message.op === "event") { sub.on.event?.(message.data); sub.after = message.seq; }
-    else if (message.op === "end") sub.on.end?.(message.certificate);
-    else if (message.op === "gap") { sub.after = message.end; sub.on.gap?.(message.start, message.end, message.why); }
-    else if (message.op === "resync" && sub.on.bytes) this.#again(sub);
+    if (message.op === "event") {
+      sub.on.event?.(message.data);
+      sub.after = message.seq;
+    } else if (message.op === "end") sub.on.end?.(message.certificate);
+    else if (message.op === "gap") {
+      sub.after = message.end;
+      sub.on.gap?.(message.start, message.end, message.why);
+    } else if (message.op === "resync" && sub.on.bytes) this.#again(sub);
     else if (message.op === "resync") sub.on.resync?.();
-    else if (message.op === "subscribed" && sub.asked && sub.after === null) sub.on.resync?.(); // after a loss rows may have changed; who says `after` is told so
-    else if (message.op === "error") { this.subs.delete(message.id); sub.on.error?.(message.message); }
+    else if (message.op === "subscribed" && sub.asked && sub.after === null)
+      sub.on.resync?.(); // after a loss rows may have changed; who says `after` is told so
+    else if (message.op === "error") {
+      this.subs.delete(message.id);
+      sub.on.error?.(message.message);
+    }
     if (message.op === "subscribed") sub.asked = true;
   }
 
@@ -100,25 +113,40 @@ export class Live {
     if (!sub) return;
     const offset = Number(view.getBigUint64(8, true));
     const data = new Uint8Array(buffer, HEAD);
-    if (sub.after !== null && offset > sub.after) { this.#again(sub); return; } // something between is missing
+    if (sub.after !== null && offset > sub.after) {
+      this.#again(sub);
+      return;
+    } // something between is missing
     sub.after = offset + data.length;
     sub.on.bytes?.(offset, Number(view.getBigUint64(16, true)), data);
   }
 
-  #tell(up, code) { for (const call of this.watchers) call(up, code); }
+  #tell(up, code) {
+    for (const call of this.watchers) call(up, code);
+  }
 }
 
 let shared = null;
 export function live() {
   if (!shared) {
-    shared = new Live(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/live`);
+    shared = new Live(
+      `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/live`,
+    );
     const bar = document.getElementById("offline");
     let timer = 0;
     shared.onStatus((up, code) => {
       clearTimeout(timer);
-      if (up) { bar.hidden = true; return; }
-      bar.textContent = code === 4401 ? say("You are signed out. Reload the page to sign in.") : say("The connection is lost; what you see may be old. Trying again …");
-      timer = setTimeout(() => { bar.hidden = false; }, 1500);
+      if (up) {
+        bar.hidden = true;
+        return;
+      }
+      bar.textContent =
+        code === 4401
+          ? say("You are signed out. Reload the page to sign in.")
+          : say("The connection is lost; what you see may be old. Trying again …");
+      timer = setTimeout(() => {
+        bar.hidden = false;
+      }, 1500);
     });
   }
   return shared;

@@ -4,9 +4,12 @@ import { Lines } from "./lines.js";
 import { parts, plain } from "./ansi.js";
 import { count as number, isEnglish, locale, say } from "./words.js";
 
-const HEIGHT = 18, SPARE = 30, WRAPPED = 400;
+const HEIGHT = 18,
+  SPARE = 30,
+  WRAPPED = 400;
 const TALLEST = 8_000_000; // px: browsers make no element much taller, so a longer log scrolls by a scale
-const BAD = /\b(error|fatal|critical|traceback|exception)\b/i, WARN = /\bwarn(ing)?\b/i;
+const BAD = /\b(error|fatal|critical|traceback|exception)\b/i,
+  WARN = /\bwarn(ing)?\b/i;
 
 class LogView {
   constructor(root) {
@@ -20,31 +23,59 @@ class LogView {
     this.hit = -1;
     this.gaps = [];
     this.due = false;
-    this.top = 0;       // px of the log above the window; the scroll bar's place is this by the scale
+    this.top = 0; // px of the log above the window; the scroll bar's place is this by the scale
     this.scale = 1;
     this.#want();
-    window.addEventListener("hashchange", () => { this.#want(); this.draw(); });
+    window.addEventListener("hashchange", () => {
+      this.#want();
+      this.draw();
+    });
     this.view.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     this.view.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     new ResizeObserver(() => this.draw()).observe(this.view);
     root.addEventListener("click", (event) => this.#click(event));
     const search = root.querySelector("input[type=search]");
-    search.addEventListener("input", () => { clearTimeout(this.typing); this.typing = setTimeout(() => this.#search(search.value), 120); });
-    search.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); this.#jump(event.shiftKey ? -1 : 1); } });
-    for (const name of ["wrap", "times"]) if (localStorage.getItem(`log-${name}`) === "1") this.#toggle(name, true);
+    search.addEventListener("input", () => {
+      clearTimeout(this.typing);
+      this.typing = setTimeout(() => this.#search(search.value), 120);
+    });
+    search.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") {
+        event.preventDefault();
+        this.#jump(event.shiftKey ? -1 : 1);
+      }
+    });
+    for (const name of ["wrap", "times"])
+      if (localStorage.getItem(`log-${name}`) === "1") this.#toggle(name, true);
     this.#show();
-    this.stop = live().subscribe(`log:${root.dataset.key}`, {
-      bytes: (offset, at, data) => { this.lines.push(offset, at, data); this.#more(); },
-      gap: (start, end, why) => { this.gaps.push([start, end, why]); this.#more(); },
-      end: (certificate) => this.#ended(certificate),
-      error: (message) => { this.foot.textContent = message; },
-    }, 0);
+    this.stop = live().subscribe(
+      `log:${root.dataset.key}`,
+      {
+        bytes: (offset, at, data) => {
+          this.lines.push(offset, at, data);
+          this.#more();
+        },
+        gap: (start, end, why) => {
+          this.gaps.push([start, end, why]);
+          this.#more();
+        },
+        end: (certificate) => this.#ended(certificate),
+        error: (message) => {
+          this.foot.textContent = message;
+        },
+      },
+      0,
+    );
   }
 
   #more() {
     if (this.due) return;
     this.due = true;
-    requestAnimationFrame(() => { this.due = false; this.draw(); if (this.query) this.#searchNew(); });
+    requestAnimationFrame(() => {
+      this.due = false;
+      this.draw();
+      if (this.query) this.#searchNew();
+    });
   }
 
   draw() {
@@ -52,13 +83,24 @@ class LogView {
     const count = lines.count;
     const shown = count - lines.first;
     this.root.querySelector("[data-empty]").hidden = shown > 0;
-    this.root.querySelector("[data-count]").textContent = [say("{n} lines, {size}", { n: number(count), size: size(lines.end) }),
-      ...(lines.first ? [say("(the first {n} are in the download)", { n: number(lines.first) })] : []),
-      ...("deleted" in this.root.dataset ? [] : this.gaps).map(([start, end, why]) => `· ${say("{size} missing: {why}", { size: size(end - start), why })}`)].join(" ");
-    if (this.isWrapped) { this.#drawWrapped(shown); return; }
+    this.root.querySelector("[data-count]").textContent = [
+      say("{n} lines, {size}", { n: number(count), size: size(lines.end) }),
+      ...(lines.first
+        ? [say("(the first {n} are in the download)", { n: number(lines.first) })]
+        : []),
+      ...("deleted" in this.root.dataset ? [] : this.gaps).map(
+        ([start, end, why]) =>
+          `· ${say("{size} missing: {why}", { size: size(end - start), why })}`,
+      ),
+    ].join(" ");
+    if (this.isWrapped) {
+      this.#drawWrapped(shown);
+      return;
+    }
     this.#measure(shown * HEIGHT);
     if (this.follow) this.#scrollTo(Infinity);
-    else if (this.wanted !== null && this.wanted < count && view.clientHeight) this.goTo(this.wanted);
+    else if (this.wanted !== null && this.wanted < count && view.clientHeight)
+      this.goTo(this.wanted);
     const top = Math.max(Math.floor(this.top / HEIGHT) - SPARE, 0);
     const last = Math.min(top + Math.ceil(view.clientHeight / HEIGHT) + 2 * SPARE, shown);
     const shift = this.scale > 1 ? view.scrollTop - this.top : 0;
@@ -68,7 +110,8 @@ class LogView {
   }
 
   #measure(full) {
-    const height = Math.min(full, TALLEST), seen = this.view.clientHeight;
+    const height = Math.min(full, TALLEST),
+      seen = this.view.clientHeight;
     if (this.pad.style.height !== `${height}px`) this.pad.style.height = `${height}px`;
     this.deepest = Math.max(full - seen, 0);
     this.scale = full > TALLEST ? this.deepest / (TALLEST - seen) : 1;
@@ -86,7 +129,10 @@ class LogView {
     if (this.scale <= 1 || this.isWrapped || event.ctrlKey || !event.deltaY) return;
     event.preventDefault();
     this.#scrollTo(this.top + event.deltaY * (event.deltaMode === 1 ? HEIGHT : 1));
-    if (this.follow && this.top < this.deepest - HEIGHT) { this.follow = false; this.#show(); }
+    if (this.follow && this.top < this.deepest - HEIGHT) {
+      this.follow = false;
+      this.#show();
+    }
     this.draw();
   }
 
@@ -94,17 +140,24 @@ class LogView {
   #want() {
     const line = location.hash.match(/^#L(\d+)$/);
     this.wanted = line ? Number(line[1]) - 1 : null;
-    if (line) { this.follow = false; this.#show(); }
+    if (line) {
+      this.follow = false;
+      this.#show();
+    }
   }
 
   #drawWrapped(shown) {
     const { lines, view, pad } = this;
-    const from = this.follow ? Math.max(shown - WRAPPED, 0) : Math.max(Math.min(this.anchor ?? shown - WRAPPED, shown - WRAPPED), 0);
+    const from = this.follow
+      ? Math.max(shown - WRAPPED, 0)
+      : Math.max(Math.min(this.anchor ?? shown - WRAPPED, shown - WRAPPED), 0);
     this.anchor = from;
     const nodes = [];
     if (from > 0) nodes.push(more("earlier", say("{n} earlier lines", { n: number(from) })));
-    for (let i = from; i < Math.min(from + WRAPPED, shown); i++) nodes.push(this.#line(lines.first + i, null));
-    if (from + WRAPPED < shown) nodes.push(more("later", say("{n} later lines", { n: number(shown - from - WRAPPED) })));
+    for (let i = from; i < Math.min(from + WRAPPED, shown); i++)
+      nodes.push(this.#line(lines.first + i, null));
+    if (from + WRAPPED < shown)
+      nodes.push(more("later", say("{n} later lines", { n: number(shown - from - WRAPPED) })));
     pad.style.height = "auto";
     pad.replaceChildren(...nodes);
     if (this.follow) view.scrollTop = view.scrollHeight;
@@ -120,20 +173,23 @@ class LogView {
     link.textContent = number + 1;
     row.append(link);
     if (this.hasTimes) {
-      const at = document.createElement("time"), ms = this.lines.timeOf(number);
+      const at = document.createElement("time"),
+        ms = this.lines.timeOf(number);
       at.textContent = ms ? new Date(ms).toLocaleTimeString(locale, { hour12: false }) : "";
       if (ms) at.title = new Date(ms).toLocaleString(locale);
       row.append(at);
     }
     const body = document.createElement("span");
     body.className = "t";
-    if (this.query && plain(raw).toLowerCase().includes(this.query)) this.#marked(body, plain(raw), number);
-    else for (const part of parts(raw)) {
-      const piece = document.createElement("span");
-      if (part.classes) piece.className = part.classes;
-      piece.textContent = part.text;
-      body.append(piece);
-    }
+    if (this.query && plain(raw).toLowerCase().includes(this.query))
+      this.#marked(body, plain(raw), number);
+    else
+      for (const part of parts(raw)) {
+        const piece = document.createElement("span");
+        if (part.classes) piece.className = part.classes;
+        piece.textContent = part.text;
+        body.append(piece);
+      }
     row.append(body);
     return row;
   }
@@ -164,15 +220,20 @@ class LogView {
 
   // A slice at a time, so that a million lines do not freeze the page.
   #searchNew(jump = false) {
-    const run = this.searching, until = performance.now() + 12;
+    const run = this.searching,
+      until = performance.now() + 12;
     const count = this.lines.count - (this.isEnded || !this.lines.isLastOpen ? 0 : 1); // a line is searched once it is whole
     while (this.searched < count && performance.now() < until) {
       for (let n = 0; n < 500 && this.searched < count; n++, this.searched++)
-        if (plain(this.lines.text(this.searched)).toLowerCase().includes(this.query)) this.hits.push(this.searched);
+        if (plain(this.lines.text(this.searched)).toLowerCase().includes(this.query))
+          this.hits.push(this.searched);
     }
     const done = this.searched >= count;
     this.#tellHits(done);
-    if (jump && this.hit < 0 && this.hits.length) { this.#jump(1); jump = false; }
+    if (jump && this.hit < 0 && this.hits.length) {
+      this.#jump(1);
+      jump = false;
+    }
     if (!done) setTimeout(() => run === this.searching && this.#searchNew(jump));
   }
 
@@ -194,29 +255,58 @@ class LogView {
   goTo(number) {
     this.wanted = null;
     const at = number - this.lines.first;
-    if (this.isWrapped) { this.anchor = Math.max(at - 20, 0); this.draw(); this.pad.querySelector(`a[href="#L${number + 1}"]`)?.scrollIntoView({ block: "center" }); }
-    else { this.#measure((this.lines.count - this.lines.first) * HEIGHT); this.#scrollTo(at * HEIGHT - this.view.clientHeight / 2); this.draw(); }
+    if (this.isWrapped) {
+      this.anchor = Math.max(at - 20, 0);
+      this.draw();
+      this.pad.querySelector(`a[href="#L${number + 1}"]`)?.scrollIntoView({ block: "center" });
+    } else {
+      this.#measure((this.lines.count - this.lines.first) * HEIGHT);
+      this.#scrollTo(at * HEIGHT - this.view.clientHeight / 2);
+      this.draw();
+    }
   }
 
   #scrolled() {
-    if (this.isWrapped) { const low = this.view.scrollHeight - this.view.scrollTop - this.view.clientHeight < 4; if (!low && this.follow) { this.follow = false; this.#show(); } return; }
-    if (Math.abs(this.view.scrollTop - this.placed) >= 1 || this.scale <= 1) this.top = this.view.scrollTop * this.scale;
+    if (this.isWrapped) {
+      const low = this.view.scrollHeight - this.view.scrollTop - this.view.clientHeight < 4;
+      if (!low && this.follow) {
+        this.follow = false;
+        this.#show();
+      }
+      return;
+    }
+    if (Math.abs(this.view.scrollTop - this.placed) >= 1 || this.scale <= 1)
+      this.top = this.view.scrollTop * this.scale;
     this.placed = this.view.scrollTop;
     const atEnd = this.top >= this.deepest - HEIGHT;
-    if (this.follow && !atEnd) { this.follow = false; this.#show(); }
+    if (this.follow && !atEnd) {
+      this.follow = false;
+      this.#show();
+    }
     this.draw();
   }
 
   #click(event) {
     const button = event.target.closest("[data-do]");
-    if (event.target.closest(".log-line > a")) { setTimeout(() => this.draw()); return; }
+    if (event.target.closest(".log-line > a")) {
+      setTimeout(() => this.draw());
+      return;
+    }
     if (!button) return;
     const what = button.dataset.do;
-    if (what === "follow") { this.follow = !this.follow; this.#show(); this.draw(); }
-    else if (what === "wrap" || what === "times") this.#toggle(what);
+    if (what === "follow") {
+      this.follow = !this.follow;
+      this.#show();
+      this.draw();
+    } else if (what === "wrap" || what === "times") this.#toggle(what);
     else if (what === "next") this.#jump(1);
     else if (what === "previous") this.#jump(-1);
-    else if (what === "earlier" || what === "later") { this.follow = false; this.anchor += what === "earlier" ? -WRAPPED / 2 : WRAPPED / 2; this.draw(); this.#show(); }
+    else if (what === "earlier" || what === "later") {
+      this.follow = false;
+      this.anchor += what === "earlier" ? -WRAPPED / 2 : WRAPPED / 2;
+      this.draw();
+      this.#show();
+    }
   }
 
   #toggle(name, on) {
@@ -229,7 +319,10 @@ class LogView {
   }
 
   #show() {
-    const press = (name, on) => this.root.querySelector(`[data-do=${name}]`)?.setAttribute("aria-pressed", String(Boolean(on)));
+    const press = (name, on) =>
+      this.root
+        .querySelector(`[data-do=${name}]`)
+        ?.setAttribute("aria-pressed", String(Boolean(on)));
     press("follow", this.follow);
     press("wrap", this.isWrapped);
     press("times", this.hasTimes);
@@ -237,16 +330,23 @@ class LogView {
 
   #ended(certificate) {
     const isTold = "deleted" in this.root.dataset; // by the server, in the page's language
-    if (!isTold && (isEnglish || !this.foot.className)) this.foot.textContent = `${say("Certificate:")} ${sealed(certificate)}`;
+    if (!isTold && (isEnglish || !this.foot.className))
+      this.foot.textContent = `${say("Certificate:")} ${sealed(certificate)}`;
     this.foot.title = `sha256 ${certificate.sha256}\nblake3 ${certificate.blake3}`;
     this.foot.className = certificate.complete ? "good" : certificate.deleted ? "" : "bad";
-    if (!isTold) this.root.querySelector("[data-empty]").textContent = certificate.deleted ? certificate.text : say("The job wrote nothing.");
+    if (!isTold)
+      this.root.querySelector("[data-empty]").textContent = certificate.deleted
+        ? certificate.text
+        : say("The job wrote nothing.");
     this.isEnded = true;
     this.#more();
   }
 }
 
-const sealed = (c) => (isEnglish || !c.complete ? c.text : say("complete, {n} bytes, 0 gaps, closed by {end}", { n: number(c.bytes), end: c.closed_by }));
+const sealed = (c) =>
+  isEnglish || !c.complete
+    ? c.text
+    : say("complete, {n} bytes, 0 gaps, closed by {end}", { n: number(c.bytes), end: c.closed_by });
 
 function more(what, text) {
   const button = document.createElement("button");
@@ -258,7 +358,12 @@ function more(what, text) {
 }
 
 function size(bytes) {
-  for (const [name, unit] of [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]]) if (bytes >= unit) return `${(bytes / unit).toFixed(1)} ${name}`;
+  for (const [name, unit] of [
+    ["GiB", 2 ** 30],
+    ["MiB", 2 ** 20],
+    ["KiB", 2 ** 10],
+  ])
+    if (bytes >= unit) return `${(bytes / unit).toFixed(1)} ${name}`;
   return say("{n} bytes", { n: bytes });
 }
 

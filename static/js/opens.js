@@ -19,4 +19,5 @@ export function toggle(row) {
   row.setAttribute("aria-expanded", String(!behind.hidden));
 }
 
-if (typeof document !== "undefined") for (const table of document.querySelectorAll("table[data-opens]")) bind(table);
+if (typeof document !== "undefined")
+  for (const table of document.querySelectorAll("table[data-opens]")) bind(table);

@@ -1,26 +1,37 @@
 // Ctrl-K: pages, actions and jobs by number or the beginning of a name.
 const dialog = document.getElementById("palette");
 if (dialog) {
-  const input = dialog.querySelector("input"), list = dialog.querySelector("ul");
+  const input = dialog.querySelector("input"),
+    list = dialog.querySelector("ul");
   const fixed = JSON.parse(document.getElementById("palette-items").textContent);
-  let items = [], at = 0, asked = 0;
+  let items = [],
+    at = 0,
+    asked = 0;
 
-  const open = () => { if (dialog.open) return; dialog.showModal(); input.value = ""; show(fixed); };
-  const matches = (item, q) => q.split(/\s+/).every((word) => item.title.toLowerCase().includes(word));
+  const open = () => {
+    if (dialog.open) return;
+    dialog.showModal();
+    input.value = "";
+    show(fixed);
+  };
+  const matches = (item, q) =>
+    q.split(/\s+/).every((word) => item.title.toLowerCase().includes(word));
 
   function show(found) {
     items = found.slice(0, 14);
     at = 0;
-    list.replaceChildren(...items.map((item, i) => {
-      const row = document.createElement("li");
-      row.setAttribute("role", "option");
-      row.setAttribute("aria-selected", String(i === at));
-      const note = document.createElement("small");
-      note.textContent = item.note ?? "";
-      row.append(item.title, note);
-      row.addEventListener("click", () => go(i));
-      return row;
-    }));
+    list.replaceChildren(
+      ...items.map((item, i) => {
+        const row = document.createElement("li");
+        row.setAttribute("role", "option");
+        row.setAttribute("aria-selected", String(i === at));
+        const note = document.createElement("small");
+        note.textContent = item.note ?? "";
+        row.append(item.title, note);
+        row.addEventListener("click", () => go(i));
+        return row;
+      }),
+    );
   }
 
   function move(step) {
@@ -29,10 +40,13 @@ if (dialog) {
     list.children[at]?.scrollIntoView({ block: "nearest" });
   }
 
-  function go(i) { if (items[i]) location.assign(items[i].url); }
+  function go(i) {
+    if (items[i]) location.assign(items[i].url);
+  }
 
   input.addEventListener("input", async () => {
-    const q = input.value.trim().toLowerCase(), mine = ++asked;
+    const q = input.value.trim().toLowerCase(),
+      mine = ++asked;
     const pages = fixed.filter((item) => matches(item, q));
     show(pages);
     if (!q) return;
@@ -40,11 +54,27 @@ if (dialog) {
     if (answer.ok && mine === asked) show([...(await answer.json()).items, ...pages]);
   });
   input.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowDown") { event.preventDefault(); move(1); }
-    else if (event.key === "ArrowUp") { event.preventDefault(); move(-1); }
-    else if (event.key === "Enter") { event.preventDefault(); go(at); }
+    if (event.key === "ArrowDown") {
+      event.preventDefault();
+      move(1);
+    } else if (event.key === "ArrowUp") {
+      event.preventDefault();
+      move(-1);
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      go(at);
+    }
   });
-  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
-  document.addEventListener("keydown", (event) => { if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") { event.preventDefault(); open(); } });
-  document.addEventListener("click", (event) => { if (event.target.closest("[data-action=find]")) open(); });
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+  document.addEventListener("keydown", (event) => {
+    if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      open();
+    }
+  });
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-action=find]")) open();
+  });
 }

@@ -1,6 +1,12 @@
 // A box in the head of a table that ticks all of its boxes.
 for (const all of document.querySelectorAll("[data-tick-all]")) {
   const boxes = () => [...all.closest("table").querySelectorAll("tbody input[type=checkbox]")];
-  all.addEventListener("change", () => boxes().forEach((box) => { box.checked = all.checked; }));
-  all.closest("table").addEventListener("change", () => { all.checked = boxes().length > 0 && boxes().every((box) => box.checked); });
+  all.addEventListener("change", () =>
+    boxes().forEach((box) => {
+      box.checked = all.checked;
+    }),
+  );
+  all.closest("table").addEventListener("change", () => {
+    all.checked = boxes().length > 0 && boxes().every((box) => box.checked);
+  });
 }

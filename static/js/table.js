@@ -6,34 +6,60 @@ import { isEnglish, say } from "./words.js";
 
 const root = document.querySelector("[data-jobs]");
 if (root) {
-  const bar = document.querySelector(".bulk"), pill = document.querySelector(".fresh");
+  const bar = document.querySelector(".bulk"),
+    pill = document.querySelector(".fresh");
   const heard = new Map();
   let fresh = new Set();
 
   const chosen = () => [...document.querySelectorAll("input[name=job]:checked")];
   document.addEventListener("change", (event) => {
-    if (event.target.matches("[data-all]")) document.querySelectorAll("input[name=job]").forEach((box) => { box.checked = event.target.checked; });
+    if (event.target.matches("[data-all]"))
+      document.querySelectorAll("input[name=job]").forEach((box) => {
+        box.checked = event.target.checked;
+      });
     if (event.target.matches("[data-all], input[name=job]")) select();
   });
 
   function select() {
-    document.querySelectorAll("tr[data-id]").forEach((row) => row.classList.toggle("is-selected", row.querySelector("input[name=job]")?.checked ?? false));
+    document
+      .querySelectorAll("tr[data-id]")
+      .forEach((row) =>
+        row.classList.toggle("is-selected", row.querySelector("input[name=job]")?.checked ?? false),
+      );
     bar.hidden = !chosen().length;
     bar.querySelector("b").textContent = say("{n} selected", { n: chosen().length });
   }
 
-  live().subscribe(root.dataset.topic, { event: update, resync: () => chosen().length || refresh() });
+  live().subscribe(root.dataset.topic, {
+    event: update,
+    resync: () => chosen().length || refresh(),
+  });
 
   function update(job) {
     const row = document.querySelector(`tr[data-id="${job.id}"]`);
-    if (!row) { if (root.dataset.first === "true") { fresh.add(job.id); arrived(); } return; }
+    if (!row) {
+      if (root.dataset.first === "true") {
+        fresh.add(job.id);
+        arrived();
+      }
+      return;
+    }
     const state = row.querySelector(".state");
     state.className = `state ${job.is_stale ? "unknown" : job.state}`;
     state.lastChild.textContent = say(job.is_stale ? "unknown" : job.state);
-    told(row, state, job.state_text, job.pending?.text ?? (job.state === "failed" ? (job.reason?.evidence || job.reason?.headline || "") : ""));
+    told(
+      row,
+      state,
+      job.state_text,
+      job.pending?.text ??
+        (job.state === "failed" ? job.reason?.evidence || job.reason?.headline || "" : ""),
+    );
     const where = row.querySelector("[data-where]");
     if (where && job.nodes?.length) {
-      where.textContent = job.nodes.length > 1 ? `${job.nodes[0]} + ${job.nodes.length - 1} ${say("more")}` : job.nodes[0];
+      where.textContent =
+        job.nodes.length > 1
+          ? `${job.nodes[0]} + ${job.nodes.length - 1} ${say("more")}`
+          : job.nodes[0];
       where.title = job.nodes.slice(0, 50).join(", ");
     }
     const time = row.querySelector("[data-took]");
@@ -41,22 +67,34 @@ if (root) {
       time.innerHTML = '<time data-rel="span"></time>';
       time.firstChild.dateTime = job.started_at;
       tick(row);
-    } else if (time && job.finished_at && job.started_at) time.textContent = span((new Date(job.finished_at) - new Date(job.started_at)) / 1000);
+    } else if (time && job.finished_at && job.started_at)
+      time.textContent = span((new Date(job.finished_at) - new Date(job.started_at)) / 1000);
   }
 
   // Events tell sentences in English; where the page speaks another language, the server is asked for the rows once they have changed.
   function told(row, state, text, reason) {
     const why = row.querySelector("[data-why]");
-    if (isEnglish) { state.title = text; why.textContent = why.title = reason; return; }
+    if (isEnglish) {
+      state.title = text;
+      why.textContent = why.title = reason;
+      return;
+    }
     if (!reason) why.textContent = why.title = "";
     if (heard.get(row.dataset.id) === text + reason) return;
     heard.set(row.dataset.id, text + reason);
-    told.timer ??= setTimeout(() => { told.timer = null; if (!chosen().length) refresh(); }, 1000);
+    told.timer ??= setTimeout(() => {
+      told.timer = null;
+      if (!chosen().length) refresh();
+    }, 1000);
   }
 
   function arrived() {
     const isAway = window.scrollY > 80 || chosen().length || root.dataset.filtered === "true";
-    if (!isAway) { clearTimeout(arrived.timer); arrived.timer = setTimeout(() => (chosen().length ? arrived() : refresh()), 250); return; }
+    if (!isAway) {
+      clearTimeout(arrived.timer);
+      arrived.timer = setTimeout(() => (chosen().length ? arrived() : refresh()), 250);
+      return;
+    }
     pill.hidden = false;
     pill.textContent = say("{n} new", { n: fresh.size });
   }
@@ -70,11 +108,16 @@ if (root) {
     const kept = new Set(chosen().map((box) => box.value));
     root.replaceChildren(...body.childNodes);
     tick(root);
-    root.querySelectorAll("input[name=job]").forEach((box) => { box.checked = kept.has(box.value); });
+    root.querySelectorAll("input[name=job]").forEach((box) => {
+      box.checked = kept.has(box.value);
+    });
     select();
     fresh = new Set();
     pill.hidden = true;
   }
 
-  pill.addEventListener("click", () => { window.scrollTo({ top: 0 }); refresh(); });
+  pill.addEventListener("click", () => {
+    window.scrollTo({ top: 0 });
+    refresh();
+  });
 }

@@ -4,7 +4,8 @@ import { locale, say } from "./words.js";
 export function span(seconds) {
   const s = Math.max(Math.floor(seconds), 0);
   if (s < 90) return say("{n} s", { n: s });
-  const m = Math.floor(s / 60), h = Math.floor(s / 3600);
+  const m = Math.floor(s / 60),
+    h = Math.floor(s / 3600);
   if (m < 60) return say("{n} min", { n: m });
   if (h < 48) return say("{h}h {m}m", { h, m: String(m % 60).padStart(2, "0") });
   return say("{d}d {h}h", { d: Math.floor(h / 24), h: String(h % 24).padStart(2, "0") });

@@ -3,7 +3,8 @@ const texts = globalThis.words ?? {};
 const language = globalThis.document?.documentElement.lang || "en";
 
 // The reader's own region of the page's language ("en-GB"), for dates and numbers.
-export const locale = globalThis.navigator?.languages?.find((l) => l.split("-")[0] === language) ?? language;
+export const locale =
+  globalThis.navigator?.languages?.find((l) => l.split("-")[0] === language) ?? language;
 export const isEnglish = language === "en";
 
 // say: "{n} selected" with { n: 3 }; the English text is the key, and what is shown where there is no translation.

@@ -123,7 +123,7 @@ def _run(environment: dict[str, str], options: list[str]) -> tuple[int, str]:
 
 
 def check() -> int:
-    """Lint, types, import contracts, Django's own checks for a deployment, missing migrations, catalogues, templates."""
+    """Lint, format, types, import contracts, Django's own checks for a deployment, missing migrations, catalogues, templates."""
     failed = []
     with tempfile.TemporaryDirectory(prefix="muster-check-") as home:
         environment = {
@@ -148,15 +148,20 @@ def check() -> int:
 
 def _checks() -> list[tuple[str, list[str]]]:
     bin_folder = Path(sys.executable).parent
+    node = program("node", str(ROOT / ".venv-js" / "bin"))
+    prettier = [node, "node_modules/prettier/bin/prettier.cjs", "--check", "--log-level=warn"]
     manage = [sys.executable, "manage.py"]
     return [
         ("lint", [sys.executable, "-m", "ruff", "check", "--output-format=concise", "."]),
+        ("format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."]),
         ("types", [sys.executable, "-m", "mypy", "portal", "workspaces", "clusters", "jobs", "monitoring"]),
         ("import contracts", [str(bin_folder / "lint-imports"), "--no-cache"]),
         ("deployment", [*manage, "check", "--deploy", "--fail-level", "WARNING"]),
         ("migrations", [*manage, "makemigrations", "--check", "--dry-run"]),
         ("languages", [*manage, "messages", "--check"]),
         ("templates", [sys.executable, "-m", "djlint", "--lint", "--quiet", "templates"]),
+        ("template format", [sys.executable, "-m", "djlint", "--check", "--quiet", "templates"]),
+        ("browser format", [*prettier, "static", "tests", "scripts"]),
     ]
 
 

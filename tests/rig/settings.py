@@ -5,8 +5,9 @@ from __future__ import annotations
 from tests.rig import environment  # noqa: F401  isort: skip  (first: it sets what the settings read)
 
 from portal.settings import *  # noqa: F403
-from portal.settings import DATABASES, MUSTER_HOME
+from portal.settings import DATABASES, MIDDLEWARE, MUSTER_HOME
 
+MIDDLEWARE = ["tests.rig.markup.Squeeze", *MIDDLEWARE]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):

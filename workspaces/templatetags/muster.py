@@ -6,8 +6,10 @@ import re
 import secrets
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django import template
+from django.template.defaultfilters import floatformat
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -19,6 +21,14 @@ from workspaces.roles import role_facts
 
 register = template.Library()
 _EXACT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)")      # a time as it is stored
+# The classes that colour a value, by the kind of the value, and the class of all other values.
+_CLASSES = {
+    "access": ({"taken": "failed", "given": "succeeded", "clash": "unknown"}, "starting"),
+    "announcement": ({"trouble": "bad", "warning": "warn"}, ""),
+    "message": ({"error": "bad", "warning": "warn"}, "good"),
+    "node": ({"down": "failed", "drained": "canceled"}, "succeeded"),
+    "run": ({"failed": "failed", "stopped": "unknown", "running": "running", "queued": "queued"}, "succeeded"),
+}
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
 
@@ -26,6 +36,20 @@ _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)
 def once() -> SafeString:
     """In a form whose answer shows a secret: sent again, it is known again (`workspaces.web.once`)."""
     return format_html('<input type="hidden" name="once" value="{}">', secrets.token_urlsafe(16))
+
+
+@register.simple_tag
+def query(**params: Any) -> str:
+    """Return the query string of the parameters that are set: "?team=vision&state=running", or ""."""
+    kept = {name: value for name, value in params.items() if value not in ("", None)}
+    return "?" + urlencode(kept, safe=",") if kept else ""
+
+
+@register.filter
+def css_class(value: str, kind: str) -> str:
+    """Return the class that colours a value of a kind: {{ node.state|css_class:"node" }}."""
+    classes, other = _CLASSES[kind]
+    return classes.get(value, other)
 
 
 @register.filter
@@ -53,6 +77,31 @@ def size(value: Any) -> str:
         if abs(value) >= step:
             return f"{value / step:.1f}".removesuffix(".0") + f" {name}"
     return f"{value:g} B"
+
+
+@register.filter
+def allocation(resources: dict[str, Any]) -> str:
+    """What a job has: "4 CPU, 8 GiB, 2 H100"."""
+    parts = [f"{floatformat(resources['cpus'], '-1')} CPU"]
+    if resources.get("memory"):
+        parts.append(size(resources["memory"]))
+    if resources.get("gpus"):
+        parts.append(f"{resources['gpus']} {(resources.get('gpu_type') or 'GPU').upper()}")
+    return ", ".join(parts)
+
+
+@register.filter
+def node_counts(nodes: dict[str, int]) -> str:
+    """How many nodes are in each state: "14 ready, 1 drained, 1 down"."""
+    counts = [(nodes["drained"], _("drained")), (nodes["down"], _("down"))]
+    ready = f"{floatformat(nodes['ready'], '0g')} {_('ready')}"
+    return ", ".join([ready, *(f"{n} {word}" for n, word in counts if n)])
+
+
+@register.filter
+def lines(values: Any) -> str:
+    """One value a line, each line ended."""
+    return "".join(f"{value}\n" for value in values)
 
 
 @register.filter

@@ -56,7 +56,8 @@ def directory(request: Any, slug: str) -> HttpResponse:
     under_way = next((run for run in runs if run.outcome in ("queued", "running")), None)
     return render(request, "workspaces/directories/detail.html", {
         "page_title": row.name, "crumbs": [("Directories", f"/{request.org.slug}/directories")], "row": _row(row), "kind": what,
-        "rules": service.rules_told(row), "places": _places(row), "roles": [*OrgRole, *(r for r in TeamRole if r not in set(OrgRole))],
+        "rules": [rule | {"place": "/".join(filter(None, (rule["org"], rule["team"])))} for rule in service.rules_told(row)],
+        "places": _places(row), "roles": [*OrgRole, *(r for r in TeamRole if r not in set(OrgRole))],
         "runs": runs, "run": whole, "under_way": under_way, "may_write": request.actor.may(P.PROVIDERS_WRITE), "leavers": leavers_of(row),
         "shut_out": shut_out(row) if request.actor.may(P.PROVIDERS_WRITE) else [],
         "more": max(0, sum(whole.counts.get(name, 0) for name in ("given", "taken", "changed", "left out")) - len(whole.lines)) if whole else 0,

@@ -36,8 +36,12 @@ def import_people(request: Any) -> HttpResponse:
     return render(request, "workspaces/people_import.html", context)
 
 
-def _links(request: Any, report: Report) -> list[dict[str, Any]]:
-    return handed_out(report, request.actor.email, send=request.POST.get("send") == "1") if report.is_done else []
+def _links(request: Any, report: Report) -> list[str]:
+    """Lines of "address,link", and ",mailed" where a mail was sent."""
+    if not report.is_done:
+        return []
+    made = handed_out(report, request.actor.email, send=request.POST.get("send") == "1")
+    return [",".join([link["email"], link["url"], *([_("mailed")] if link["is_sent"] else [])]) for link in made]
 
 
 def _text(request: Any) -> str:

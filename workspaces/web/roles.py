@@ -75,6 +75,7 @@ def access(request: Any) -> HttpResponse:
     asked = {name: request.GET.get(name, "").strip()[:254] for name in ("user", "permission", "team", "about")}
     asked["user"] = asked["user"] or request.actor.email
     context: dict[str, Any] = {"page_title": "Access", "asked": asked, "groups": _grouped(list(P)),
+                               "chosen": asked["permission"] or "jobs:submit",
                                "teams": Team.objects.order_by("slug") if request.actor.may(P.TEAMS_READ) else [],
                                "people": selectors.names_of_members() if request.actor.may(P.MEMBERS_READ) else []}
     if asked["permission"]:

@@ -8,7 +8,11 @@ test("a curve of one point spans a minute, and one of one step two steps", () =>
   assert.deepEqual(around(100, 100, false), [70, 130]);
   assert.deepEqual(around(5, 5, true), [4, 6]);
   assert.deepEqual(around(5, 9, false), [5, 9]);
-  assert.deepEqual(around(100, 86_400_100, false, 1), [70, 130], "the library makes years of one point before it asks");
+  assert.deepEqual(
+    around(100, 86_400_100, false, 1),
+    [70, 130],
+    "the library makes years of one point before it asks",
+  );
   assert.deepEqual(around(null, null, false), [null, null]);
 });
 

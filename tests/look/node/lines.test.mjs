@@ -8,11 +8,15 @@ const bytes = (text) => new TextEncoder().encode(text);
 // A small generator with a seed: a failure can be run again.
 function random(seed) {
   let state = seed;
-  return () => { state = (state * 1103515245 + 12345) % 2147483648; return state / 2147483648; };
+  return () => {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    return state / 2147483648;
+  };
 }
 
 function fed(text, pieces) {
-  const lines = new Lines(), data = bytes(text);
+  const lines = new Lines(),
+    data = bytes(text);
   let at = 0;
   while (at < data.length) {
     const size = Math.max(1, Math.floor(pieces() * 40));
@@ -22,11 +26,16 @@ function fed(text, pieces) {
   return lines;
 }
 
-const all = (lines) => Array.from({ length: lines.count - lines.first }, (_, i) => lines.text(lines.first + i));
+const all = (lines) =>
+  Array.from({ length: lines.count - lines.first }, (_, i) => lines.text(lines.first + i));
 
 test("however the bytes are cut, the lines are the lines of the file", () => {
-  const text = Array.from({ length: 400 }, (_, i) => (i % 7 ? `line ${i} 한국어 ✓ ${"x".repeat(i % 50)}` : "")).join("\n") + "\nno end";
-  for (let seed = 1; seed <= 20; seed++) assert.deepEqual(all(fed(text, random(seed))), text.split("\n"));
+  const text =
+    Array.from({ length: 400 }, (_, i) =>
+      i % 7 ? `line ${i} 한국어 ✓ ${"x".repeat(i % 50)}` : "",
+    ).join("\n") + "\nno end";
+  for (let seed = 1; seed <= 20; seed++)
+    assert.deepEqual(all(fed(text, random(seed))), text.split("\n"));
 });
 
 test("a line that is still being written counts, and an end of line begins no new one", () => {
@@ -94,5 +103,8 @@ test("each line tells when its first byte came", () => {
   const lines = new Lines();
   lines.push(0, 5000, bytes("a\nb\n"));
   lines.push(4, 9000, bytes("c\n"));
-  assert.deepEqual([0, 1, 2].map((n) => lines.timeOf(n)), [5000, 5000, 9000]);
+  assert.deepEqual(
+    [0, 1, 2].map((n) => lines.timeOf(n)),
+    [5000, 5000, 9000],
+  );
 });

@@ -7,18 +7,42 @@ import { Live } from "../../../static/js/live.js";
 class Socket {
   static OPEN = 1;
   static all = [];
-  constructor() { this.readyState = 0; this.sent = []; Socket.all.push(this); }
-  static get last() { return Socket.all.at(-1); }
-  open() { this.readyState = 1; this.onopen(); this.say({ op: "hello", server_time: 0 }); }
-  send(text) { this.sent.push(JSON.parse(text)); }
-  say(message) { this.onmessage({ data: JSON.stringify(message) }); }
-  close() { this.lose(1006); }
-  lose(code) { if (this.readyState === 3) return; this.readyState = 3; this.onclose({ code }); }
-  get asked() { return this.sent.filter((m) => m.op === "subscribe"); }
+  constructor() {
+    this.readyState = 0;
+    this.sent = [];
+    Socket.all.push(this);
+  }
+  static get last() {
+    return Socket.all.at(-1);
+  }
+  open() {
+    this.readyState = 1;
+    this.onopen();
+    this.say({ op: "hello", server_time: 0 });
+  }
+  send(text) {
+    this.sent.push(JSON.parse(text));
+  }
+  say(message) {
+    this.onmessage({ data: JSON.stringify(message) });
+  }
+  close() {
+    this.lose(1006);
+  }
+  lose(code) {
+    if (this.readyState === 3) return;
+    this.readyState = 3;
+    this.onclose({ code });
+  }
+  get asked() {
+    return this.sent.filter((m) => m.op === "subscribe");
+  }
 }
 
 function frame(id, offset, text, at = 7) {
-  const data = new TextEncoder().encode(text), buffer = new ArrayBuffer(24 + data.length), view = new DataView(buffer);
+  const data = new TextEncoder().encode(text),
+    buffer = new ArrayBuffer(24 + data.length),
+    view = new DataView(buffer);
   view.setUint32(0, id, true);
   view.setBigUint64(8, BigInt(offset), true);
   view.setBigUint64(16, BigInt(at), true);
@@ -29,16 +53,26 @@ function frame(id, offset, text, at = 7) {
 // A subscription to a log that keeps what it got.
 function log(live, after = 0) {
   const got = { text: "", end: after, holes: [], ended: null, error: "" };
-  got.stop = live.subscribe("log:aa", {
-    bytes: (offset, at, data) => {
-      if (offset > got.end) got.holes.push([got.end, offset]);
-      got.text += new TextDecoder().decode(data.subarray(Math.max(got.end - offset, 0)));
-      got.end = Math.max(got.end, offset + data.length);
+  got.stop = live.subscribe(
+    "log:aa",
+    {
+      bytes: (offset, at, data) => {
+        if (offset > got.end) got.holes.push([got.end, offset]);
+        got.text += new TextDecoder().decode(data.subarray(Math.max(got.end - offset, 0)));
+        got.end = Math.max(got.end, offset + data.length);
+      },
+      gap: (start, end) => {
+        got.end = end;
+      },
+      end: (certificate) => {
+        got.ended = certificate;
+      },
+      error: (message) => {
+        got.error = message;
+      },
     },
-    gap: (start, end) => { got.end = end; },
-    end: (certificate) => { got.ended = certificate; },
-    error: (message) => { got.error = message; },
-  }, after);
+    after,
+  );
   return got;
 }
 
@@ -55,11 +89,18 @@ test("one socket carries many subscriptions", () => {
   live.subscribe("job:bb", { event: () => {} });
   Socket.last.open();
   assert.equal(Socket.all.length, 1);
-  assert.deepEqual(Socket.last.asked.map((m) => [m.topic, m.after]), [["log:aa", 0], ["job:bb", undefined]]);
+  assert.deepEqual(
+    Socket.last.asked.map((m) => [m.topic, m.after]),
+    [
+      ["log:aa", 0],
+      ["job:bb", undefined],
+    ],
+  );
 });
 
 test("after a loss a log goes on from the next byte", () => {
-  const live = new Live("ws://x"), got = log(live);
+  const live = new Live("ws://x"),
+    got = log(live);
   Socket.last.open();
   Socket.last.onmessage(frame(Socket.last.asked[0].id, 0, "hello "));
   Socket.last.lose(1006);
@@ -74,7 +115,10 @@ test("after a loss a log goes on from the next byte", () => {
 test("each try waits longer, up to a bound, and a success begins anew", () => {
   const live = new Live("ws://x");
   log(live);
-  for (let i = 0; i < 8; i++) { Socket.last.lose(1006); mock.timers.tick(25_000); }
+  for (let i = 0; i < 8; i++) {
+    Socket.last.lose(1006);
+    mock.timers.tick(25_000);
+  }
   assert.equal(Socket.all.length, 9);
   Socket.last.open();
   Socket.last.lose(1006);
@@ -83,7 +127,8 @@ test("each try waits longer, up to a bound, and a success begins anew", () => {
 });
 
 test("who is signed out is told so and not tried again", () => {
-  const live = new Live("ws://x"), told = [];
+  const live = new Live("ws://x"),
+    told = [];
   live.onStatus((up, code) => told.push([up, code]));
   log(live);
   Socket.last.open();
@@ -94,7 +139,8 @@ test("who is signed out is told so and not tried again", () => {
 });
 
 test("bytes that are missing between two frames are asked for, never passed over", () => {
-  const live = new Live("ws://x"), got = log(live);
+  const live = new Live("ws://x"),
+    got = log(live);
   Socket.last.open();
   Socket.last.onmessage(frame(Socket.last.asked.at(-1).id, 0, "one "));
   Socket.last.onmessage(frame(Socket.last.asked.at(-1).id, 100, "later"));
@@ -106,7 +152,8 @@ test("bytes that are missing between two frames are asked for, never passed over
 });
 
 test("a gap that the server tells is no reason to ask again", () => {
-  const live = new Live("ws://x"), got = log(live);
+  const live = new Live("ws://x"),
+    got = log(live);
   Socket.last.open();
   const { id } = Socket.last.asked[0];
   Socket.last.onmessage(frame(id, 0, "one "));
@@ -117,7 +164,8 @@ test("a gap that the server tells is no reason to ask again", () => {
 });
 
 test("a resync of a log asks from the last byte seen", () => {
-  const live = new Live("ws://x"), got = log(live);
+  const live = new Live("ws://x"),
+    got = log(live);
   Socket.last.open();
   Socket.last.onmessage(frame(Socket.last.asked[0].id, 0, "one "));
   Socket.last.say({ op: "resync", id: Socket.last.asked[0].id, seq: 0, why: "access changed" });
@@ -130,7 +178,12 @@ test("a resync of a log asks from the last byte seen", () => {
 test("rows are read again after a resync and after a reconnection, not at the first connection", () => {
   const live = new Live("ws://x");
   let count = 0;
-  live.subscribe("jobs:cc", { event: () => {}, resync: () => { count++; } });
+  live.subscribe("jobs:cc", {
+    event: () => {},
+    resync: () => {
+      count++;
+    },
+  });
   Socket.last.open();
   Socket.last.say({ op: "subscribed", id: Socket.last.asked[0].id, seq: 0 });
   assert.equal(count, 0);
@@ -156,31 +209,45 @@ test("a socket that answers its pings is kept", () => {
   log(live);
   const socket = Socket.last;
   socket.open();
-  for (let i = 0; i < 10; i++) { mock.timers.tick(10_000); socket.say({ op: "pong" }); }
+  for (let i = 0; i < 10; i++) {
+    mock.timers.tick(10_000);
+    socket.say({ op: "pong" });
+  }
   assert.equal(Socket.all.length, 1);
 });
 
 test("the end of a log brings its certificate", () => {
-  const live = new Live("ws://x"), got = log(live);
+  const live = new Live("ws://x"),
+    got = log(live);
   Socket.last.open();
   Socket.last.say({ op: "end", id: Socket.last.asked[0].id, certificate: { text: "complete" } });
   assert.deepEqual(got.ended, { text: "complete" });
 });
 
 test("what was refused is not asked again after a loss", () => {
-  const live = new Live("ws://x"), got = log(live);
+  const live = new Live("ws://x"),
+    got = log(live);
   Socket.last.open();
-  Socket.last.say({ op: "error", id: Socket.last.asked[0].id, code: "not_found", message: "There is no such topic." });
+  Socket.last.say({
+    op: "error",
+    id: Socket.last.asked[0].id,
+    code: "not_found",
+    message: "There is no such topic.",
+  });
   assert.equal(got.error, "There is no such topic.");
   live.subscribe("job:bb", { event: () => {} });
   Socket.last.lose(1006);
   mock.timers.tick(1000);
   Socket.last.open();
-  assert.deepEqual(Socket.last.asked.map((m) => m.topic), ["job:bb"]);
+  assert.deepEqual(
+    Socket.last.asked.map((m) => m.topic),
+    ["job:bb"],
+  );
 });
 
 test("who leaves is heard no more", () => {
-  const live = new Live("ws://x"), got = log(live);
+  const live = new Live("ws://x"),
+    got = log(live);
   Socket.last.open();
   got.stop();
   assert.equal(Socket.last.sent.at(-1).op, "unsubscribe");

@@ -3,7 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 
 const JS = new URL("../../../static/js/", import.meta.url);
-const WORDS = { "just now": "방금", "{time} ago": "{time} 전", "{n} min": "{n}분", "in {time}": "{time} 후", "Copied": "복사됨" };
+const WORDS = {
+  "just now": "방금",
+  "{time} ago": "{time} 전",
+  "{n} min": "{n}분",
+  "in {time}": "{time} 후",
+  Copied: "복사됨",
+};
 const name = (url) => new URL(url, JS).href;
 globalThis.words = WORDS;
 const { say } = await import(name("words.js"));
@@ -24,7 +30,13 @@ test("a time is told from the moment: past, present, to come", () => {
 });
 
 test("every text that the modules say stands in every catalogue, with the same values", () => {
-  const said = readdirSync(JS).filter((file) => file.endsWith(".js")).flatMap((file) => [...readFileSync(new URL(file, JS), "utf8").matchAll(/\bsay\(\s*"((?:[^"\\]|\\.)*)"/g)].map((m) => m[1]));
+  const said = readdirSync(JS)
+    .filter((file) => file.endsWith(".js"))
+    .flatMap((file) =>
+      [...readFileSync(new URL(file, JS), "utf8").matchAll(/\bsay\(\s*"((?:[^"\\]|\\.)*)"/g)].map(
+        (m) => m[1],
+      ),
+    );
   assert.ok(said.length > 40);
   for (const language of readdirSync(new URL("words/", JS))) {
     new Function(readFileSync(new URL(`words/${language}`, JS), "utf8"))();
@@ -37,9 +49,22 @@ test("every text that the modules say stands in every catalogue, with the same v
 });
 
 test("no module shows English that it does not say", () => {
-  const shown = /(?:textContent|title|placeholder|label) ?= ?(?:"[^"]*[a-z]{2}|`(?:[^`$]|\$(?!\{))*\b[a-z]{3,}\b)/, sentence = /(?<!say\(\s*)"[A-Z]\w* [^"]*[a-z]{2}[^"]*"/;
-  for (const line of ['button.textContent = "Copied";', "more.textContent = ` lines of ${n}`;", 'bar.textContent = gone ? "You are signed out." : "";'])
+  const shown =
+      /(?:textContent|title|placeholder|label) ?= ?(?:"[^"]*[a-z]{2}|`(?:[^`$]|\$(?!\{))*\b[a-z]{3,}\b)/,
+    sentence = /(?<!say\(\s*)"[A-Z]\w* [^"]*[a-z]{2}[^"]*"/;
+  for (const line of [
+    'button.textContent = "Copied";',
+    "more.textContent = ` lines of ${n}`;",
+    'bar.textContent = gone ? "You are signed out." : "";',
+  ])
     assert.ok(shown.test(line) || sentence.test(line), line);
   for (const file of readdirSync(JS).filter((f) => f.endsWith(".js")))
-    readFileSync(new URL(file, JS), "utf8").split("\n").forEach((line, i) => assert.ok(line.startsWith("//") || (!shown.test(line) && !sentence.test(line)), `${file}:${i + 1}: ${line}`));
+    readFileSync(new URL(file, JS), "utf8")
+      .split("\n")
+      .forEach((line, i) =>
+        assert.ok(
+          line.startsWith("//") || (!shown.test(line) && !sentence.test(line)),
+          `${file}:${i + 1}: ${line}`,
+        ),
+      );
 });

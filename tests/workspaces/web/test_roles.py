@@ -29,7 +29,7 @@ def made(story, **more):
 def test_roles_are_shown_by_the_names_people_know(ada):
     text = ada.get("/atlas/roles").content.decode()
     for title in ("Owner", "User admin", "Read-only", "Billing viewer", "Team admin"):
-        assert f">{title}<" in text
+        assert f">{title} <" in text
     assert "clusters:write" not in text
 
 
