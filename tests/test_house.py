@@ -45,11 +45,3 @@ def test_no_test_hides_behind_a_skip():
     mark = re.compile(r"pytest\.(mark\.)?(skip|xfail|importorskip)|@unittest\.skip")
     others = [path for path in sources("tests") if path.name != Path(__file__).name]
     assert [shown(path) for path in others if mark.search(path.read_text())] == []
-
-
-def test_what_runs_in_one_mode_only_asks_for_no_database():
-    """The suite's server mode leaves tests of backends out, and the looks at pages, which start embedded portals of their own."""
-    asks = re.compile(r"def \w+\([^)]*\b(db|story|mode|postgres_url|redis_url|home)\b|django_db|from (django|workspaces|clusters|portal)\b")
-    found = [path for path in sources("tests") if {"backends", "look"} & {*path.parts}]
-    assert len(found) > 14
-    assert [shown(path) for path in found if asks.search(path.read_text())] == []

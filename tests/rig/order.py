@@ -4,9 +4,11 @@ not here is one of the short ones."""
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+PARTS = ("serial", "storm", "both_databases")     # marks of tests that run in a part of the suite of their own
 # About by the time that they took when somebody last looked, of those that take longer than most.
 LONGEST = (
     "look/test_pages.py", "client/test_cli_real.py", "jobs/backends/test_slurm_reasons.py", "jobs/backends/test_slurm.py",
@@ -34,6 +36,7 @@ def place(path: Path) -> int:
     return _PLACES.get(path, len(_PLACES))
 
 
-def has_marks(path: Path) -> bool:
-    """Whether a test of that file runs one by one; the suite reads no other file for that part of it."""
-    return bool(re.search(r"\bpytest\.mark\.(serial|storm)\b", path.read_text()))
+@cache
+def marks_of(path: Path) -> frozenset[str]:
+    """The marks of PARTS in a file's text. The suite reads only the files of a part, which is faster than to collect all."""
+    return frozenset(re.findall(rf"\bpytest\.mark\.({'|'.join(PARTS)})\b", path.read_text()))
