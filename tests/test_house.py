@@ -1,4 +1,4 @@
-"""The house rules that a machine can read: names and locks."""
+"""What is installed is what was looked at, and every test runs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from pathlib import Path
 
 from tests.rig.environment import ROOT
 
-PACKAGES = ("portal", "workspaces", "clusters", "jobs", "monitoring", "client", "agent", "bench", "examples")
-VAGUE = re.compile(r"(^|_)(utils?|helpers?|common|manager|misc)(_|$)")
 INDEX = re.compile(r"--(extra-)?index-url|--find-links|--trusted-host")
 
 
@@ -22,14 +20,6 @@ def sources(*packages: str) -> Iterator[Path]:
 
 def shown(path: Path) -> str:
     return str(path.relative_to(ROOT))
-
-
-def test_modules_are_named_for_what_they_are():
-    assert [shown(path) for path in sources(*PACKAGES, "tests") if VAGUE.search(path.stem)] == []
-
-
-def test_the_rules_see_the_code_that_they_judge():
-    assert len(list(sources(*PACKAGES))) > 100
 
 
 def test_locks_have_hashes_and_no_address_of_an_index():
