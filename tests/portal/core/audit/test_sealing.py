@@ -73,6 +73,7 @@ def test_more_than_a_batch_is_sealed_in_one_look(monkeypatch):
     assert Sealer().look(most=4) == 4
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_two_sealers_at_once_seal_each_event_once():
     write(50)
