@@ -117,6 +117,8 @@ def _pytest(mode: str, options: list[str]) -> tuple[int, str]:
         for line in process.stdout:
             print(line, end="", flush=True)
             tail = (tail + line)[-4000:]
+    if process.returncode == NO_TESTS_RAN:
+        return process.returncode, "no tests"
     found = _SUMMARY.findall(tail)
     return process.returncode, found[-1].strip("= ") if found else f"ended with exit code {process.returncode}"
 
