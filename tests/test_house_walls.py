@@ -183,8 +183,9 @@ RULES: dict[str, tuple[Rule, set[str]]] = {
 
 @cache
 def nodes() -> list[tuple[str, ast.AST]]:
-    """Of all our modules, read once for all rules."""
-    return [(shown(path), node) for path in sources(*OURS) for node in ast.walk(ast.parse(path.read_text()))]
+    """Of the kinds that a rule looks at, in all our modules, read once for all rules."""
+    kinds = ast.Call | ast.Import | ast.ImportFrom | ast.Attribute | ast.Constant | ast.Compare | ast.Subscript | ast.BinOp
+    return [(shown(path), node) for path in sources(*OURS) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, kinds)]
 
 
 def found_by(rule: Rule) -> Iterator[tuple[str, int]]:
@@ -198,7 +199,7 @@ def test_the_house_rule_holds():
         for path, line in found_by(rule)
         if path not in allowed
     ]
-    assert len(nodes()) > 100_000
+    assert len(nodes()) > 50_000
     assert broken == []
 
 

@@ -126,6 +126,8 @@ def test_an_event_that_commits_after_later_ones_were_sealed_is_not_missed(monkey
     assert verify(ORG).fault_count == 0
 
 
+@pytest.mark.integration
+@pytest.mark.serial        # it waits for every transaction of the server, and those of other tests last for minutes
 @pytest.mark.django_db(transaction=True)
 def test_the_floor_rises_once_nothing_can_appear_below_it(monkeypatch, wait_for):
     monkeypatch.setattr(sealing, "SETTLE", 0.0)
