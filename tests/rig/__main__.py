@@ -1,7 +1,7 @@
 """`python -m tests.rig suite [--all] [pytest arguments]`: the tests. `… check`: everything but tests.
 `… slurm` or `… cloud`: a Slurm of four nodes, or one of 2,000, until Ctrl-C, with a word on how to use it.
 
-The tests run on PostgreSQL; those marked `both_databases` run on SQLite as well. `--all` adds those marked `integration` and `storm`.
+The tests run on PostgreSQL; those marked `both_databases` run on SQLite as well. `--all` adds those marked `integration`, `serial` and `storm`.
 The last lines are one summary for each part. A component that is missing is a failure, and no test is tried twice.
 """
 
@@ -58,17 +58,17 @@ def suite(arguments: list[str], *, is_all: bool) -> int:
 
 
 def parts(arguments: list[str], *, is_all: bool) -> list[tuple[str, str, list[str]]]:
-    """List name, mode and options of each part: what may run side by side, then what needs the machine for itself."""
-    few = "" if is_all else "not integration and not storm and "
-    side_by_side, one_by_one = f"{few}not serial and not storm", f"{few}(serial or storm)"
-    alone = {"serial", "storm"} if is_all else {"serial"}
-    both = {"both_databases"}
-    found = [("server", "server", [*PARALLEL, "-m", side_by_side])]
-    for name, mode, options, marks in (
-        ("server (one by one)", "server", ["-m", one_by_one], [alone]),
-        ("embedded", "embedded", [*PARALLEL, "-m", f"both_databases and {side_by_side}"], [both]),
-        ("embedded (one by one)", "embedded", ["-m", f"both_databases and {one_by_one}"], [both, alone]),
-    ):
+    """List name, mode and options of each part. What needs the machine for itself runs one by one, and only with all others."""
+    many = "not serial and not storm" if is_all else "not integration and not serial and not storm"
+    both, alone = {"both_databases"}, {"serial", "storm"}
+    found = [("server", "server", [*PARALLEL, "-m", many])]
+    more = [("embedded", "embedded", [*PARALLEL, "-m", f"both_databases and {many}"], [both])]
+    if is_all:
+        more += [
+            ("server (one by one)", "server", ["-m", "serial or storm"], [alone]),
+            ("embedded (one by one)", "embedded", ["-m", "both_databases and (serial or storm)"], [both, alone]),
+        ]
+    for name, mode, options, marks in more:
         files = _files(marks)
         if any(Path(argument).exists() for argument in arguments):
             found.append((name, mode, options))
