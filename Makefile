@@ -1,5 +1,6 @@
 # make run    everything on this machine, from nothing but Python 3.11+ and make: ends at an address and a login
-# make test   the whole suite, embedded (SQLite) and server (PostgreSQL + Redis), with a real browser
+# make test   the gate: PostgreSQL and Redis, and SQLite where the code differs; at most 10 minutes on two cores
+# make test-all  every test, also real Slurm faults, browsers, storms and all seeds
 # make check  lint, types, import contracts, Django's checks, migrations, templates
 # make bench  the measurements behind docs/bench.md       make storm  kill -9 under load, and floods
 # make lock   remake the dependency locks                 make fmt    format Python, templates, CSS and JavaScript
@@ -8,7 +9,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run serve directories packages test check bench storm lock fmt messages clean
+.PHONY: help run serve directories packages test test-all check bench storm lock fmt messages clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -24,9 +25,9 @@ run: $(VENV)/.base.stamp static/vendor/.stamp
 serve: $(VENV)/.base.stamp static/vendor/.stamp
 	@exec $(PY) manage.py serve --server
 
-test: packages
+test test-all: packages
 	@$(MAKE) $(VENV)/.dev.stamp static/vendor/.stamp
-	@$(PY) -m tests.rig suite
+	@$(PY) -m tests.rig suite $(if $(filter test-all,$@),--all)
 
 # The Debian packages of the tests; needs root or `sudo -n`, otherwise it prints the one command to run.
 packages:

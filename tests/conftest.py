@@ -13,7 +13,7 @@ import pytest
 from django.utils import translation
 
 from tests.rig.open_folder import open_folder
-from tests.rig.order import has_marks, place
+from tests.rig.order import PARTS, marks_of, place
 from tests.rig.postgres import start_postgres
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
@@ -29,9 +29,14 @@ Wait = Callable[..., T]
 @pytest.hookimpl(trylast=True)      # within a file, Django's order stays
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place(item.path))
-    unseen = {item.path for item in items if {"serial", "storm"} & {mark.name for mark in item.iter_markers()} and not has_marks(item.path)}
+    unseen = {
+        f"{item.path}: {mark.name}"
+        for item in items
+        for mark in item.iter_markers()
+        if mark.name in PARTS and mark.name not in marks_of(item.path)
+    }
     if unseen:
-        raise pytest.UsageError(f"marked in another way than tests/rig/order.py looks for, so the suite would not run it: {unseen}")
+        raise pytest.UsageError(f"not marked as `pytest.mark.NAME` in its file, so the suite would not run it: {unseen}")
 
 
 def pytest_collection_finish() -> None:
@@ -140,17 +145,15 @@ def story(db) -> Story:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup, django_db_blocker) -> Iterator[None]:
-    """A database also where nobody asks for one but by `told`, which pytest-django does not count."""
+def django_db_setup(django_test_environment, django_db_blocker) -> None:
+    """A copy of the migrated tables for this process. It goes with the server, or with this process's home."""
     from django.db import connection
-    from django.test.utils import setup_databases, teardown_databases
+
+    from tests.rig.tables import test_database
 
     with django_db_blocker.unblock():
-        is_there = "django_migrations" in connection.introspection.table_names()
-        made = [] if is_there else setup_databases(verbosity=0, interactive=False, aliases={"default"}, serialized_aliases=set())
-    yield
-    with django_db_blocker.unblock():
-        teardown_databases(made, verbosity=0)
+        connection.close()
+        connection.settings_dict["NAME"] = test_database(connection.settings_dict)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The house rules that a machine can read: names and locks."""
+"""What is installed is what was looked at, and every test runs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from pathlib import Path
 
 from tests.rig.environment import ROOT
 
-PACKAGES = ("portal", "workspaces", "clusters", "jobs", "monitoring", "client", "agent", "bench", "examples")
-VAGUE = re.compile(r"(^|_)(utils?|helpers?|common|manager|misc)(_|$)")
 INDEX = re.compile(r"--(extra-)?index-url|--find-links|--trusted-host")
 
 
@@ -22,14 +20,6 @@ def sources(*packages: str) -> Iterator[Path]:
 
 def shown(path: Path) -> str:
     return str(path.relative_to(ROOT))
-
-
-def test_modules_are_named_for_what_they_are():
-    assert [shown(path) for path in sources(*PACKAGES, "tests") if VAGUE.search(path.stem)] == []
-
-
-def test_the_rules_see_the_code_that_they_judge():
-    assert len(list(sources(*PACKAGES))) > 100
 
 
 def test_locks_have_hashes_and_no_address_of_an_index():
@@ -45,11 +35,3 @@ def test_no_test_hides_behind_a_skip():
     mark = re.compile(r"pytest\.(mark\.)?(skip|xfail|importorskip)|@unittest\.skip")
     others = [path for path in sources("tests") if path.name != Path(__file__).name]
     assert [shown(path) for path in others if mark.search(path.read_text())] == []
-
-
-def test_what_runs_in_one_mode_only_asks_for_no_database():
-    """The suite's server mode leaves tests of backends out, and the looks at pages, which start embedded portals of their own."""
-    asks = re.compile(r"def \w+\([^)]*\b(db|story|mode|postgres_url|redis_url|home)\b|django_db|from (django|workspaces|clusters|portal)\b")
-    found = [path for path in sources("tests") if {"backends", "look"} & {*path.parts}]
-    assert len(found) > 14
-    assert [shown(path) for path in found if asks.search(path.read_text())] == []

@@ -7,7 +7,6 @@ import importlib
 import re
 from typing import Any
 
-import pytest
 from django.apps import apps
 from django.conf import settings
 
@@ -35,9 +34,8 @@ def value_of(name: str) -> Any:
     return value[ast.literal_eval(key.rstrip("]"))] if key else value
 
 
-@pytest.mark.parametrize(("name", "told"), FIGURES)
-def test_a_figure_is_what_the_code_says(name, told):
-    assert str(value_of(name)) == told
+def test_a_figure_is_what_the_code_says():
+    assert [(name, told, value_of(name)) for name, told in FIGURES if str(value_of(name)) != told] == []
 
 
 def test_every_limit_on_guessing_is_there():

@@ -24,6 +24,7 @@ def proc_stat() -> list[int]:
 
 
 @pytest.mark.serial
+@pytest.mark.integration
 def test_processor_use_is_what_proc_stat_counts(spawn, wait_for):
     spawn("while True: pass")
     host = Host()

@@ -28,6 +28,7 @@ def measured(jobs: Jobs, wait_for, seconds: float = 1.0) -> dict[str, dict[str, 
 
 
 @pytest.mark.serial
+@pytest.mark.integration
 def test_a_busy_child_uses_as_many_cores_as_the_kernel_counted(spawn, state_of, jobs_dir, wait_for):
     child = spawn(BUSY)
     state_of("muster-a", child.pid)

@@ -105,14 +105,13 @@ PARTS = ["cpu", "load", "memory", "disk_rates", "network", "rdma"]
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("error", [OSError("gone"), ValueError("nonsense"), KeyError("x"), ZeroDivisionError()])
-def test_whichever_metric_fails_and_however_the_others_are_measured(part, error):
+def test_whichever_metric_fails_the_others_are_measured(part):
     collector = Collector(Config())
     original = getattr(collector._host, part)
     own = {s.name for s in original()}
 
     def broken() -> Iterator[None]:
-        raise error
+        raise KeyError("x")
         yield
 
     setattr(collector._host, part, broken)

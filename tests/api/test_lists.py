@@ -85,8 +85,8 @@ def test_no_page_asks_more_of_the_database_when_its_lists_are_longer(stage):
         ("PUT", "/quotas", {"scope": "x", "resource": "cpu", "limit": 1}, 400, "invalid_input"),
     ],
 )
-def test_every_error_has_the_same_shape(stage, verb, path, body, status, code):
-    answer = stage.api(stage.ada).generic(verb, ORG + path, json.dumps(body or {}), content_type="application/json")
+def test_every_error_has_the_same_shape(story, verb, path, body, status, code):
+    answer = story.api(story.ada).generic(verb, ORG + path, json.dumps(body or {}), content_type="application/json")
     problem = answer.json()
     assert answer.status_code == status == problem["status"]
     assert answer["Content-Type"] == "application/problem+json"

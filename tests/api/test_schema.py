@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 from tests.jobs.stage import cluster_with, submit
 
-EXAMPLES = 25
+EXAMPLES = [3, pytest.param(25, marks=pytest.mark.integration)]
 
 
 @pytest.fixture
@@ -31,21 +31,22 @@ def test_the_interactive_page_loads_everything_from_here(db):
     assert b"//cdn" not in page.content and b"swagger-ui" in page.content
 
 
-def test_no_operation_breaks_whatever_comes_in(schema, story):
+@pytest.mark.parametrize("examples", EXAMPLES)
+def test_no_operation_breaks_whatever_comes_in(schema, story, examples):
     cluster_with()
     submit(story, name="first")
     ada = story.api(story.ada)
     ada.raise_request_exception = False
     broken: list[str] = []
     for found in schema.get_all_operations():
-        fuzz(ada, found.ok(), broken)
+        fuzz(ada, found.ok(), broken, examples)
     assert not broken, "\n".join(broken[:10])
 
 
-def fuzz(client, operation, broken):
+def fuzz(client, operation, broken, examples):
     """Some bodies, queries and path parts for one operation; the names of things are real, so that it is not all 404."""
 
-    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
+    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
     @given(case=operation.as_strategy())
     def send(case):
         case.path_parameters = {**case.path_parameters, **{k: v for k, v in _REAL.items() if k in case.path_parameters}}

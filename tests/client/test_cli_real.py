@@ -20,6 +20,7 @@ from tests.rig.environment import ROOT
 from tests.rig.portal import EMAIL, Portal
 from tests.rig.processes import Folder, wait_until
 
+pytestmark = pytest.mark.integration
 # Every command with words that it takes. {running}, {ended}, {waiting}: jobs that are just so; {spare}: one to stop.
 LEAVES = {
     "run": ["-d", "--", "true"],

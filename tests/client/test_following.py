@@ -9,6 +9,7 @@ import pytest
 from muster import Client, NotFound, Unavailable, following
 from muster.following import Follower, Piece
 from tests.client.portal_double import Fault, PortalDouble
+from tests.rig.seeds import courses
 
 FAULTS: list[int | str] = ["drop", "cut", 503, 500, 429]
 
@@ -31,7 +32,7 @@ def grow(portal: PortalDouble, client: Client, whole: bytes, chance: random.Rand
     return got
 
 
-@pytest.mark.parametrize("seed", range(5))
+@courses(range(5))
 def test_a_log_followed_through_random_failures_is_the_log(portal: PortalDouble, client: Client, seed: int):
     chance = random.Random(seed)
     whole = chance.randbytes(60_000)  # not text: nothing may be decoded on the way

@@ -49,12 +49,14 @@ def test_run_gives_bytes_and_exit_code_of_the_job(begin: Callable):
     assert b"complete, 10 bytes, 0 gaps" in err
 
 
+@pytest.mark.integration
 def test_a_job_that_a_signal_ends_gives_128_and_the_signal(begin: Callable):
     process = begin("run", "--", "bash", "-c", "kill -SEGV $$")
     process.communicate(timeout=60)
     assert process.returncode == 139
 
 
+@pytest.mark.integration
 def test_words_reach_the_job_as_they_were_written(begin: Callable):
     words = ["a b", "", "$HOME", "it's", '"q"', "*", "back\\slash", "ü", "new\nline"]
     process = begin("run", "--", sys.executable, "-c", "import sys; print(sys.argv[1:])", *words)
@@ -62,6 +64,7 @@ def test_words_reach_the_job_as_they_were_written(begin: Callable):
     assert out.decode().strip() == repr(words)
 
 
+@pytest.mark.integration
 def test_a_followed_log_is_whole_though_the_portal_was_killed_meanwhile(
     real: tuple[Portal, str], sdk: Client, begin: Callable, wait_for: Callable, shared_folder: Path
 ):
@@ -78,6 +81,7 @@ def test_a_followed_log_is_whole_though_the_portal_was_killed_meanwhile(
     assert b"line 1\n" + out == b"".join(b"line %d\n" % i for i in range(1, 2001))
 
 
+@pytest.mark.integration
 def test_following_goes_on_into_the_platforms_own_retry(sdk: Client, shared_folder: Path):
     flag = shared_folder / "second"
     spec = {
@@ -90,6 +94,7 @@ def test_following_goes_on_into_the_platforms_own_retry(sdk: Client, shared_fold
     assert [attempt.state for attempt in sdk.jobs.attempts(job.number)] == ["failed", "succeeded"]
 
 
+@pytest.mark.integration
 def test_a_canceled_job_that_never_started_ends_the_following(sdk: Client):
     first = sdk.jobs.submit({"run": "sleep 60"})
     waiting = sdk.jobs.submit({"run": "true", "after": [first.number]})
@@ -100,6 +105,7 @@ def test_a_canceled_job_that_never_started_ends_the_following(sdk: Client):
     assert sdk.jobs.wait(first.number, timeout=60).return_code == 130
 
 
+@pytest.mark.integration
 def test_a_job_reports_its_own_curves(sdk: Client, wait_for: Callable, shared_folder: Path):
     shutil.copytree(ROOT / "client" / "muster", shared_folder / "muster")
     text = "import muster\nfor s in range(1500): muster.log(step=s, loss=1/(s+1))"
@@ -109,6 +115,7 @@ def test_a_job_reports_its_own_curves(sdk: Client, wait_for: Callable, shared_fo
     assert (curve["name"], curve["values"][0], curve["steps"][-1]) == ("loss", 1.0, 1499)
 
 
+@pytest.mark.integration
 def test_a_script_of_slurm_is_taken_as_it_is_and_run_again_with_a_change(sdk: Client):
     job = sdk.jobs.submit(yaml="#!/bin/bash\n#SBATCH --job-name=from-slurm\n#SBATCH --time=00:05:00\necho $SLURM_JOB_NAME\n")
     assert b"".join(sdk.jobs.follow(job.number)) == b"from-slurm\n"
@@ -116,6 +123,7 @@ def test_a_script_of_slurm_is_taken_as_it_is_and_run_again_with_a_change(sdk: Cl
     assert b"".join(sdk.jobs.follow(again.number)) == b"again\n"
 
 
+@pytest.mark.integration
 def test_a_token_is_made_used_and_ended(real: tuple[Portal, str], sdk: Client):
     made = sdk.tokens.create("for a test", ["jobs:read"], days=1)
     with Client(real[0].url, made["token"]) as other:
@@ -126,6 +134,7 @@ def test_a_token_is_made_used_and_ended(real: tuple[Portal, str], sdk: Client):
     assert made["id"] not in [token["id"] for token in sdk.tokens.list()]
 
 
+@pytest.mark.integration
 def test_teams_quotas_and_nodes_are_there(sdk: Client):
     sdk.teams.create("vision", "Vision")
     assert [team["slug"] for team in sdk.teams.list()] == ["default", "vision"]

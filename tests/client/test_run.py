@@ -45,9 +45,6 @@ def runs(portal: PortalDouble, log: bytes) -> None:
     [
         ("succeeded", {"exit_code": 0}, 0),
         ("failed", {"exit_code": 3}, 3),
-        ("failed", {"exit_code": 139}, 139),
-        ("canceled", {}, 130),
-        ("failed", {"reason": {"code": "lost", "fault": "platform", "headline": "Lost."}}, 75),
     ],
 )
 def test_run_ends_as_the_job_does_and_prints_its_bytes(portal: PortalDouble, start: Start, wait_for: Callable, state: str, fields: dict, code: int):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterator
 from contextlib import contextmanager
 from html.parser import HTMLParser
 
 import pytest
 from django.conf import settings
 from django.db import connection, transaction
+from django.http import HttpResponse
 
 from jobs.clusters import ensure_first_cluster
 from jobs.services import submit_job
@@ -65,7 +68,7 @@ def answers(browsers, told):
     found = {}
     for path in READS:
         found[path] = {f"GET by {who}": read(client, path) for who, client in browsers.items()}
-        for verb in ("DELETE", "OPTIONS", "FOO"):
+        for verb in ("DELETE", "FOO"):
             with transaction.atomic():
                 found[path][f"{verb} by dot"] = browsers["dot"].generic(verb, path)
                 transaction.set_rollback(True)
@@ -101,13 +104,15 @@ def test_a_download_has_a_name_of_ours(answers, browsers):
         assert "evil" not in answer.get("Content-Disposition", "")
 
 
-@pytest.mark.parametrize("path", [
+HIDDEN = [
     "/.git/config", "/.git/HEAD", "/static/.git/config", "/static/../.git/HEAD", "/static/%2e%2e/.git/HEAD", "/.env", "/manage.py",
-    "/pyproject.toml", "/static/../manage.py", "/static/%2e%2e%2fmanage.py", "/docker-compose.yml", "/static/", "/static", "/static/css/"])
-def test_nothing_of_the_installation_is_served_and_no_folder_is_listed(browsers, path):
-    for client in (browsers["nobody"], browsers["dot"]):
-        answer = client.get(path, follow=True)
-        assert answer.status_code == 404 or answer.request["PATH_INFO"].startswith("/accounts/login/")
+    "/pyproject.toml", "/static/../manage.py", "/static/%2e%2e%2fmanage.py", "/docker-compose.yml", "/static/", "/static", "/static/css/"]
+
+
+def test_nothing_of_the_installation_is_served_and_no_folder_is_listed(browsers):
+    for path, who in itertools.product(HIDDEN, ("nobody", "dot")):
+        answer = browsers[who].get(path, follow=True)
+        assert answer.status_code == 404 or answer.request["PATH_INFO"].startswith("/accounts/login/"), (path, who)
     assert ".git" in (ROOT / ".dockerignore").read_text().split()
 
 
@@ -118,11 +123,14 @@ def test_a_write_is_noticed(browsers, undone, told):
     assert {table for _, table in found} >= {"workspaces_user", "django_session"}
 
 
-@pytest.mark.parametrize("path", READS)
-def test_every_answer_carries_the_security_headers_whoever_asks(answers, path):
-    for how, answer in answers[path].items():
-        assert missing(answer) == [], (how, answer.status_code)
-        assert answer.status_code < 500 or path == "/readyz", how
+def each(answers) -> Iterator[tuple[str, HttpResponse]]:
+    """Every answer, with how it was asked for."""
+    return ((f"{path}: {how}", answer) for path, given in answers.items() for how, answer in given.items())
+
+
+def test_every_answer_carries_the_security_headers_whoever_asks(answers):
+    assert {how: missing(answer) for how, answer in each(answers) if missing(answer)} == {}
+    assert [how for how, answer in each(answers) if answer.status_code >= 500 and not how.startswith("/readyz:")] == []
 
 
 def test_an_answer_to_a_broken_view_and_to_a_hostile_host_carries_them_too(db, monkeypatch):
@@ -136,28 +144,34 @@ def test_an_answer_to_a_broken_view_and_to_a_hostile_host_carries_them_too(db, m
     assert missing(refused) == []
 
 
-@pytest.mark.parametrize("host", HOSTILE_HOSTS)
-def test_a_host_that_is_not_ours_is_refused_and_told_to_nobody(browsers, host):
-    for path in ("/", "/accounts/login/", "/accounts/password/reset/", "/atlas/", "/api/v1/orgs/atlas/jobs"):
+def test_a_host_that_is_not_ours_is_refused_and_told_to_nobody(browsers):
+    paths = ("/", "/accounts/login/", "/accounts/password/reset/", "/atlas/", "/api/v1/orgs/atlas/jobs")
+    for host, path in itertools.product(HOSTILE_HOSTS, paths):
         answer = browsers["ben"].get(path, HTTP_HOST=host)
-        assert answer.status_code == 400, path
-        assert host.encode() not in answer.content + str(answer.headers).encode()
+        assert answer.status_code == 400, (host, path)
+        assert host.encode() not in answer.content + str(answer.headers).encode(), (host, path)
 
 
-@pytest.mark.parametrize("name", ODD_HEADERS)
-def test_an_odd_header_changes_neither_who_asks_nor_what_is_answered(browsers, name):
-    client = browsers["cyd"]
+def test_an_odd_header_changes_neither_who_asks_nor_what_is_answered(browsers):
+    client, wrong = browsers["cyd"], []
     for path in SOME:
-        plain, odd = client.get(path), client.get(path, headers={name: ODD_HEADERS[name]})
-        assert odd.status_code == plain.status_code or name == "Cookie" or odd.status_code in {400, 406}, path
-        assert b"evil" not in odd.content + str(odd.headers).encode(), path
+        plain = client.get(path)
+        for name, value in ODD_HEADERS.items():
+            odd = client.get(path, headers={name: value})
+            is_answered_so = odd.status_code == plain.status_code or name == "Cookie" or odd.status_code in {400, 406}
+            if not is_answered_so or b"evil" in odd.content + str(odd.headers).encode():
+                wrong.append(f"{path} with {name}: {odd.status_code}")
+    assert wrong == []
 
 
-@pytest.mark.parametrize("path", READS)
-def test_all_odd_headers_at_once_make_no_server_error_and_come_back_in_no_answer(browsers, path):
-    answer = browsers["dot"].get(path, headers={name: value for name, value in ODD_HEADERS.items() if name != "Cookie"})
-    assert answer.status_code < 500 or path == "/readyz"
-    assert b"evil" not in whole(answer) + str(answer.headers).encode()
+def test_all_odd_headers_at_once_make_no_server_error_and_come_back_in_no_answer(browsers):
+    headers = {name: value for name, value in ODD_HEADERS.items() if name != "Cookie"}
+    wrong = []
+    for path in READS:
+        answer = browsers["dot"].get(path, headers=headers)
+        if (answer.status_code >= 500 and path != "/readyz") or b"evil" in whole(answer) + str(answer.headers).encode():
+            wrong.append(f"{path}: {answer.status_code}")
+    assert wrong == []
 
 
 def whole(answer) -> bytes:
@@ -184,11 +198,11 @@ class Page(HTMLParser):
             self.found.append("a link into a new window that may reach back")
 
 
-@pytest.mark.parametrize("path", PAGE_READS)
-def test_no_page_holds_a_script_a_style_or_a_handler_of_its_own(answers, path):
-    for how, answer in answers[path].items():
-        if answer.headers.get("Content-Type", "").startswith("text/html"):
-            assert Page(answer.content.decode()).found == [], how
+def test_no_page_holds_a_script_a_style_or_a_handler_of_its_own(answers):
+    pages = {how: answer.content.decode() for how, answer in each({path: answers[path] for path in PAGE_READS})
+             if answer.headers.get("Content-Type", "").startswith("text/html")}
+    assert len(pages) > 100
+    assert {how: Page(page).found for how, page in pages.items() if Page(page).found} == {}
 
 
 def test_the_check_of_pages_sees_what_it_is_for():
@@ -197,18 +211,15 @@ def test_the_check_of_pages_sees_what_it_is_for():
     assert len(Page(bad).found) == 7
 
 
-@pytest.mark.parametrize("path", READS)
-def test_every_answer_with_a_body_names_its_type_and_charset(answers, path):
-    for how, answer in answers[path].items():
+def test_every_answer_with_a_body_names_its_type_and_charset(answers):
+    for how, answer in each(answers):
         given = answer.headers.get("Content-Type", "")
         assert given or not answer.content, how
-        assert not given.startswith("text/") or "charset=utf-8" in given.lower(), given
+        assert not given.startswith("text/") or "charset=utf-8" in given.lower(), (how, given)
 
 
-@pytest.mark.parametrize("path", READS)
-def test_what_a_person_sees_is_kept_by_no_cache(answers, path):
-    for how, answer in answers[path].items():
-        assert "no-store" in answer.headers.get("Cache-Control", ""), how
+def test_what_a_person_sees_is_kept_by_no_cache(answers):
+    assert [how for how, answer in each(answers) if "no-store" not in answer.headers.get("Cache-Control", "")] == []
 
 
 def test_cookies_say_how_far_they_go(story):
@@ -220,23 +231,23 @@ def test_cookies_say_how_far_they_go(story):
     assert (form["samesite"], form["domain"]) == ("Lax", "")
 
 
-@pytest.mark.parametrize("path", SOME)
-def test_no_other_origin_is_allowed_to_read_an_answer(browsers, undone, path):
-    client = browsers["dot"]
-    for verb in ("GET", "OPTIONS", "POST"):
-        asked = client.generic(verb, path, headers={"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"})
-        assert [name for name in asked.headers if name.lower().startswith("access-control-")] == []
+def test_no_other_origin_is_allowed_to_read_an_answer(browsers, undone):
+    headers = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+    for verb, path in itertools.product(("GET", "OPTIONS", "POST"), SOME):
+        asked = browsers["dot"].generic(verb, path, headers=headers)
+        assert [name for name in asked.headers if name.lower().startswith("access-control-")] == [], (verb, path)
 
 
-@pytest.mark.parametrize("path", SOME)
-def test_trace_is_not_answered(browsers, path):
-    answer = browsers["dot"].generic("TRACE", path, headers={"X-Canary": "canary"})
-    assert answer.status_code in {301, 302, 400, 403, 404, 405}
-    assert b"canary" not in answer.content
+def test_trace_is_not_answered(browsers):
+    for path in SOME:
+        answer = browsers["dot"].generic("TRACE", path, headers={"X-Canary": "canary"})
+        assert answer.status_code in {301, 302, 400, 403, 404, 405}, path
+        assert b"canary" not in answer.content, path
 
 
-@pytest.mark.parametrize("path", [path for path in PAGE_READS if path.startswith("/atlas/")])
-def test_every_page_of_a_person_has_the_way_out(answers, path):
-    answer = answers[path]["GET by dot"]
-    if answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/html"):
-        assert b"/accounts/logout/" in answer.content
+def test_every_page_of_a_person_has_the_way_out(answers):
+    given = {path: answers[path]["GET by dot"] for path in PAGE_READS if path.startswith("/atlas/")}
+    pages = {path: answer for path, answer in given.items()
+             if answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/html")}
+    assert len(pages) > 20
+    assert [path for path, answer in pages.items() if b"/accounts/logout/" not in answer.content] == []

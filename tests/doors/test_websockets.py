@@ -20,14 +20,12 @@ def way(origin: str | None, **headers: str) -> object:
     return _way_in(given if origin is None else {**given, "origin": origin}, "203.0.113.9")
 
 
-@pytest.mark.parametrize("origin", OURS)
-def test_a_page_of_ours_uses_the_session(origin):
-    assert way(origin) == BySession("thekey")
+def test_a_page_of_ours_uses_the_session():
+    assert [origin for origin in OURS if way(origin) != BySession("thekey")] == []
 
 
-@pytest.mark.parametrize("origin", [None, *FOREIGN])
-def test_a_page_of_another_site_cannot_use_the_session(origin):
-    assert way(origin) == BySession("")
+def test_a_page_of_another_site_cannot_use_the_session():
+    assert [origin for origin in (None, *FOREIGN) if way(origin) != BySession("")] == []
 
 
 def test_a_name_that_leads_here_without_being_ours_cannot_use_the_session():
@@ -35,9 +33,9 @@ def test_a_name_that_leads_here_without_being_ours_cannot_use_the_session():
     assert way("http://evil.example", host="evil.example") == BySession("")
 
 
-@pytest.mark.parametrize("origin", FOREIGN)
-def test_a_program_with_a_token_comes_from_anywhere(origin):
-    assert way(origin, authorization="Bearer mst_x") == ByToken("mst_x", "203.0.113.9")
+def test_a_program_with_a_token_comes_from_anywhere():
+    found = {way(origin, authorization="Bearer mst_x") for origin in FOREIGN}
+    assert found == {ByToken("mst_x", "203.0.113.9")}
 
 
 def test_where_cookies_are_for_https_a_page_without_it_cannot_use_them(monkeypatch):

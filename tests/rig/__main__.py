@@ -1,8 +1,8 @@
-"""`python -m tests.rig suite [pytest arguments]`: the whole suite in both modes. `… check`: everything but tests.
+"""`python -m tests.rig suite [--all] [pytest arguments]`: the tests. `… check`: everything but tests.
 `… slurm` or `… cloud`: a Slurm of four nodes, or one of 2,000, until Ctrl-C, with a word on how to use it.
 
-The suite's last lines are one summary for each mode; a component that is missing is a failure. A test that fails among the others is
-asked once more by itself: `unsteady` names those that pass then (at most two in a part; docs/design/testing.md).
+The tests run on PostgreSQL; those marked `both_databases` run on SQLite as well. `--all` adds those marked `integration`, `serial` and `storm`.
+The last lines are one summary for each part. A component that is missing is a failure, and no test is tried twice.
 """
 
 from __future__ import annotations
@@ -15,31 +15,25 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.rig.order import has_marks
+from tests.rig.order import marks_of
 from tests.rig.processes import program
 from tests.rig.slurm_by_hand import serve_slurm
 
 ROOT = Path(__file__).resolve().parents[2]
-# The suite asks hypothesis the same each time; a run by hand looks further.
+# Hypothesis asks the same each time; a run by hand looks further.
 PYTEST = [sys.executable, "-m", "pytest", "-q", "--durations=15", "--hypothesis-profile=ci"]
-# Four at once on two cores: who waits for a scheduler or a page leaves a core to the others (three kept them busy for two thirds of the time).
-PARALLEL = ["-n", "4", "--dist", "loadfile", "--no-loadscope-reorder", "-m", "not serial and not storm"]
-# What knows no database, or starts an embedded portal of its own, runs in one mode.
-BLIND = ["agent", "client", "e2e/test_device_login.py", "e2e/test_passkeys.py", "e2e/test_planted_markup.py", "e2e/test_setting_up.py", "examples",
-         "jobs/backends", "jobs/images/test_hostile_registry.py", "jobs/images/test_reference.py", "jobs/images/test_requirements.py", "jobs/spec",
-         "look", "portal/blobs", "portal/process/test_front.py", "portal/process/test_supervisor.py", "rig/test_slurm.py", "rig/test_unsteady.py",
-         "test_asvs.py", "test_house.py", "test_house_walls.py", "workspaces/ldap/test_client.py", "workspaces/test_planning.py"]
-ONCE = {"embedded": [], "server": [f"--ignore=tests/{name}" for name in BLIND]}
-ALONE = {"embedded": ["-m", "serial"], "server": ["-m", "serial or storm", *ONCE["server"]]}
-TESTS_FAILED, NO_TESTS_RAN = 1, 5
-MOST_UNSTEADY = 2
+# Four at once on two cores: a test that waits for a scheduler or a page leaves a core to the others.
+PARALLEL = ["-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"]
+NO_TESTS_RAN = 5
 _SUMMARY = re.compile(r"\d+ (?:passed|failed|error)[^\n]* in [\d.]+s[^\n]*")
 
 
 def main(argv: list[str]) -> int:
     match argv:
+        case ["suite", "--all", *rest]:
+            return suite(rest, is_all=True)
         case ["suite", *rest]:
-            return suite(rest)
+            return suite(rest, is_all=False)
         case ["check"]:
             return check()
         case ["slurm" | "cloud" as kind]:
@@ -49,27 +43,44 @@ def main(argv: list[str]) -> int:
             return 2
 
 
-def suite(arguments: list[str]) -> int:
-    """Both modes, each in two parts: what may run side by side, then what needs the machine (timings, storms)."""
+def suite(arguments: list[str], *, is_all: bool) -> int:
+    """Run the browser's scripts, then each part of the tests; print a summary and the time of all."""
+    began = time.monotonic()
     code, summary = _browser_scripts()
     lines, failed = [f"browser scripts: {summary}"], bool(code)
-    with tempfile.TemporaryDirectory(prefix="muster-bytecode-") as bytecode:
-        for mode in ("embedded", "server"):
-            for part, options in (("", [*PARALLEL, *ONCE[mode]]), (" (one by one)", alone(mode, arguments))):
-                code, summary = _pytest(mode, [*options, *arguments], bytecode)
-                failed |= code not in {0, NO_TESTS_RAN}
-                lines.append(f"{mode}{part}: {summary}")
-    print("\n" + "\n".join(lines))
+    for name, mode, options in parts(arguments, is_all=is_all):
+        code, summary = _pytest(mode, [*options, *arguments])
+        failed |= code not in {0, NO_TESTS_RAN}
+        lines.append(f"{name}: {summary}")
+    minutes, seconds = divmod(round(time.monotonic() - began), 60)
+    print("\n" + "\n".join([*lines, f"total time: {minutes} min {seconds} s"]))
     return int(failed)
 
 
-def alone(mode: str, arguments: list[str]) -> list[str]:
-    """Only the files that have such a test: reading all others, to leave them out, takes longer than some of these tests."""
-    if any(Path(argument).exists() for argument in arguments):
-        return ALONE[mode]
-    blind = [ROOT / "tests" / name for name in BLIND] if mode == "server" else []
-    files = [path for path in sorted((ROOT / "tests").rglob("test_*.py")) if has_marks(path)]
-    return [*ALONE[mode], *(str(path) for path in files if not any(path.is_relative_to(part) for part in blind))]
+def parts(arguments: list[str], *, is_all: bool) -> list[tuple[str, str, list[str]]]:
+    """List name, mode and options of each part. What needs the machine for itself runs one by one, and only with all others."""
+    many = "not serial and not storm" if is_all else "not integration and not serial and not storm"
+    both, alone = {"both_databases"}, {"serial", "storm"}
+    found = [("server", "server", [*PARALLEL, "-m", many])]
+    more = [("embedded", "embedded", [*PARALLEL, "-m", f"both_databases and {many}"], [both])]
+    if is_all:
+        more += [
+            ("server (one by one)", "server", ["-m", "serial or storm"], [alone]),
+            ("embedded (one by one)", "embedded", ["-m", "both_databases and (serial or storm)"], [both, alone]),
+        ]
+    for name, mode, options, marks in more:
+        files = _files(marks)
+        if any(Path(argument).exists() for argument in arguments):
+            found.append((name, mode, options))
+        elif files:
+            found.append((name, mode, [*options, *files]))
+    return found
+
+
+def _files(marks: list[set[str]]) -> list[str]:
+    """Name the files with one of each set of marks: to collect all of them takes longer than to run some parts."""
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    return [str(path) for path in files if all(some & marks_of(path) for some in marks)]
 
 
 def _browser_scripts() -> tuple[int, str]:
@@ -88,27 +99,15 @@ def _browser_scripts() -> tuple[int, str]:
     return done.returncode, f"{counts.get('pass', 0)} passed, {counts.get('fail', 0)} failed"
 
 
-def _pytest(mode: str, options: list[str], bytecode: str) -> tuple[int, str]:
-    """A part of the suite. Few that fail are asked again, alone: what passes then is named, what does not fails the suite."""
-    environment = {"MUSTER_TEST_MODE": mode, "PYTHONPYCACHEPREFIX": bytecode}
-    with tempfile.NamedTemporaryFile("r", prefix="muster-failed-") as failed:
-        code, summary = _run({**environment, "MUSTER_TEST_FAILED": failed.name}, ["-p", "tests.rig.failed", *options])
-        names = list(dict.fromkeys(failed.read().splitlines()))
-    if code != TESTS_FAILED or not 0 < len(names) <= MOST_UNSTEADY:
-        return code, summary
-    code, again = _run(environment, names)
-    return code, f"{summary}; once more by themselves: {again}" + "".join(f"\n  unsteady: {name}" for name in names if not code)
-
-
-def _run(environment: dict[str, str], options: list[str]) -> tuple[int, str]:
-    """Compiled once for the ten processes that read the tests and for every portal and command that they start, whatever the shell says of it."""
-    environment = {**{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}, **environment}
-    print(f"== {environment['MUSTER_TEST_MODE']}: pytest {' '.join(options)}", flush=True)
+def _pytest(mode: str, options: list[str]) -> tuple[int, str]:
+    """Run a part of the tests. Bytecode is written and read, whatever the shell says of it."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    print(f"== {mode}: pytest {' '.join(options)}", flush=True)
     tail = ""
     with subprocess.Popen(
         [*PYTEST, *options],
         cwd=ROOT,
-        env=environment,
+        env=environment | {"MUSTER_TEST_MODE": mode},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -118,6 +117,8 @@ def _run(environment: dict[str, str], options: list[str]) -> tuple[int, str]:
         for line in process.stdout:
             print(line, end="", flush=True)
             tail = (tail + line)[-4000:]
+    if process.returncode == NO_TESTS_RAN:
+        return process.returncode, "no tests"
     found = _SUMMARY.findall(tail)
     return process.returncode, found[-1].strip("= ") if found else f"ended with exit code {process.returncode}"
 

@@ -1,4 +1,4 @@
-"""The environment of a test process: a home of its own, and in server mode a PostgreSQL and a Redis.
+"""The environment of a test process: a home of its own and, unless SQLite is asked for, PostgreSQL and Redis.
 
 Imported before Django reads its settings. The process that starts the servers ends them; parallel workers (xdist)
 inherit their addresses, and each takes its own Redis database and its own home.
@@ -17,7 +17,7 @@ from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
 
 MODES = ("embedded", "server")
-MODE = os.environ.setdefault("MUSTER_TEST_MODE", "embedded")
+MODE = os.environ.setdefault("MUSTER_TEST_MODE", "server")
 ROOT = Path(__file__).resolve().parents[2]
 _OURS = "MUSTER_TEST_RIG"
 

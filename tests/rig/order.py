@@ -4,22 +4,26 @@ not here is one of the short ones."""
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+PARTS = ("serial", "storm", "both_databases")     # marks of tests that run in a part of the suite of their own
 # About by the time that they took when somebody last looked, of those that take longer than most.
 LONGEST = (
-    "look/test_pages.py", "client/test_cli_real.py", "jobs/backends/test_slurm_reasons.py", "jobs/backends/test_slurm.py",
+    "test_role_matrix.py", "test_permission_matrix.py", "look/test_pages.py", "client/test_cli_real.py",
+    "jobs/backends/test_slurm_reasons.py", "jobs/backends/test_slurm.py",
     "jobs/test_slurm_forgotten.py", "jobs/backends/test_contract.py", "jobs/test_slurm_faults.py", "api/test_schema.py", "jobs/test_worlds.py",
+    "test_languages_of_pages.py", "test_every_change_is_a_fact.py",
     "portal/process/test_serve.py", "jobs/test_lifecycle.py", "examples/test_digits.py", "workspaces/test_planning.py", "look/test_admin_pages.py",
-    "look/test_log_view.py", "portal/process/test_nginx.py", "jobs/test_kubernetes_faults.py", "test_role_matrix.py", "test_permission_matrix.py",
+    "look/test_log_view.py", "portal/process/test_nginx.py", "jobs/test_kubernetes_faults.py",
     "portal/blobs/test_logs_faults.py", "storm/test_full_disk.py", "e2e/test_setting_up.py", "monitoring/live/test_real_ends.py",
     "look/test_single_sign_on.py", "look/test_directory_page.py", "monitoring/live/test_real_portal.py", "look/test_languages_live.py",
     "api/test_hostile_input.py", "workspaces/sso/test_hostile_oidc.py", "workspaces/sso/test_arrivals.py", "e2e/test_first_job.py",
     "e2e/test_secret_canary.py", "e2e/test_passkeys.py", "storm/test_flood.py", "look/test_audit_page.py", "e2e/test_planted_markup.py",
     "doors/test_answers.py", "workspaces/sso/test_real_providers.py", "e2e/test_device_login.py", "look/test_cluster_pages.py",
-    "workspaces/test_audit_api.py", "e2e/test_adoption.py", "client/test_real_portal.py", "jobs/backends/test_slurm_options.py", "rig/test_slurm.py",
-    "jobs/test_paging.py", "jobs/spec/test_environment.py", "test_languages_of_pages.py", "jobs/backends/test_kubernetes_schedules.py",
+    "workspaces/test_audit_api.py", "e2e/test_adoption.py", "client/test_real_portal.py", "jobs/backends/test_slurm_options.py",
+    "jobs/test_paging.py", "jobs/spec/test_environment.py", "jobs/backends/test_kubernetes_schedules.py",
     "jobs/test_slurm_preemption.py", "workspaces/issuer/test_applications.py", "workspaces/sso/test_proof.py", "monitoring/live/test_scim_ends.py",
     "workspaces/test_second_factor.py", "jobs/spec/test_round_trip.py", "jobs/test_slurm_pending.py", "workspaces/access/test_people.py",
     "jobs/backends/test_slurm_users.py", "workspaces/services/test_guarantees.py", "workspaces/issuer/test_tokens_of_applications.py",
@@ -34,6 +38,7 @@ def place(path: Path) -> int:
     return _PLACES.get(path, len(_PLACES))
 
 
-def has_marks(path: Path) -> bool:
-    """Whether a test of that file runs one by one; the suite reads no other file for that part of it."""
-    return bool(re.search(r"\bpytest\.mark\.(serial|storm)\b", path.read_text()))
+@cache
+def marks_of(path: Path) -> frozenset[str]:
+    """The marks of PARTS in a file's text. The suite reads only the files of a part, which is faster than to collect all."""
+    return frozenset(re.findall(rf"\bpytest\.mark\.({'|'.join(PARTS)})\b", path.read_text()))

@@ -53,8 +53,6 @@ class Portal:
             "MUSTER_LOCAL_CLUSTER": "1",
             "DJANGO_SETTINGS_MODULE": "portal.settings",
         }
-        if "PYTHONPYCACHEPREFIX" not in os.environ:
-            ours["PYTHONDONTWRITEBYTECODE"] = "1"       # nothing is left beside the sources
         if self.database_url:
             ours |= {"MUSTER_DATABASE_URL": self.database_url, "MUSTER_REDIS_URL": self.redis_url}
         return (

@@ -1,16 +1,18 @@
-"""The tables of an empty portal, migrated once for all parallel processes of a run and copied for each portal that need not show how a
-first start migrates: that takes five seconds of a core."""
+"""The tables of an empty portal, migrated once for a run (five seconds of a core) and copied: for each test process, and for
+each portal that need not show how a first start migrates."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from tests.rig.environment import ROOT
 from tests.rig.postgres import create_database
@@ -29,6 +31,17 @@ def furnish(home: Path, database_url: str, environment: Mapping[str, str]) -> No
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
             with closing(sqlite3.connect(_file(folder, environment))) as made, closing(sqlite3.connect(home / FILE)) as ours:
                 made.backup(ours)
+
+
+def test_database(settings: Mapping[str, Any]) -> str:
+    """Make the database of this test process, given Django's settings of it. Return its name."""
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "portal.settings"}
+    with _alone() as folder:
+        if url := os.environ.get("MUSTER_DATABASE_URL"):
+            made = create_database(url, "muster_tests")
+            _copy_database(made, {**environment, "MUSTER_HOME": str(folder / "server")})
+            return made.rpartition("/")[2]
+        return str(shutil.copy(_file(folder, environment), settings["TEST"]["NAME"]))
 
 
 @contextmanager

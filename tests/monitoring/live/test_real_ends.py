@@ -64,6 +64,7 @@ def by_removing(site, name: str) -> None:
 ENDS = [by_revoking, by_rotating_without_overlap, by_the_end_of_the_overlap, by_switching_off, by_removing]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("end", ENDS)
 async def test_access_that_ends_is_gone_within_five_seconds_on_rest_pages_and_websockets(site, end):
     name = end.__name__.replace("_", "-")

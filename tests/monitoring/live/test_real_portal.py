@@ -14,6 +14,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from tests.monitoring.live.conftest import Reader, Site
+from tests.rig.seeds import courses
 
 LINES = 4000
 SAYS = 'echo "line $i of the log, in a job that writes while it is watched"; [ $((i % 100)) = 0 ] && sleep 0.05'
@@ -55,6 +56,7 @@ NONSENSE: list[str | bytes] = [
 ]
 
 
+@pytest.mark.both_databases        # the hub is in the process there, and behind Redis here
 async def test_a_log_that_is_written_while_it_is_watched_arrives_whole_with_its_end(site, wait_for):
     number, topic = site.submit(WRITES)
     reader = Reader(topic)
@@ -66,7 +68,7 @@ async def test_a_log_that_is_written_while_it_is_watched_arrives_whole_with_its_
     assert reader.end["text"] == f"complete, {len(log):,} bytes, 0 gaps, closed by exit 0"
 
 
-@pytest.mark.parametrize("seed", range(3))
+@courses(range(3), few=1)
 async def test_a_socket_that_is_cut_again_and_again_goes_on_at_its_offset(site, wait_for, seed):
     chance, cuts = random.Random(seed), 0
     number, topic = site.submit(WRITES)
@@ -81,6 +83,7 @@ async def test_a_socket_that_is_cut_again_and_again_goes_on_at_its_offset(site, 
     assert bytes(reader.data) == downloaded(site, number, wait_for)
 
 
+@pytest.mark.integration
 async def test_a_log_that_ended_long_ago_is_read_the_same_way(site, wait_for):
     number, topic = site.submit(r"printf 'a\377\000b'; exit 3")
     assert downloaded(site, number, wait_for) == b"a\xff\x00b"
@@ -99,9 +102,9 @@ async def test_the_list_of_jobs_hears_of_a_job_within_seconds(site):
         assert (await heard(socket, 5))["op"] == "event"
 
 
-@pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer mst_wrong"}, {"Authorization": "Basic eDp5"}])
-async def test_nobody_without_a_token_or_session_is_let_in(site, headers):
-    assert await _refused(site, headers)
+async def test_nobody_without_a_token_or_session_is_let_in(site):
+    for headers in ({}, {"Authorization": "Bearer mst_wrong"}, {"Authorization": "Basic eDp5"}):
+        assert await _refused(site, headers), headers
 
 
 async def test_a_page_of_another_site_cannot_use_the_session(site):
@@ -119,16 +122,18 @@ async def test_the_log_of_another_organization_is_not_there(site):
         assert (said["op"], said["id"], said["code"]) == ("error", 1, "not_found")
 
 
-@pytest.mark.parametrize("message", NONSENSE)
-async def test_nonsense_is_answered_and_the_socket_lives_on(site, message):
-    async with site.opened() as socket:
-        await socket.send(message)
-        said = await heard(socket)
-        assert said["op"] == "error" and said["message"] and said["code"] in {"invalid", "invalid_input", "not_found"}
-        await socket.send('{"op": "ping"}')
-        assert await heard(socket) == {"op": "pong"}
+async def test_nonsense_is_answered_and_the_socket_lives_on(site):
+    for message in NONSENSE:
+        async with site.opened() as socket:
+            await socket.send(message)
+            said = await heard(socket)
+            assert said["op"] == "error" and said["message"], message
+            assert said["code"] in {"invalid", "invalid_input", "not_found"}, message
+            await socket.send('{"op": "ping"}')
+            assert await heard(socket) == {"op": "pong"}, message
 
 
+@pytest.mark.integration
 async def test_a_subscription_number_is_used_once_at_a_time(site):
     _, topic = site.submit("sleep 2")
     async with site.opened() as socket:
@@ -152,6 +157,7 @@ async def test_a_socket_closes_within_seconds_once_its_token_is_revoked(site):
     assert time.monotonic() - began < 5
 
 
+@pytest.mark.integration
 async def test_a_socket_closes_within_seconds_once_its_session_has_ended(site):
     cookie = _session(site)
     async with site.opened("", headers={"Cookie": cookie}, origin=site.portal.url) as socket:
@@ -162,6 +168,7 @@ async def test_a_socket_closes_within_seconds_once_its_session_has_ended(site):
     assert time.monotonic() - began < 5
 
 
+@pytest.mark.integration
 async def test_a_socket_closes_within_seconds_for_who_left_the_organization_and_others_go_on(site):
     org = json.loads(site.portal.manage("shell", "-v", "0", "-c", ORG_ID).splitlines()[-1])
     token = site.portal.manage("shell", "-v", "0", "-c", GUEST).splitlines()[-1]
@@ -176,6 +183,7 @@ async def test_a_socket_closes_within_seconds_for_who_left_the_organization_and_
         assert await heard(ada) == {"op": "pong"}
 
 
+@pytest.mark.integration
 async def test_a_log_arrives_whole_although_redis_is_killed_and_comes_back_empty(site, wait_for):
     """Embedded there is no Redis, and the same log arrives all the same."""
     number, topic = site.submit(WRITES)

@@ -13,6 +13,8 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.monitoring.live.test_real_ends import WITHIN, closing_code
 
+pytestmark = pytest.mark.integration
+
 MAKE = """
 from workspaces.actors import actor_of
 from workspaces.models import GroupRule, Organization, Provider, User

@@ -18,6 +18,7 @@ from portal.blobs import logs
 from portal.blobs.logs import Gap, LogStore
 from portal.core.errors import Unavailable
 from tests.rig.environment import ROOT
+from tests.rig.seeds import courses
 
 KEY = "a" * 32
 # Appends numbered lines of odd sizes and prints each end that was acknowledged.
@@ -235,13 +236,13 @@ def test_arrival_times_are_found_by_offset(store):
     assert store.times(KEY, 35, 60) == [(30, 3000), (40, 4000), (50, 5000)]
 
 
-@pytest.mark.parametrize("key", ["../x", "", "a/b", "a.b", "x" * 101, "a\n"])
-def test_a_key_that_could_be_a_path_is_refused(store, key):
-    with pytest.raises(ValueError, match="key"):
-        store.append(key, 0, b"x", 1)
+def test_a_key_that_could_be_a_path_is_refused(store):
+    for key in ("../x", "", "a/b", "a.b", "x" * 101, "a\n"):
+        with pytest.raises(ValueError, match="key"):
+            store.append(key, 0, b"x", 1)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@courses(range(10))
 def test_a_killed_writer_leaves_what_it_acknowledged_and_the_next_goes_on(store, tmp_path, seed):
     acknowledged = 0
     for life in range(2):

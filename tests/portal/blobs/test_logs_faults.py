@@ -76,8 +76,9 @@ def at_line(number: int, act: Callable[[], None]) -> Callable[..., object]:
     return trace
 
 
-def moments(root: Path) -> list[int]:
-    """When a fault is tried: at each line of our modules the first two times that it runs and the last, and at every 40th line that runs."""
+def moments(root: Path, *, is_thorough: bool) -> list[int]:
+    """When a fault is tried: at each line of our modules the first time that it runs. Thoroughly, also the second time and the last, and at
+    every 40th line that runs."""
     ran: dict[tuple[str, int], list[int]] = {}
     count = 0
 
@@ -96,7 +97,12 @@ def moments(root: Path) -> list[int]:
     finally:
         sys.settrace(None)
     assert count > 500
+    if not is_thorough:
+        return sorted(times[0] for times in ran.values())
     return sorted({*range(1, count, 40), *(at for times in ran.values() for at in (*times[:2], times[-1]))})
+
+
+THOROUGH = pytest.mark.parametrize("is_thorough", [False, pytest.param(True, marks=pytest.mark.integration)])
 
 
 def dies_at(number: int, root: Path) -> int:
@@ -114,8 +120,9 @@ def dies_at(number: int, root: Path) -> int:
     return int(told[-1]) if told else 0
 
 
-def test_a_writer_that_dies_at_any_line_leaves_what_it_was_told_and_the_next_goes_on(tmp_path, small_segments, unsynced):
-    for number in moments(tmp_path / "counted"):
+@THOROUGH
+def test_a_writer_that_dies_at_any_line_leaves_what_it_was_told_and_the_next_goes_on(tmp_path, small_segments, unsynced, is_thorough):
+    for number in moments(tmp_path / "counted", is_thorough=is_thorough):
         store = LogStore(tmp_path / str(number))
         told = dies_at(number, store.root)
         end = store.end(KEY)
@@ -126,11 +133,12 @@ def test_a_writer_that_dies_at_any_line_leaves_what_it_was_told_and_the_next_goe
         assert [at for at, _ in store.times(KEY, 0, len(TEXT))] == sorted(at for at, _ in store.times(KEY, 0, len(TEXT)))
 
 
-def test_a_disk_that_is_full_at_any_line_is_told_and_leaves_a_whole_log(tmp_path, small_segments, unsynced):
+@THOROUGH
+def test_a_disk_that_is_full_at_any_line_is_told_and_leaves_a_whole_log(tmp_path, small_segments, unsynced, is_thorough):
     def full() -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    for number in moments(tmp_path / "counted"):
+    for number in moments(tmp_path / "counted", is_thorough=is_thorough):
         store = LogStore(tmp_path / str(number))
         told: list[int] = [0]
         sys.settrace(at_line(number, full))

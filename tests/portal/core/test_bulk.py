@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+import pytest
 from django.db import DataError, transaction
 
 from portal.core import clock
@@ -13,6 +14,7 @@ from portal.core.models import Event
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import platform_scope
 
+pytestmark = pytest.mark.both_databases        # COPY on PostgreSQL, INSERT on SQLite
 AWKWARD = {"text": 'quote " tab \t newline \n backslash \\ \\N \\. ä 漢', "none": None, "n": 1.5, "deep": [{"a": []}]}
 
 

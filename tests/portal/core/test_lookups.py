@@ -9,7 +9,7 @@ from django.db import connection
 
 from workspaces.models import User
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def test_among_finds_what_in_finds(story):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+import pytest
 from celery.fixups.django import DjangoWorkerFixup
 from celery.signals import task_postrun, task_prerun
 from django.db import connection
@@ -49,6 +50,7 @@ def ask() -> None:
         cursor.execute("SELECT 1")
 
 
+@pytest.mark.both_databases
 def test_the_next_task_has_the_last_ones_connection(transactional_db):
     def work() -> None:
         run_task(ask)
@@ -59,6 +61,7 @@ def test_the_next_task_has_the_last_ones_connection(transactional_db):
     in_a_thread(work)
 
 
+@pytest.mark.both_databases
 def test_a_connection_that_broke_is_replaced_before_the_next_task_uses_it(transactional_db, mode):
     def work() -> None:
         run_task(ask)

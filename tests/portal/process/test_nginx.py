@@ -23,6 +23,7 @@ from tests.rig.postgres import create_database
 from tests.rig.processes import Folder, free_port, is_listening, wait_until
 from tests.rig.redis import start_redis
 
+pytestmark = pytest.mark.integration
 NAME = "muster.example.com"
 
 

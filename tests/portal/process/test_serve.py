@@ -33,6 +33,7 @@ def portal(folder, mode, request) -> Portal:
     return Portal(folder, url, start_redis(folder).url, settings={"MUSTER_ADMIN_PASSWORD": ""}, is_furnished=True)
 
 
+@pytest.mark.both_databases
 def test_a_start_shows_the_login_once_and_the_login_works(portal, folder, wait_for):
     portal.is_furnished = False
     portal.start()
@@ -50,6 +51,7 @@ def test_a_start_shows_the_login_once_and_the_login_works(portal, folder, wait_f
     wait_for(lambda: "as before" in folder.tail("portal", 1500))
 
 
+@pytest.mark.integration
 def test_the_secret_key_is_made_once_and_is_the_owners_alone(portal):
     portal.start()
     path = portal.home / "secret_key"
@@ -60,6 +62,7 @@ def test_the_secret_key_is_made_once_and_is_the_owners_alone(portal):
     assert path.read_text() == before
 
 
+@pytest.mark.integration
 def test_a_second_portal_on_the_same_home_is_refused_in_words(portal, folder):
     portal.start()
     second = Portal(folder, portal.database_url, portal.redis_url, name="portal", settings=portal.settings)
@@ -67,6 +70,8 @@ def test_a_second_portal_on_the_same_home_is_refused_in_words(portal, folder):
         second.start()
 
 
+@pytest.mark.integration
+@pytest.mark.both_databases
 def test_a_polite_stop_leaves_no_process_and_says_what_becomes_of_jobs(portal, folder):
     portal.start()
     assert portal.process is not None
@@ -77,6 +82,8 @@ def test_a_polite_stop_leaves_no_process_and_says_what_becomes_of_jobs(portal, f
     assert not [process for process in family if process.is_running()]
 
 
+@pytest.mark.integration
+@pytest.mark.both_databases
 def test_every_part_of_the_stack_is_back_after_kill_9(portal, mode, wait_for):
     portal.start()
     parts = ["web", "live", "worker", "beat", "watcher", "agent"] if mode == "server" else []

@@ -14,7 +14,7 @@ from tests.rig.postgres import create_database
 from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
 
-pytestmark = pytest.mark.serial
+pytestmark = [pytest.mark.serial, pytest.mark.integration, pytest.mark.both_databases]
 SOON = 8.0        # seconds: two on a machine that has time for it; of a lease of fifteen at least ten would be left
 
 

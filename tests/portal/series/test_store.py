@@ -14,7 +14,7 @@ from portal.series.points import NO_STEP, Point, merged, pack, thinned, unpack
 from portal.series.reading import latest, query
 from portal.series.store import FULL, OPEN, append, compact, prune
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 OWNER = "attempt:" + "a" * 32
 T0 = 1_700_000_000_000
 ROWS = st.lists(st.tuples(st.integers(-1, 50), st.integers(0, 10**6), st.floats()), max_size=60)

@@ -162,24 +162,24 @@ def test_a_secret_that_cannot_be_read_is_said_and_nothing_goes_out_unsigned(row,
     assert hook.got == [] and "cannot be read" in row.trouble
 
 
-@pytest.mark.parametrize("target", ["https://127.0.0.1:1/", "https://localhost:1/", "https://[::1]:1/", "https://10.0.0.1/", "https://169.254.169.254/",
-                                    "syslog+tls://127.0.0.1:1"])
-def test_nothing_goes_to_an_address_that_is_not_on_the_open_internet(target):
-    with pytest.raises(Undelivered, match="open internet"):
-        deliver(target, FACTS, name="x", secret=b"", policy=Policy(seconds=1))
+def test_nothing_goes_to_an_address_that_is_not_on_the_open_internet():
+    for target in ("https://127.0.0.1:1/", "https://localhost:1/", "https://[::1]:1/", "https://10.0.0.1/", "https://169.254.169.254/",
+                   "syslog+tls://127.0.0.1:1"):
+        with pytest.raises(Undelivered, match="open internet"):
+            deliver(target, FACTS, name="x", secret=b"", policy=Policy(seconds=1))
 
 
-@pytest.mark.parametrize("target", ["http://example.com/", "syslog+tcp://example.com", "syslog+udp://example.com"])
-def test_nothing_goes_out_unencrypted_to_a_host_that_the_operator_did_not_name(target):
-    with pytest.raises(Undelivered, match="without encryption"):
-        deliver(target, FACTS, name="x", secret=b"", policy=Policy(seconds=1))
+def test_nothing_goes_out_unencrypted_to_a_host_that_the_operator_did_not_name():
+    for target in ("http://example.com/", "syslog+tcp://example.com", "syslog+udp://example.com"):
+        with pytest.raises(Undelivered, match="without encryption"):
+            deliver(target, FACTS, name="x", secret=b"", policy=Policy(seconds=1))
 
 
-@pytest.mark.parametrize("target", ["", "ftp://x", "https://", "https://user:pass@host/", "syslog+tls://host/path", "https://host:0/", "https://host:x/",
-                                    "https://host/#part", "//host"])
-def test_what_is_no_target_is_refused(target):
-    with pytest.raises(ValueError, match=r"."):
-        place(target)
+def test_what_is_no_target_is_refused():
+    for target in ("", "ftp://x", "https://", "https://user:pass@host/", "syslog+tls://host/path", "https://host:0/", "https://host:x/",
+                   "https://host/#part", "//host"):
+        with pytest.raises(ValueError, match=r"."):
+            place(target)
 
 
 FACTS = [{"seq": 7, "hash": "ab", "at": clock.now(), "kind": "access.denied", "actor": 'a"b]c\\d\n', "address": "10.2.3.4", "request_id": "r-1",

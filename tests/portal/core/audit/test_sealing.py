@@ -73,6 +73,7 @@ def test_more_than_a_batch_is_sealed_in_one_look(monkeypatch):
     assert Sealer().look(most=4) == 4
 
 
+@pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_two_sealers_at_once_seal_each_event_once():
     write(50)
@@ -125,6 +126,8 @@ def test_an_event_that_commits_after_later_ones_were_sealed_is_not_missed(monkey
     assert verify(ORG).fault_count == 0
 
 
+@pytest.mark.integration
+@pytest.mark.serial        # it waits for every transaction of the server, and those of other tests last for minutes
 @pytest.mark.django_db(transaction=True)
 def test_the_floor_rises_once_nothing_can_appear_below_it(monkeypatch, wait_for):
     monkeypatch.setattr(sealing, "SETTLE", 0.0)
