@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.table import Row, markdown
 
 ROOT = Path(__file__).resolve().parents[1]
-_OURS = {"__init__", "__main__", "table", "idle", "setting", "sides"}      # parts of the others
+_OURS = {"__init__", "__main__", "table", "idle", "setting", "sides"}  # parts of the others
 
 
 def main(names: list[str]) -> int:
@@ -25,13 +25,19 @@ def main(names: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="muster-bench-") as folder:
         rows_file = Path(folder) / "rows"
         failed = [name for name in names or known if not _run(name, rows_file)]
-        rows = [Row(**json.loads(line)) for line in rows_file.read_text().splitlines()] if rows_file.exists() else []
+        rows = (
+            [Row(**json.loads(line)) for line in rows_file.read_text().splitlines()]
+            if rows_file.exists()
+            else []
+        )
     if not names:
         page = ROOT / "docs" / "bench.md"
-        words = page.read_text().partition("\n## ")         # what people wrote below the table stays
+        words = page.read_text().partition("\n## ")  # what people wrote below the table stays
         page.write_text(_page(rows) + "".join(words[1:]))
     short = sum(not row.met for row in rows)
-    print(f"\n{len(rows)} rows, {short} short of what was asked; failed: {', '.join(failed) or 'none'}")
+    print(
+        f"\n{len(rows)} rows, {short} short of what was asked; failed: {', '.join(failed) or 'none'}"
+    )
     return int(bool(failed))
 
 
@@ -39,7 +45,10 @@ def _run(name: str, rows_file: Path) -> bool:
     print(f"== {name}", flush=True)
     environment = {**os.environ, "BENCH_ROWS": str(rows_file)}
     return (
-        subprocess.run([sys.executable, "-m", f"bench.{name}"], cwd=ROOT, env=environment, check=False).returncode == 0
+        subprocess.run(
+            [sys.executable, "-m", f"bench.{name}"], cwd=ROOT, env=environment, check=False
+        ).returncode
+        == 0
     )
 
 

@@ -40,7 +40,9 @@ def main() -> int:
         raw = _rate(_commit, CLIENTS, postgres.url)
         port = free_port()
         serve = [sys.executable, str(ROOT / "manage.py"), "serve", "--only", "web"]
-        folder.start("web", [*serve, "--host", "127.0.0.1", "--port", str(port)], env=portal.environment)
+        folder.start(
+            "web", [*serve, "--host", "127.0.0.1", "--port", str(port)], env=portal.environment
+        )
         wait_until(lambda: is_listening(port), "the web process listens")
         _rate(_submit, 2, (port, token), seconds=1.0)
         one = _rate(_submit, 1, (port, token))
@@ -49,7 +51,9 @@ def main() -> int:
     finally:
         folder.close()
     limit = f"{raw:.0f} one-row commits/s with {CLIENTS} connections ({raw_one:.0f} with one)"
-    reached = f"{ours:.0f} jobs/s with {CLIENTS} clients ({one:.0f} with one): {ours / raw:.2f} of raw"
+    reached = (
+        f"{ours:.0f} jobs/s with {CLIENTS} clients ({one:.0f} with one): {ours / raw:.2f} of raw"
+    )
     call = f"{array * 1000:.0f} ms (median of 9)"
     report([
         Row("durable accept over HTTP, one web process", limit, "–", reached, "≥ 0.15 of raw", ours >= 0.15 * raw),
@@ -63,12 +67,16 @@ def _prepare(portal: Portal) -> str:
     portal.start()
     token = portal.token()
     with httpx.Client(base_url=portal.url, headers={"Authorization": f"Bearer {token}"}) as client:
-        wait_until(lambda: client.get("/api/v1/orgs/home/nodes").json().get("items"), "a node is known", 30)
+        wait_until(
+            lambda: client.get("/api/v1/orgs/home/nodes").json().get("items"), "a node is known", 30
+        )
     portal.stop()
     return token
 
 
-def _rate(work: Callable[..., int], clients: int, what: object, *, seconds: float = SECONDS) -> float:
+def _rate(
+    work: Callable[..., int], clients: int, what: object, *, seconds: float = SECONDS
+) -> float:
     """Runs `work(what, seconds)` in that many processes; returns the sum a second."""
     with get_context("spawn").Pool(clients) as pool:
         counts = pool.starmap(work, [(what, seconds)] * clients)

@@ -19,7 +19,12 @@ from tests.rig.processes import Folder
 SECONDS, MILLION, CHUNK = 8.0, 1_000_000, 5000
 EVENTS = int(sys.argv[1]) if sys.argv[1:] and __name__ == "__main__" else MILLION
 ORG = UUID(int=7)
-DATA = {"name": "vision", "email": "ben@atlas.example", "before": {"role": "member"}, "after": {"role": "lead"}}
+DATA = {
+    "name": "vision",
+    "email": "ben@atlas.example",
+    "before": {"role": "member"},
+    "after": {"role": "lead"},
+}
 TABLE = """CREATE TABLE raw_event (id uuid, at timestamptz, kind text, org_id uuid, actor text, on_behalf_of text, via text, address text,
 subject_type text, subject_id uuid, data jsonb, request_id text)"""
 INSERT = "INSERT INTO raw_event VALUES (%s, now(), 'team_member.changed', %s, 'ada@atlas.example', '', 'session', '203.0.113.9', 'team', %s, %s, %s)"
@@ -57,7 +62,10 @@ def _appends() -> tuple[float, float]:
 
     def plain() -> None:
         with connection.cursor() as cursor:
-            cursor.execute(INSERT, [uuid7(), ORG, ORG, json.dumps(DATA), "0190aaaa-0000-7000-8000-000000000001"])
+            cursor.execute(
+                INSERT,
+                [uuid7(), ORG, ORG, json.dumps(DATA), "0190aaaa-0000-7000-8000-000000000001"],
+            )
 
     counts = [0, 0]
     for _ in range(int(SECONDS)):
@@ -101,12 +109,17 @@ def _million() -> tuple[float, float]:
     sealer.look()
     there = Event.objects.filter(org_id=ORG).count()
     for _ in range((EVENTS - there) // CHUNK + 1):
-        record_all(Fact("team_member.changed", ORG, "team", ORG, "ada@atlas.example", DATA) for _ in range(CHUNK))
+        record_all(
+            Fact("team_member.changed", ORG, "team", ORG, "ada@atlas.example", DATA)
+            for _ in range(CHUNK)
+        )
     began = time.perf_counter()
     count = sealer.look()
     rate = count / (time.perf_counter() - began)
     found = verify(ORG)
-    faults = [fault for fault in found.faults if fault.kind != "unanchored"]        # no anchors are set here
+    faults = [
+        fault for fault in found.faults if fault.kind != "unanchored"
+    ]  # no anchors are set here
     assert found.events >= EVENTS and not faults, (found.words, faults)
     return rate, found.seconds * MILLION / found.events
 

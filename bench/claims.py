@@ -42,10 +42,19 @@ def main() -> int:
     finally:
         folder.close()
     celery = statistics.median(peer)
-    report([Row("claim and finish of attempts, one process", f"{raw:.0f} rows/s claimed and ended by two UPDATEs, SKIP LOCKED, batches of 100",
+    report(
+        [
+            Row(
+                "claim and finish of attempts, one process",
+                f"{raw:.0f} rows/s claimed and ended by two UPDATEs, SKIP LOCKED, batches of 100",
                 f"Celery no-op: {celery:.0f} tasks/s",
                 f"{single:.0f} jobs/s: {single / celery:.1f} × Celery; tasks of arrays {arrays:.0f}/s: {arrays / celery:.1f} ×",
-                "≥ 10 × Celery", single >= 10 * celery, "a plain job: 3 changes of state in 2 tables, 4 events, 6 meters held and settled")])
+                "≥ 10 × Celery",
+                single >= 10 * celery,
+                "a plain job: 3 changes of state in 2 tables, 4 events, 6 meters held and settled",
+            )
+        ]
+    )
     return 0
 
 
@@ -62,19 +71,41 @@ def _ours(actor, size: int) -> float:  # type: ignore[no-untyped-def]
     from workspaces.tenancy.scope import org_scope, platform_scope
 
     cluster = Cluster.objects.get()
-    Node.objects.get_or_create(cluster=cluster, name="n0", defaults={"cpus": 10**9, "memory": 1 << 60})
+    Node.objects.get_or_create(
+        cluster=cluster, name="n0", defaults={"cpus": 10**9, "memory": 1 << 60}
+    )
     with org_scope(actor.org_id):
         team = Team.objects.get()
         for _ in range(TASKS // size):
-            services.submit_job(actor=actor, team=team, spec=parse_mapping({"run": "true"} | ({"array": size} if size > 1 else {})))
+            services.submit_job(
+                actor=actor,
+                team=team,
+                spec=parse_mapping({"run": "true"} | ({"array": size} if size > 1 else {})),
+            )
     with platform_scope("bench"):
         done, began = 0, time.perf_counter()
         while claim := claim_due(cluster.id):
-            transition(Change(a.id, State.SUBMITTED, "bench", native_id=a.key, lease=claim.lease) for a in claim.attempts)
+            transition(
+                Change(a.id, State.SUBMITTED, "bench", native_id=a.key, lease=claim.lease)
+                for a in claim.attempts
+            )
             at = clock.now()
-            done += len(transition(
-                Change(a.id, State.SUCCEEDED, "bench", Reason.COMPLETED, exit_code=0, peak_memory=n, node=f"n{n % 8}",
-                       started_at=at - timedelta(milliseconds=n), finished_at=at) for n, a in enumerate(claim.attempts, 1)))
+            done += len(
+                transition(
+                    Change(
+                        a.id,
+                        State.SUCCEEDED,
+                        "bench",
+                        Reason.COMPLETED,
+                        exit_code=0,
+                        peak_memory=n,
+                        node=f"n{n % 8}",
+                        started_at=at - timedelta(milliseconds=n),
+                        finished_at=at,
+                    )
+                    for n, a in enumerate(claim.attempts, 1)
+                )
+            )
         return done / (time.perf_counter() - began)
 
 
@@ -85,8 +116,28 @@ def _celery(folder: Folder) -> float:
     plain = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
     send = f"import noop, time\nfor _ in range({TASKS}): noop.noop.delay()\n"
     subprocess.run([sys.executable, "-c", send], cwd=home, env=plain, check=True)
-    with subprocess.Popen([sys.executable, "-m", "celery", "-A", "noop", "worker", "--pool", "threads", "-c", "2", "--without-mingle",
-                           "--without-gossip", "-l", "error"], cwd=home, env=plain, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as worker:
+    with subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "celery",
+            "-A",
+            "noop",
+            "worker",
+            "--pool",
+            "threads",
+            "-c",
+            "2",
+            "--without-mingle",
+            "--without-gossip",
+            "-l",
+            "error",
+        ],
+        cwd=home,
+        env=plain,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as worker:
         rate = _drain()
         worker.terminate()
     return rate
@@ -96,7 +147,10 @@ def _drain() -> float:
     """From the first task taken to the last."""
     import redis
 
-    link, deadline = redis.Redis.from_url(os.environ["MUSTER_REDIS_URL"]), time.monotonic() + PATIENCE
+    link, deadline = (
+        redis.Redis.from_url(os.environ["MUSTER_REDIS_URL"]),
+        time.monotonic() + PATIENCE,
+    )
     while link.llen("celery") == TASKS and time.monotonic() < deadline:
         time.sleep(0.002)
     began, first = time.perf_counter(), TASKS - int(link.llen("celery"))
@@ -112,12 +166,16 @@ def _raw() -> float:
     from django.db import connection
 
     with connection.cursor() as cursor:
-        cursor.execute("CREATE TABLE raw_queue AS SELECT generate_series(1, 20000) AS id, 0 AS state")
+        cursor.execute(
+            "CREATE TABLE raw_queue AS SELECT generate_series(1, 20000) AS id, 0 AS state"
+        )
         cursor.execute("CREATE INDEX ON raw_queue (id) WHERE state = 0")
         took, began = 1, time.perf_counter()
         while took:
-            cursor.execute("UPDATE raw_queue SET state = 1 WHERE id IN (SELECT id FROM raw_queue WHERE state = 0 ORDER BY id "
-                           "FOR UPDATE SKIP LOCKED LIMIT 100) RETURNING id")
+            cursor.execute(
+                "UPDATE raw_queue SET state = 1 WHERE id IN (SELECT id FROM raw_queue WHERE state = 0 ORDER BY id "
+                "FOR UPDATE SKIP LOCKED LIMIT 100) RETURNING id"
+            )
             ids = [row[0] for row in cursor.fetchall()]
             took = len(ids)
             cursor.execute("UPDATE raw_queue SET state = 2 WHERE id = ANY(%s)", [ids])

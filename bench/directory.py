@@ -12,7 +12,16 @@ from functools import partial
 from bench.setting import begin
 from bench.table import Row, report
 from tests.rig.processes import Folder
-from tests.rig.slapd import READER, READER_PASSWORD, Slapd, crowd, group_dn, password_of, people_dn, start_slapd
+from tests.rig.slapd import (
+    READER,
+    READER_PASSWORD,
+    Slapd,
+    crowd,
+    group_dn,
+    password_of,
+    people_dn,
+    start_slapd,
+)
 
 PEOPLE, GROUPS, SIGN_INS = 10_000, 500, 150
 
@@ -39,23 +48,55 @@ def _sync(actor, slapd: Slapd) -> list[Row]:  # type: ignore[no-untyped-def]
 
     with no_scope():
         dot = replace(actor, is_operator=True)
-        made = create_provider(actor=dot, org=None, kind="ldap", slug="corp", name="Corp", options=slapd.options())
+        made = create_provider(
+            actor=dot, org=None, kind="ldap", slug="corp", name="Corp", options=slapd.options()
+        )
         org, team = _place(actor)
-        set_rules(actor=dot, provider=made, rules=[
-            *({"group": group_dn(f"team-{n}"), "org": org, "team": team, "role": "member"} for n in range(0, 400, 2)),
-            {"group": "*", "org": org, "role": "member"}])
+        set_rules(
+            actor=dot,
+            provider=made,
+            rules=[
+                *(
+                    {"group": group_dn(f"team-{n}"), "org": org, "team": team, "role": "member"}
+                    for n in range(0, 400, 2)
+                ),
+                {"group": "*", "org": org, "role": "member"},
+            ],
+        )
         listing, _, _ = _timed(lambda: everybody(config_of(made)))
         first, queries, _ = _timed(lambda: _done(sync_provider(actor=dot, provider=made)))
-        again, queries_again, written_again = _timed(lambda: _done(sync_provider(actor=dot, provider=made)))
+        again, queries_again, written_again = _timed(
+            lambda: _done(sync_provider(actor=dot, provider=made))
+        )
         assert Provider.objects.get(id=made.id).identities.count() >= PEOPLE
     whole = f"{PEOPLE:,} people and {GROUPS} groups"
     return [
-        Row(f"sync of {whole}, all new", f"{listing:.1f} s to list them by LDAP", "–", f"{first:.1f} s", "≤ 30 s", first <= 30,
-            f"{queries} statements, and three COPY for each thousand people"),
-        Row("statements of that sync for 1,000 people", "–", "–", f"{queries / PEOPLE * 1000:.1f}", "≤ 20", queries / PEOPLE * 1000 <= 20),
-        Row(f"sync of {whole}, nothing changed", f"{listing:.1f} s to list them by LDAP", "–", f"{again:.1f} s, {queries_again} statements",
-            "no row of a person written", not written_again,
-            "what is written: that somebody asked for it, the run's own row, its lease, when the directory was seen"),
+        Row(
+            f"sync of {whole}, all new",
+            f"{listing:.1f} s to list them by LDAP",
+            "–",
+            f"{first:.1f} s",
+            "≤ 30 s",
+            first <= 30,
+            f"{queries} statements, and three COPY for each thousand people",
+        ),
+        Row(
+            "statements of that sync for 1,000 people",
+            "–",
+            "–",
+            f"{queries / PEOPLE * 1000:.1f}",
+            "≤ 20",
+            queries / PEOPLE * 1000 <= 20,
+        ),
+        Row(
+            f"sync of {whole}, nothing changed",
+            f"{listing:.1f} s to list them by LDAP",
+            "–",
+            f"{again:.1f} s, {queries_again} statements",
+            "no row of a person written",
+            not written_again,
+            "what is written: that somebody asked for it, the run's own row, its lease, when the directory was seen",
+        ),
     ]
 
 
@@ -65,16 +106,26 @@ def _sign_in(slapd: Slapd) -> list[Row]:
     for n in range(5):
         authenticate(email=f"p{n}", password=password_of(f"p{n}"))
     ours, raw, peer = [], [], []
-    for n in range(SIGN_INS):                       # turn by turn, so that the machine is as slow for each
+    for n in range(SIGN_INS):  # turn by turn, so that the machine is as slow for each
         uid = f"p{n * 13 % PEOPLE}"
         raw.append(_seconds(partial(_bare, slapd, uid)))
         peer.append(_seconds(partial(_django_auth_ldap, slapd, uid)))
         ours.append(_seconds(partial(authenticate, email=uid, password=password_of(uid))))
-    base, usual, of_peer, of_ours = _p95(raw), *(statistics.median(some) * 1000 for some in (raw, peer, ours))
-    return [Row("LDAP sign-in, p95, with groups in groups and roles", f"{base:.1f} ms bare: StartTLS, bind, search, bind as the person",
-                f"{_p95(peer):.1f} ms django-auth-ldap, direct groups, no rows of ours", f"{_p95(ours):.1f} ms ({_p95(ours) / base:.1f} ×)",
-                "≤ 3 × bare", _p95(ours) <= 3 * base,
-                f"medians {of_ours:.1f} beside {usual:.1f} ms ({of_ours / usual:.1f} ×), peer {of_peer:.1f}")]
+    base, usual, of_peer, of_ours = (
+        _p95(raw),
+        *(statistics.median(some) * 1000 for some in (raw, peer, ours)),
+    )
+    return [
+        Row(
+            "LDAP sign-in, p95, with groups in groups and roles",
+            f"{base:.1f} ms bare: StartTLS, bind, search, bind as the person",
+            f"{_p95(peer):.1f} ms django-auth-ldap, direct groups, no rows of ours",
+            f"{_p95(ours):.1f} ms ({_p95(ours) / base:.1f} ×)",
+            "≤ 3 × bare",
+            _p95(ours) <= 3 * base,
+            f"medians {of_ours:.1f} beside {usual:.1f} ms ({of_ours / usual:.1f} ×), peer {of_peer:.1f}",
+        )
+    ]
 
 
 def _bare(slapd: Slapd, uid: str) -> None:
@@ -85,7 +136,9 @@ def _bare(slapd: Slapd, uid: str) -> None:
     connection.set_option(ldap.OPT_X_TLS_NEWCTX, 0)
     connection.start_tls_s()
     connection.simple_bind_s(READER, READER_PASSWORD)
-    ((dn, _),) = connection.search_s(slapd.options()["people_base"], ldap.SCOPE_SUBTREE, f"(uid={uid})")
+    ((dn, _),) = connection.search_s(
+        slapd.options()["people_base"], ldap.SCOPE_SUBTREE, f"(uid={uid})"
+    )
     connection.simple_bind_s(dn, password_of(uid))
     connection.unbind_s()
 
@@ -97,10 +150,20 @@ def _django_auth_ldap(slapd: Slapd, uid: str) -> None:
 
     backend, options = LDAPBackend(), slapd.options()
     given = backend.settings
-    given.SERVER_URI, given.START_TLS, given.BIND_DN, given.BIND_PASSWORD = slapd.url, True, READER, READER_PASSWORD
-    given.CONNECTION_OPTIONS = {ldap.OPT_X_TLS_CACERTFILE: str(slapd.path / "ca.pem"), ldap.OPT_X_TLS_NEWCTX: 0}
+    given.SERVER_URI, given.START_TLS, given.BIND_DN, given.BIND_PASSWORD = (
+        slapd.url,
+        True,
+        READER,
+        READER_PASSWORD,
+    )
+    given.CONNECTION_OPTIONS = {
+        ldap.OPT_X_TLS_CACERTFILE: str(slapd.path / "ca.pem"),
+        ldap.OPT_X_TLS_NEWCTX: 0,
+    }
     given.USER_SEARCH = LDAPSearch(options["people_base"], ldap.SCOPE_SUBTREE, "(uid=%(user)s)")
-    given.GROUP_SEARCH = LDAPSearch(options["group_base"], ldap.SCOPE_SUBTREE, "(objectClass=groupOfNames)")
+    given.GROUP_SEARCH = LDAPSearch(
+        options["group_base"], ldap.SCOPE_SUBTREE, "(objectClass=groupOfNames)"
+    )
     given.GROUP_TYPE = GroupOfNamesType()
     person = _LDAPUser(backend, username=uid)
     person._authenticate_user_dn(password_of(uid))
@@ -128,7 +191,16 @@ def _timed(act: Callable[[], object]) -> tuple[float, int, list[str]]:
         seconds = _seconds(act)
     told = [query["sql"] for query in queries.captured_queries]
     people = ("workspaces_user", "workspaces_identity", "membership", "accesstoken")
-    return seconds, len(told), [sql for sql in told if not sql.lstrip("( ").upper().startswith("SELECT") and any(name in sql for name in people)]
+    return (
+        seconds,
+        len(told),
+        [
+            sql
+            for sql in told
+            if not sql.lstrip("( ").upper().startswith("SELECT")
+            and any(name in sql for name in people)
+        ],
+    )
 
 
 def _seconds(act: Callable[[], object]) -> float:

@@ -18,7 +18,7 @@ from tests.rig.processes import Folder
 
 WATCHERS, MESSAGES, RUNS = 200, 2000, 3
 BODY = b'{"t": 1795217952200, "values": {"loss": 0.42}}'
-QUIET = 2.0         # seconds without a delivery: the rest is lost
+QUIET = 2.0  # seconds without a delivery: the rest is lost
 
 
 def main() -> int:
@@ -32,9 +32,18 @@ def main() -> int:
         folder.close()
     rate, theirs = statistics.median(r for r, _ in ours), statistics.median(r for r, _ in peer)
     lost, their_loss = max(x for _, x in ours), max(x for _, x in peer)
-    report([Row(f"live fan-out, {WATCHERS} watchers in one process", f"{raw:,.0f} deliveries/s by bare asyncio queues",
-                f"Channels pub/sub layer: {theirs:,.0f}/s, {their_loss:.0%} lost", f"{rate:,.0f}/s, {lost:.0%} lost: {rate / theirs:.1f} × Channels",
-                "≥ 5 × Channels", rate >= 5 * theirs)])
+    report(
+        [
+            Row(
+                f"live fan-out, {WATCHERS} watchers in one process",
+                f"{raw:,.0f} deliveries/s by bare asyncio queues",
+                f"Channels pub/sub layer: {theirs:,.0f}/s, {their_loss:.0%} lost",
+                f"{rate:,.0f}/s, {lost:.0%} lost: {rate / theirs:.1f} × Channels",
+                "≥ 5 × Channels",
+                rate >= 5 * theirs,
+            )
+        ]
+    )
     return 0
 
 
@@ -70,12 +79,16 @@ async def _ours(topic: str) -> tuple[float, float]:
     for sink in sinks:
         hub.join(topic, sink)
     tasks = [asyncio.create_task(watch(sink)) for sink in sinks]
-    await asyncio.sleep(0.5)                       # the reader has found its place in the stream
+    await asyncio.sleep(0.5)  # the reader has found its place in the stream
     began = time.perf_counter()
     for n in range(MESSAGES):
         streams.publish(topic, {"n": n, "body": BODY.decode()})
-        while n * WATCHERS - count.taken > 500 * WATCHERS and time.perf_counter() - count.last < QUIET:
-            await asyncio.sleep(0)                 # as fast as they are taken: the peer waits for Redis at each message
+        while (
+            n * WATCHERS - count.taken > 500 * WATCHERS and time.perf_counter() - count.last < QUIET
+        ):
+            await asyncio.sleep(
+                0
+            )  # as fast as they are taken: the peer waits for Redis at each message
     count.last = time.perf_counter()
     await count.settled()
     for task in tasks:

@@ -27,7 +27,12 @@ from tests.rig.processes import Folder
 from tests.rig.slurm import Slurm, start_slurm
 
 CONNECTIONS, BATCH, ROUNDS, SINGLES = 8, 200, 5, 100
-SPEC = {"run": "true", "name": "hand-over", "resources": {"cpus": 1, "memory": "1Gi"}, "policy": {"pool": "hpc", "max_runtime": "10m"}}
+SPEC = {
+    "run": "true",
+    "name": "hand-over",
+    "resources": {"cpus": 1, "memory": "1Gi"},
+    "policy": {"pool": "hpc", "max_runtime": "10m"},
+}
 
 
 def main() -> int:
@@ -37,7 +42,9 @@ def main() -> int:
         actor = begin(folder)
         as_the_worker()
         cluster = connect(actor, slurm)
-        slurm.run("scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=drain", "reason=bench")
+        slurm.run(
+            "scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=drain", "reason=bench"
+        )
         sides = Sides.of(folder)
         together = _rounds(sides, slurm, cluster, actor)
         direct = statistics.median(_raw_single(slurm, actor, cluster) for _ in range(SINGLES))
@@ -59,14 +66,23 @@ def main() -> int:
 
 
 def _rounds(sides: Sides, slurm: Slurm, cluster: Any, actor: Any) -> list[Round]:
-    return [(_raw_pace(sides, slurm, actor, cluster), _pace(sides, actor, cluster)) for _ in range(ROUNDS)]
+    return [
+        (_raw_pace(sides, slurm, actor, cluster), _pace(sides, actor, cluster))
+        for _ in range(ROUNDS)
+    ]
 
 
 def _row(where: str, rounds: list[Round], more: str = "") -> Row:
     raw, ours, ratio = compared(rounds)
-    return Row(f"hand-over to Slurm, {CONNECTIONS} connections{where}", f"{raw:.0f} jobs/s by slurmrestd asked directly", "–",
-               f"{ours:.0f} jobs/s: {ratio:.2f} of raw", "≥ 0.8 of raw", ratio >= 0.8,
-               f"ours with claim, token, record and events; {costs(rounds)}{more}")
+    return Row(
+        f"hand-over to Slurm, {CONNECTIONS} connections{where}",
+        f"{raw:.0f} jobs/s by slurmrestd asked directly",
+        "–",
+        f"{ours:.0f} jobs/s: {ratio:.2f} of raw",
+        "≥ 0.8 of raw",
+        ratio >= 0.8,
+        f"ours with claim, token, record and events; {costs(rounds)}{more}",
+    )
 
 
 def as_the_worker() -> None:
@@ -87,8 +103,15 @@ def connect(actor: Any, slurm: Slurm) -> Any:
     spool = slurm.work / "spool"
     spool.mkdir()
     spool.chmod(0o1777)
-    options = {"spool": str(spool), "user": slurm.user, "rest_url": slurm.rest_url, "rest_key": slurm.jwt_key.read_text()}
-    cluster = connecting.connect_cluster(actor=replace(actor, is_operator=True), name="hpc", backend="slurm", options=options)
+    options = {
+        "spool": str(spool),
+        "user": slurm.user,
+        "rest_url": slurm.rest_url,
+        "rest_key": slurm.jwt_key.read_text(),
+    }
+    cluster = connecting.connect_cluster(
+        actor=replace(actor, is_operator=True), name="hpc", backend="slurm", options=options
+    )
     take_inventory(cluster, backend_of(cluster))
     return Cluster.objects.get(id=cluster.id)
 
@@ -118,7 +141,7 @@ def _single(actor: Any, cluster: Any) -> float:
 
     _submit(actor, 1)
     with platform_scope("bench"):
-        return timed(lambda: hand_over(claim_due(cluster.id)))      # type: ignore[arg-type]  it is due
+        return timed(lambda: hand_over(claim_due(cluster.id)))  # type: ignore[arg-type]  it is due
 
 
 def _dispatch(cluster: Any, count: int) -> None:
@@ -151,15 +174,26 @@ def _bodies(actor: Any, cluster: Any, count: int) -> list[bytes]:
     from jobs.clusters import backend_of
 
     site = backend_of(cluster).site  # type: ignore[attr-defined]  it is Slurm's
-    return [json.dumps({"job": job_body(build_request(launch, site), 38),
-                        "script": batch_script(launch, f"{site.spool}/{launch.key}", uuid4().hex)}).encode()
-            for launch in launches(actor, SPEC, count)]
+    return [
+        json.dumps(
+            {
+                "job": job_body(build_request(launch, site), 38),
+                "script": batch_script(launch, f"{site.spool}/{launch.key}", uuid4().hex),
+            }
+        ).encode()
+        for launch in launches(actor, SPEC, count)
+    ]
 
 
 def _raw_pace(sides: Sides, slurm: Slurm, actor: Any, cluster: Any) -> Pace:
     bodies = _bodies(actor, cluster, BATCH)
     with ThreadPoolExecutor(CONNECTIONS) as pool:
-        return sides.pace(lambda: list(pool.map(lambda n: _post_all(slurm, bodies[n::CONNECTIONS]), range(CONNECTIONS))), BATCH)
+        return sides.pace(
+            lambda: list(
+                pool.map(lambda n: _post_all(slurm, bodies[n::CONNECTIONS]), range(CONNECTIONS))
+            ),
+            BATCH,
+        )
 
 
 def _raw_single(slurm: Slurm, actor: Any, cluster: Any) -> float:
@@ -171,8 +205,11 @@ def _post_all(slurm: Slurm, bodies: list[bytes]) -> None:
     from jobs.backends.slurm_parts.rest import signed
 
     address = urlsplit(slurm.rest_url)
-    headers = {"X-SLURM-USER-NAME": slurm.user, "X-SLURM-USER-TOKEN": signed(slurm.jwt_key.read_bytes(), slurm.user, int(time.time())),
-               "Content-Type": "application/json"}
+    headers = {
+        "X-SLURM-USER-NAME": slurm.user,
+        "X-SLURM-USER-TOKEN": signed(slurm.jwt_key.read_bytes(), slurm.user, int(time.time())),
+        "Content-Type": "application/json",
+    }
     link = http.client.HTTPConnection(address.hostname or "", address.port)
     for body in bodies:
         link.request("POST", "/slurm/v0.0.38/job/submit", body, headers)

@@ -35,21 +35,32 @@ from tests.rig.processes import Folder
 CONNECTIONS, BATCH, ROUNDS, PATIENCE = 8, 200, 5, 60.0
 PREFIX = f"bench{uuid4().hex[:8]}"
 SPACE = f"{PREFIX}-raw"
-NOWHERE = {"muster-bench": "nowhere"}                                 # a label that no node has
-SPEC = {"run": "true", "name": "hand-over", "resources": {"cpus": 1, "memory": "1Gi"}, "policy": {"pool": "k8s", "max_runtime": "10m"}}
+NOWHERE = {"muster-bench": "nowhere"}  # a label that no node has
+SPEC = {
+    "run": "true",
+    "name": "hand-over",
+    "resources": {"cpus": 1, "memory": "1Gi"},
+    "policy": {"pool": "k8s", "max_runtime": "10m"},
+}
 DOUBLE = "from tests.rig.kubernetes_double import Double; d = Double(); d.store.listeners.clear(); print(d.url, d.token, flush=True); input()"
 
 
 def main() -> int:
     folder = Folder()
-    double = None if is_real() else subprocess.Popen([sys.executable, "-c", DOUBLE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    double = (
+        None
+        if is_real()
+        else subprocess.Popen(
+            [sys.executable, "-c", DOUBLE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+    )
     try:
         options = _options(double)
         actor = begin(folder)
         cluster, site = _connect(actor, options), _access(options)
         sides = Sides.of(folder, [double.pid] if double else [os.getpid()])
         _raw_pace(sides, site, actor)
-        _pace(sides, actor, cluster)                                  # the namespace, connections, tables: made once
+        _pace(sides, actor, cluster)  # the namespace, connections, tables: made once
         together, apart = _rounds(sides, site, actor, cluster), []
         if double and can_part():
             with sides.apart():
@@ -59,8 +70,17 @@ def main() -> int:
         if double:
             double.kill()
         folder.close()
-    report([_row(said, together, f"; {costs(together)}" if double else "", f"; {TOO_FEW}" if double and not apart else ""),
-            *([_row(f"{said}, on a core of its own", apart, f"; {costs(apart)}")] if apart else [])])
+    report(
+        [
+            _row(
+                said,
+                together,
+                f"; {costs(together)}" if double else "",
+                f"; {TOO_FEW}" if double and not apart else "",
+            ),
+            *([_row(f"{said}, on a core of its own", apart, f"; {costs(apart)}")] if apart else []),
+        ]
+    )
     return 0
 
 
@@ -70,13 +90,23 @@ def _rounds(sides: Sides, site: Access, actor: Any, cluster: Any) -> list[Round]
 
 def _row(which: str, rounds: list[Round], *more: str) -> Row:
     raw, ours, ratio = compared(rounds)
-    return Row(f"hand-over to Kubernetes ({which}), {CONNECTIONS} connections", f"{raw:.0f} jobs/s by the same creates sent bare", "–",
-               f"{ours:.0f} jobs/s: {ratio:.2f} of raw", "≥ 0.8 of raw, ≥ 100 jobs/s", ratio >= 0.8 and ours >= 100,
-               "two objects a job; ours with claim, token, record and events" + "".join(more))
+    return Row(
+        f"hand-over to Kubernetes ({which}), {CONNECTIONS} connections",
+        f"{raw:.0f} jobs/s by the same creates sent bare",
+        "–",
+        f"{ours:.0f} jobs/s: {ratio:.2f} of raw",
+        "≥ 0.8 of raw, ≥ 100 jobs/s",
+        ratio >= 0.8 and ours >= 100,
+        "two objects a job; ours with claim, token, record and events" + "".join(more),
+    )
 
 
 def _options(double: Any) -> dict[str, Any]:
-    common = {"image": "local/bash:1", "namespace_prefix": PREFIX, "node_selector": [f"{name}={value}" for name, value in NOWHERE.items()]}
+    common = {
+        "image": "local/bash:1",
+        "namespace_prefix": PREFIX,
+        "node_selector": [f"{name}={value}" for name, value in NOWHERE.items()],
+    }
     if double is None:
         return common | {"kubeconfig": Path(os.environ["MUSTER_TEST_KUBECONFIG"]).read_text()}
     url, token = double.stdout.readline().split()
@@ -103,7 +133,9 @@ def _connect(actor: Any, options: dict[str, Any]) -> Any:
     from jobs.clusters import backend_of, connecting
     from jobs.watch.inventory import take_inventory
 
-    cluster = connecting.connect_cluster(actor=replace(actor, is_operator=True), name="k8s", backend="kubernetes", options=options)
+    cluster = connecting.connect_cluster(
+        actor=replace(actor, is_operator=True), name="k8s", backend="kubernetes", options=options
+    )
     take_inventory(cluster, backend_of(cluster))
     return Cluster.objects.get(id=cluster.id)
 
@@ -139,9 +171,13 @@ def _raw_pace(sides: Sides, site: Access, actor: Any) -> Pace:
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}
     _post(site, [("/api/v1/namespaces", json.dumps(space).encode())], {201, 409})
     bodies = [_bodies(launch) for launch in launches(actor, SPEC, BATCH)]
-    shares = [[pair for made in bodies[n::CONNECTIONS] for pair in made] for n in range(CONNECTIONS)]
+    shares = [
+        [pair for made in bodies[n::CONNECTIONS] for pair in made] for n in range(CONNECTIONS)
+    ]
     with ThreadPoolExecutor(CONNECTIONS) as pool:
-        return sides.pace(lambda: list(pool.map(lambda share: _post(site, share, {201}), shares)), BATCH)
+        return sides.pace(
+            lambda: list(pool.map(lambda share: _post(site, share, {201}), shares)), BATCH
+        )
 
 
 def _bodies(launch: Any) -> list[tuple[str, bytes]]:
@@ -150,8 +186,13 @@ def _bodies(launch: Any) -> list[tuple[str, bytes]]:
 
     made = pod.build(launch, pod.Site(image="local/bash:1", selector=NOWHERE))
     strict = "?fieldValidation=Strict"
-    return [(f"/apis/batch/v1/namespaces/{SPACE}/jobs{strict}", json.dumps(_there(made.job)).encode()),
-            *((f"/api/v1/namespaces/{SPACE}/secrets{strict}", json.dumps(_there(thing)).encode()) for thing in made.owned)]
+    return [
+        (f"/apis/batch/v1/namespaces/{SPACE}/jobs{strict}", json.dumps(_there(made.job)).encode()),
+        *(
+            (f"/api/v1/namespaces/{SPACE}/secrets{strict}", json.dumps(_there(thing)).encode())
+            for thing in made.owned
+        ),
+    ]
 
 
 def _there(thing: Any) -> Any:
@@ -161,8 +202,14 @@ def _there(thing: Any) -> Any:
 def _post(site: Access, share: list[tuple[str, bytes]], right: set[int]) -> None:
     address, tls = urlsplit(site.server), site.tls()
     host = address.hostname or ""
-    link = http.client.HTTPSConnection(host, address.port, context=tls) if tls else http.client.HTTPConnection(host, address.port)
-    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {site.token}"} if site.token else {})
+    link = (
+        http.client.HTTPSConnection(host, address.port, context=tls)
+        if tls
+        else http.client.HTTPConnection(host, address.port)
+    )
+    headers = {"Content-Type": "application/json"} | (
+        {"Authorization": f"Bearer {site.token}"} if site.token else {}
+    )
     for path, body in share:
         link.request("POST", path, body, headers)
         answer = link.getresponse()

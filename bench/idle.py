@@ -71,14 +71,18 @@ def measure(roots: dict[str, int], seconds: float, max_pss: float, max_cpu: floa
     before, began = {name: look(pid) for name, pid in roots.items()}, time.monotonic()
     time.sleep(seconds)
     elapsed, is_met = time.monotonic() - began, True
-    print(f"{'tree':<16}{'pid':>8}{'processes':>11}{'PSS MiB':>10}{'target':>8}{'CPU %':>9}{'target':>8}")
+    print(
+        f"{'tree':<16}{'pid':>8}{'processes':>11}{'PSS MiB':>10}{'target':>8}{'CPU %':>9}{'target':>8}"
+    )
     for name, pid in roots.items():
         now = look(pid)
         cpu = 100 * (now.seconds - before[name].seconds) / elapsed
         is_good = now.pss / MIB <= max_pss and cpu <= max_cpu
         is_met = is_met and is_good
-        print(f"{name:<16}{pid:>8}{now.processes:>11}{now.pss / MIB:>10.1f}{max_pss:>8.0f}{cpu:>9.3f}{max_cpu:>8.2f}"
-              f"  {'ok' if is_good else 'MISSED'}")
+        print(
+            f"{name:<16}{pid:>8}{now.processes:>11}{now.pss / MIB:>10.1f}{max_pss:>8.0f}{cpu:>9.3f}{max_cpu:>8.2f}"
+            f"  {'ok' if is_good else 'MISSED'}"
+        )
     return is_met
 
 
@@ -88,10 +92,14 @@ def parse_root(text: str) -> tuple[str, int]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("roots", nargs="+", type=parse_root, metavar="[NAME=]PID")
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--pss", type=float, default=200, help="MiB a tree may take (200 embedded, 300 server)")
+    parser.add_argument(
+        "--pss", type=float, default=200, help="MiB a tree may take (200 embedded, 300 server)"
+    )
     parser.add_argument("--cpu", type=float, default=1.0, help="percent of one core a tree may use")
     options = parser.parse_args()
     try:

@@ -23,12 +23,27 @@ def main() -> int:
         raw, first, last, failed = _measure(folder)
     finally:
         folder.close()
-    report([
-        Row("job list with 1,000,000 jobs, first page of 50", f"{raw:.1f} ms for the same rows by SQL alone", "–",
-            f"p50 {first:.1f} ms", "p50 ≤ 10 ms", first <= 10),
-        Row("the last page against the first", "–", "–", f"{last / first:.2f} × ({last:.1f} ms); state=failed {failed:.1f} ms", "≤ 1.5 ×",
-            last <= 1.5 * first, "no count is made; pages are by key"),
-    ])
+    report(
+        [
+            Row(
+                "job list with 1,000,000 jobs, first page of 50",
+                f"{raw:.1f} ms for the same rows by SQL alone",
+                "–",
+                f"p50 {first:.1f} ms",
+                "p50 ≤ 10 ms",
+                first <= 10,
+            ),
+            Row(
+                "the last page against the first",
+                "–",
+                "–",
+                f"{last / first:.2f} × ({last:.1f} ms); state=failed {failed:.1f} ms",
+                "≤ 1.5 ×",
+                last <= 1.5 * first,
+                "no count is made; pages are by key",
+            ),
+        ]
+    )
     return 0
 
 
@@ -41,13 +56,20 @@ def _fill(actor) -> None:  # type: ignore[no-untyped-def]
     from workspaces.tenancy.scope import org_scope
 
     with org_scope(actor.org_id):
-        services.submit_job(actor=actor, team=Team.objects.get(), spec=parse_mapping({"run": "true", "name": "job"}))
+        services.submit_job(
+            actor=actor, team=Team.objects.get(), spec=parse_mapping({"run": "true", "name": "job"})
+        )
     with connection.cursor() as cursor:
-        cursor.execute("SELECT string_agg(quote_ident(column_name), ',') FROM information_schema.columns WHERE table_name = 'jobs_job' "
-                       "AND column_name NOT IN ('id', 'number', 'state', 'name')")
+        cursor.execute(
+            "SELECT string_agg(quote_ident(column_name), ',') FROM information_schema.columns WHERE table_name = 'jobs_job' "
+            "AND column_name NOT IN ('id', 'number', 'state', 'name')"
+        )
         columns = cursor.fetchone()[0]
-        cursor.execute(f"INSERT INTO jobs_job (id, number, state, name, {columns}) SELECT gen_random_uuid(), n + 1, 70 + n %% 3, 'job-' || n, "
-                       f"{columns} FROM jobs_job, generate_series(1, %s) AS n", [JOBS])
+        cursor.execute(
+            f"INSERT INTO jobs_job (id, number, state, name, {columns}) SELECT gen_random_uuid(), n + 1, 70 + n %% 3, 'job-' || n, "
+            f"{columns} FROM jobs_job, generate_series(1, %s) AS n",
+            [JOBS],
+        )
         cursor.execute("ANALYZE jobs_job")
 
 
@@ -60,7 +82,9 @@ def _measure(folder: Folder) -> tuple[float, float, float, float]:
 
     def sql() -> None:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT * FROM jobs_job WHERE org_id = %s ORDER BY number DESC LIMIT 51", [org.id])
+            cursor.execute(
+                "SELECT * FROM jobs_job WHERE org_id = %s ORDER BY number DESC LIMIT 51", [org.id]
+            )
             cursor.fetchall()
 
     with browser(folder) as client:

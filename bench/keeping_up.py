@@ -33,7 +33,10 @@ from tests.rig.slurm import Slurm, start_slurm
 
 SIZES, BY_REST = (1_500, 50_000), 5_000
 CONNECTIONS, LOOKS, TASKS = 8, 5, 1_000
-_SLURM = {"MaxJobCount": "70000", "SchedulerParameters": "bf_interval=30,sched_interval=60,sched_min_interval=2000000"}     # as sites have it
+_SLURM = {
+    "MaxJobCount": "70000",
+    "SchedulerParameters": "bf_interval=30,sched_interval=60,sched_min_interval=2000000",
+}  # as sites have it
 _SCRIPT = "#!/bin/sh\nexec true\n"
 
 
@@ -45,12 +48,23 @@ def main() -> int:
         slurm = start_slurm(folder, accounting=False, settings=_SLURM)
         actor = begin(folder)
         cluster = connect(actor, slurm)
-        slurm.run("scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=drain", "reason=bench")
+        slurm.run(
+            "scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=drain", "reason=bench"
+        )
         for size in sorted(parser.parse_args().live):
             _grow(actor, slurm, cluster, size)
-            rows.append(_keeping_up(_reached(actor, slurm, cluster, by_rest=False), slurm, size, "squeue"))
+            rows.append(
+                _keeping_up(_reached(actor, slurm, cluster, by_rest=False), slurm, size, "squeue")
+            )
             if size <= BY_REST:
-                rows.append(_keeping_up(_reached(actor, slurm, cluster, by_rest=True), slurm, size, "slurmrestd v0.0.38"))
+                rows.append(
+                    _keeping_up(
+                        _reached(actor, slurm, cluster, by_rest=True),
+                        slurm,
+                        size,
+                        "slurmrestd v0.0.38",
+                    )
+                )
     finally:
         folder.close()
     report(rows)
@@ -71,9 +85,16 @@ def _grow(actor: Any, slurm: Slurm, cluster: Any, size: int) -> None:
         fresh = list(Attempt.objects.filter(cluster=cluster, state=State.QUEUED))
         numbers = _queued(slurm, [attempt.key for attempt in fresh])
         for attempt in fresh:
-            attempt.state, attempt.native_id, attempt.is_held, attempt.wait = State.SUBMITTED, str(numbers[attempt.key]), True, ""
+            attempt.state, attempt.native_id, attempt.is_held, attempt.wait = (
+                State.SUBMITTED,
+                str(numbers[attempt.key]),
+                True,
+                "",
+            )
             attempt.state_at = clock.now()
-        Attempt.objects.bulk_update(fresh, ["state", "native_id", "is_held", "wait", "state_at"], batch_size=2000)
+        Attempt.objects.bulk_update(
+            fresh, ["state", "native_id", "is_held", "wait", "state_at"], batch_size=2000
+        )
         Job.objects.update(state=State.SUBMITTED)
 
 
@@ -84,7 +105,11 @@ def _submit(actor: Any, tasks: int) -> None:
     from workspaces.tenancy.scope import org_scope
 
     with org_scope(actor.org_id):
-        services.submit_job(actor=actor, team=Team.objects.get(), spec=parse_mapping({**SPEC, "array": f"0-{tasks - 1}"}))
+        services.submit_job(
+            actor=actor,
+            team=Team.objects.get(),
+            spec=parse_mapping({**SPEC, "array": f"0-{tasks - 1}"}),
+        )
 
 
 def _queued(slurm: Slurm, keys: list[str]) -> dict[str, int]:
@@ -96,12 +121,31 @@ def _queued(slurm: Slurm, keys: list[str]) -> dict[str, int]:
 
 def _post(slurm: Slurm, keys: list[str]) -> dict[str, int]:
     address, numbers = urlsplit(slurm.rest_url), {}
-    headers = {"X-SLURM-USER-NAME": slurm.user, "X-SLURM-USER-TOKEN": slurm.token(slurm.user), "Content-Type": "application/json"}
+    headers = {
+        "X-SLURM-USER-NAME": slurm.user,
+        "X-SLURM-USER-TOKEN": slurm.token(slurm.user),
+        "Content-Type": "application/json",
+    }
     link = http.client.HTTPConnection(address.hostname or "", address.port)
     for key in keys:
-        job = {"name": key, "comment": "keeping up", "current_working_directory": str(slurm.work), "environment": {"PATH": "/usr/bin:/bin"},
-               "standard_output": "/dev/null", "cpus_per_task": 1, "tasks": 1, "memory_per_node": 100, "time_limit": 10, "requeue": False}
-        link.request("POST", "/slurm/v0.0.38/job/submit", json.dumps({"job": job, "script": _SCRIPT}), headers)
+        job = {
+            "name": key,
+            "comment": "keeping up",
+            "current_working_directory": str(slurm.work),
+            "environment": {"PATH": "/usr/bin:/bin"},
+            "standard_output": "/dev/null",
+            "cpus_per_task": 1,
+            "tasks": 1,
+            "memory_per_node": 100,
+            "time_limit": 10,
+            "requeue": False,
+        }
+        link.request(
+            "POST",
+            "/slurm/v0.0.38/job/submit",
+            json.dumps({"job": job, "script": _SCRIPT}),
+            headers,
+        )
         answer = json.loads(link.getresponse().read())
         if not answer.get("job_id"):
             raise RuntimeError(f"slurmrestd answered {answer}")
@@ -115,9 +159,20 @@ def _reached(actor: Any, slurm: Slurm, cluster: Any, *, by_rest: bool) -> Any:
     from clusters.models import Cluster
     from jobs.clusters import connecting
 
-    way = {"rest_url": slurm.rest_url, "rest_key": slurm.jwt_key.read_text()} if by_rest else {"rest_url": "", "rest_key": None}
-    options = {"spool": str(slurm.work / "spool"), "user": slurm.user, "conf": "" if by_rest else str(slurm.conf), **way}
-    connecting.change_cluster(actor=replace(actor, is_operator=True), cluster=cluster, options=options)
+    way = (
+        {"rest_url": slurm.rest_url, "rest_key": slurm.jwt_key.read_text()}
+        if by_rest
+        else {"rest_url": "", "rest_key": None}
+    )
+    options = {
+        "spool": str(slurm.work / "spool"),
+        "user": slurm.user,
+        "conf": "" if by_rest else str(slurm.conf),
+        **way,
+    }
+    connecting.change_cluster(
+        actor=replace(actor, is_operator=True), cluster=cluster, options=options
+    )
     return Cluster.objects.get(id=cluster.id)
 
 
@@ -134,9 +189,15 @@ def _keeping_up(cluster: Any, slurm: Slurm, size: int, way: str) -> Row:
         raise RuntimeError(f"the watcher had trouble: {cluster.trouble}")
     took, squeue = (statistics.median(column) for column in zip(*pairs, strict=True))
     ratio = statistics.median(ours / theirs for ours, theirs in pairs)
-    return Row(f"keeping up with {size:,} live jobs on Slurm, by {way}", f"{squeue * 1000:.0f} ms for one squeue of them", "–",
-               f"{took * 1000:.0f} ms a look: {ratio:.1f} × squeue; {written} rows written", "≤ 3 × squeue, no row written",
-               ratio <= 3 and not written, f"{memory:.0f} MiB PSS with Django and the bench itself")
+    return Row(
+        f"keeping up with {size:,} live jobs on Slurm, by {way}",
+        f"{squeue * 1000:.0f} ms for one squeue of them",
+        "–",
+        f"{took * 1000:.0f} ms a look: {ratio:.1f} × squeue; {written} rows written",
+        "≤ 3 × squeue, no row written",
+        ratio <= 3 and not written,
+        f"{memory:.0f} MiB PSS with Django and the bench itself",
+    )
 
 
 @contextmanager
@@ -152,13 +213,15 @@ def _watching(cluster: Any) -> Iterator[Callable[[], None]]:
         watcher.wake.set()
         watcher.look()
 
-    one_look()                                                  # notes why they wait
-    while Attempt.objects.filter(cluster=cluster, state=State.SUBMITTED, confirmed_at=None).exists():
-        time.sleep(1)                                           # seen once more ten seconds later, which is written once
+    one_look()  # notes why they wait
+    while Attempt.objects.filter(
+        cluster=cluster, state=State.SUBMITTED, confirmed_at=None
+    ).exists():
+        time.sleep(1)  # seen once more ten seconds later, which is written once
         one_look()
     one_look()
     yield one_look
-    watcher._release()                                          # else the next way's watcher would not lead, and do nothing
+    watcher._release()  # else the next way's watcher would not lead, and do nothing
 
 
 def _written(watch: Callable[[], None]) -> int:
@@ -179,8 +242,12 @@ def _written(watch: Callable[[], None]) -> int:
 
 
 def _squeue(slurm: Slurm) -> None:
-    subprocess.run(["squeue", "--noheader", "-o", "%A|%T|%r|%j|%N"], env={"SLURM_CONF": str(slurm.conf), "PATH": "/usr/bin:/bin"},
-                   stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(
+        ["squeue", "--noheader", "-o", "%A|%T|%r|%j|%N"],
+        env={"SLURM_CONF": str(slurm.conf), "PATH": "/usr/bin:/bin"},
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
 
 
 def _pss() -> float:

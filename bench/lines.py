@@ -24,8 +24,8 @@ from tests.rig.postgres import start_postgres
 from tests.rig.processes import Folder, wait_until
 from tests.rig.redis import start_redis
 
-JOBS, RATE, SECONDS, RUNS = 5, 10_000, 12, 3       # jobs, lines a second of each, seconds of writing
-HEAD = struct.Struct("<IIQQ")                      # as monitoring/live/subscription.py sends it
+JOBS, RATE, SECONDS, RUNS = 5, 10_000, 12, 3  # jobs, lines a second of each, seconds of writing
+HEAD = struct.Struct("<IIQQ")  # as monitoring/live/subscription.py sends it
 WRITER = f"""
 import os, time
 begun, n = time.time(), 0
@@ -62,7 +62,10 @@ def _spread(at: int, lines: list[bytes]) -> Iterable[tuple[float, int]]:
     first, last = ((at - int(line.split(b" ", 2)[1])) / 1e6 for line in (lines[0], lines[-1]))
     parts = min(len(lines), 20)
     for n in range(parts):
-        yield first + (last - first) * n / max(parts - 1, 1), len(lines) // parts + (n < len(lines) % parts)
+        yield (
+            first + (last - first) * n / max(parts - 1, 1),
+            len(lines) // parts + (n < len(lines) % parts),
+        )
 
 
 def main() -> int:
@@ -77,10 +80,18 @@ def main() -> int:
     finally:
         folder.close()
     gaps, (p50, p99) = sum(run[2] for run in runs), _middle(runs)
-    report([Row(f"a line written by a job → at a websocket, {JOBS * RATE:,} lines/s from {JOBS} jobs",
-                "p50 {:.0f} ms, p99 {:.0f} ms by reading the files".format(*_middle(raw)), "–",
-                f"p50 {p50:.0f} ms, p99 {p99:.0f} ms, {gaps} gaps, every byte as written", "p50 ≤ 150 ms, p99 ≤ 500 ms, no gap",
-                p50 <= 150 and p99 <= 500 and not gaps)])
+    report(
+        [
+            Row(
+                f"a line written by a job → at a websocket, {JOBS * RATE:,} lines/s from {JOBS} jobs",
+                "p50 {:.0f} ms, p99 {:.0f} ms by reading the files".format(*_middle(raw)),
+                "–",
+                f"p50 {p50:.0f} ms, p99 {p99:.0f} ms, {gaps} gaps, every byte as written",
+                "p50 ≤ 150 ms, p99 ≤ 500 ms, no gap",
+                p50 <= 150 and p99 <= 500 and not gaps,
+            )
+        ]
+    )
     return 0
 
 
@@ -91,25 +102,44 @@ def _middle(runs: Iterable[tuple[float, ...]]) -> tuple[float, float]:
 
 async def _run(portal: Portal, token: str) -> tuple[float, float, int]:
     head = {"Authorization": f"Bearer {token}"}
-    async with httpx.AsyncClient(base_url=f"{portal.url}/api/v1/orgs/home", headers=head, timeout=30) as api:
+    async with httpx.AsyncClient(
+        base_url=f"{portal.url}/api/v1/orgs/home", headers=head, timeout=30
+    ) as api:
         logs: dict[int, Log] = {}
-        async with connect(f"ws://127.0.0.1:{portal.port}/ws/live", additional_headers=head, compression=None, max_size=None) as socket:
+        async with connect(
+            f"ws://127.0.0.1:{portal.port}/ws/live",
+            additional_headers=head,
+            compression=None,
+            max_size=None,
+        ) as socket:
             attempts = [await _watched(api, socket, number, logs) for number in range(1, JOBS + 1)]
             await asyncio.wait_for(_listen(socket, logs), SECONDS * 4)
     for number, attempt in enumerate(attempts, 1):
         written = (portal.home / "jobs" / f"muster-{attempt}" / "output.log").read_bytes()
         assert written == logs[number].data, "what arrived is not what was written"
-    return *_percentiles([age for log in logs.values() for age in log.ages]), sum(log.gaps for log in logs.values())
+    return *_percentiles([age for log in logs.values() for age in log.ages]), sum(
+        log.gaps for log in logs.values()
+    )
 
 
-async def _watched(api: httpx.AsyncClient, socket: ClientConnection, number: int, logs: dict[int, Log]) -> str:
+async def _watched(
+    api: httpx.AsyncClient, socket: ClientConnection, number: int, logs: dict[int, Log]
+) -> str:
     """Submit one job and subscribe to its log; the attempt's id in hex."""
-    spec = {"name": "lines", "run": f"exec {sys.executable} -c '{WRITER}'", "resources": {"cpus": 0.1}}
-    job = (await api.post("/jobs", json={"team": "default", "spec": spec})).raise_for_status().json()
+    spec = {
+        "name": "lines",
+        "run": f"exec {sys.executable} -c '{WRITER}'",
+        "resources": {"cpus": 0.1},
+    }
+    job = (
+        (await api.post("/jobs", json={"team": "default", "spec": spec})).raise_for_status().json()
+    )
     attempts = (await api.get(f"/jobs/{job['number']}/attempts")).raise_for_status().json()["items"]
     attempt = str(attempts[0]["id"]).replace("-", "")
     logs[number] = Log()
-    await socket.send(json.dumps({"op": "subscribe", "id": number, "topic": f"log:{attempt}", "after": 0}))
+    await socket.send(
+        json.dumps({"op": "subscribe", "id": number, "topic": f"log:{attempt}", "after": 0})
+    )
     return attempt
 
 
@@ -118,7 +148,7 @@ async def _listen(socket: ClientConnection, logs: dict[int, Log]) -> None:
         said = await socket.recv()
         if isinstance(said, bytes):
             number, _, offset, _ = HEAD.unpack_from(said)
-            logs[number].take(offset, said[HEAD.size:])
+            logs[number].take(offset, said[HEAD.size :])
         elif (told := json.loads(said))["op"] == "end":
             logs[told["id"]].is_over = True
         elif told["op"] in {"gap", "error"}:
@@ -144,7 +174,9 @@ def _raw(path: Path) -> tuple[float, float]:
         files = [path.with_suffix(f".{n}") for n in range(JOBS)]
         for n, file in enumerate(files):
             file.touch()
-            folder.start(f"writer{n}", ["sh", "-c", f"exec {sys.executable} -c '{WRITER}' > {file}"])
+            folder.start(
+                f"writer{n}", ["sh", "-c", f"exec {sys.executable} -c '{WRITER}' > {file}"]
+            )
         logs, handles = [Log() for _ in files], [file.open("rb") for file in files]
         whole = RATE * SECONDS
 
@@ -152,7 +184,11 @@ def _raw(path: Path) -> tuple[float, float]:
             for log, handle in zip(logs, handles, strict=True):
                 if data := handle.read():
                     log.take(len(log.data), data)
-            return all(log.data.count(b"\n") >= whole for log in logs) if time.time() - begun > SECONDS else False
+            return (
+                all(log.data.count(b"\n") >= whole for log in logs)
+                if time.time() - begun > SECONDS
+                else False
+            )
 
         begun = time.time()
         wait_until(look, "all lines are read", SECONDS * 3, every=0.001)

@@ -14,7 +14,7 @@ from typing import Any
 
 from bench.table import Row, report
 
-ROUNDS, CHECKS, TARGET = 15, 20_000, 50.0       # µs
+ROUNDS, CHECKS, TARGET = 15, 20_000, 50.0  # µs
 
 
 def main() -> None:
@@ -35,21 +35,39 @@ def _row() -> Row:
     org, team = uuid.uuid4(), uuid.uuid4()
     seats = {uuid.uuid4(): "member" for _ in range(20)} | {team: "trainer"}
     own = {"trainer": own_role("trainer", "team", "Trainer", ["jobs:read", "jobs:submit"])}
-    person = Actor(user_id=org, email="kim@atlas.example", org_id=org, org_role="member", team_roles=seats, own_roles=own)
+    person = Actor(
+        user_id=org,
+        email="kim@atlas.example",
+        org_id=org,
+        org_role="member",
+        team_roles=seats,
+        own_roles=own,
+    )
     scopes = frozenset({"jobs:read", "jobs:submit", "teams:read"})
-    token = replace(person, token=TokenFacts(id=org, org_id=org, team_id=team, attempt_id=None, scopes=scopes))
+    token = replace(
+        person, token=TokenFacts(id=org, org_id=org, team_id=team, attempt_id=None, scopes=scopes)
+    )
     submit = Permission.JOBS_SUBMIT
     wanted = str(submit)
-    ours = {"person": lambda: authorize(person, submit, team), "token": lambda: authorize(token, submit, team),
-            "teams": lambda: person.teams_where(submit), "why": lambda: explained(person.case(submit, team))}
+    ours = {
+        "person": lambda: authorize(person, submit, team),
+        "token": lambda: authorize(token, submit, team),
+        "teams": lambda: person.teams_where(submit),
+        "why": lambda: explained(person.case(submit, team)),
+    }
     took = {name: _micro(call) for name, call in ours.items()}
     raw = _micro(lambda: wanted in scopes)
     peer = _micro(lambda: _Django.backend().has_perm(_Django(), "jobs.submit"))
     worst = max(took["person"], took["token"])
-    return Row("Permission check, warm, role of one's own in one of 21 teams (median of 15 rounds of 20,000)",
-               f"{raw:.2f} µs: one word in a set", f"{peer:.2f} µs: Django's has_perm, cached",
-               f"person {took['person']:.2f} µs, token {took['token']:.2f} µs; teams where allowed {took['teams']:.2f} µs;"
-               f" the whole explanation {took['why']:.1f} µs", f"≤ {TARGET:.0f} µs", worst <= TARGET)
+    return Row(
+        "Permission check, warm, role of one's own in one of 21 teams (median of 15 rounds of 20,000)",
+        f"{raw:.2f} µs: one word in a set",
+        f"{peer:.2f} µs: Django's has_perm, cached",
+        f"person {took['person']:.2f} µs, token {took['token']:.2f} µs; teams where allowed {took['teams']:.2f} µs;"
+        f" the whole explanation {took['why']:.1f} µs",
+        f"≤ {TARGET:.0f} µs",
+        worst <= TARGET,
+    )
 
 
 class _Django:

@@ -18,9 +18,14 @@ from tests.rig.redis import start_redis
 
 def begin(folder: Folder) -> Any:
     """Servers started, schema made, organization `home` there; the administrator's actor inside it."""
-    os.environ.update(MUSTER_HOME=str(folder.path / "home"), MUSTER_DATABASE_URL=start_postgres(folder).url,
-                      MUSTER_REDIS_URL=start_redis(folder).url, MUSTER_ADMIN_EMAIL=EMAIL, MUSTER_ADMIN_PASSWORD=PASSWORD,
-                      DJANGO_SETTINGS_MODULE="portal.settings")
+    os.environ.update(
+        MUSTER_HOME=str(folder.path / "home"),
+        MUSTER_DATABASE_URL=start_postgres(folder).url,
+        MUSTER_REDIS_URL=start_redis(folder).url,
+        MUSTER_ADMIN_EMAIL=EMAIL,
+        MUSTER_ADMIN_PASSWORD=PASSWORD,
+        DJANGO_SETTINGS_MODULE="portal.settings",
+    )
     import django
 
     django.setup()
@@ -42,13 +47,23 @@ def begin(folder: Folder) -> Any:
 def browser(folder: Folder) -> Iterator[httpx.Client]:
     """A client that keeps its connection to a server stack on the servers and the home of `begin`, signed in."""
     home = {"MUSTER_HOME": os.environ["MUSTER_HOME"]}
-    portal = Portal(folder, os.environ["MUSTER_DATABASE_URL"], os.environ["MUSTER_REDIS_URL"], settings=home)
+    portal = Portal(
+        folder, os.environ["MUSTER_DATABASE_URL"], os.environ["MUSTER_REDIS_URL"], settings=home
+    )
     try:
         portal.start()
         with httpx.Client(base_url=portal.url, timeout=60) as client:
-            token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', client.get("/accounts/login/").text)
-            form = {"login": EMAIL, "password": PASSWORD, "csrfmiddlewaretoken": token[1] if token else ""}
-            client.post("/accounts/login/", data=form, headers={"Referer": f"{portal.url}/accounts/login/"})
+            token = re.search(
+                r'name="csrfmiddlewaretoken" value="([^"]+)"', client.get("/accounts/login/").text
+            )
+            form = {
+                "login": EMAIL,
+                "password": PASSWORD,
+                "csrfmiddlewaretoken": token[1] if token else "",
+            }
+            client.post(
+                "/accounts/login/", data=form, headers={"Referer": f"{portal.url}/accounts/login/"}
+            )
             yield client
     finally:
         portal.stop()

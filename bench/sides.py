@@ -17,9 +17,9 @@ from pathlib import Path
 from bench.idle import TICKS, stat_fields, tree
 from tests.rig.processes import Folder
 
-OURS = ("postgres", "redis")          # of what a rig's folder started; the rest is the cluster
+OURS = ("postgres", "redis")  # of what a rig's folder started; the rest is the cluster
 TOO_FEW = "no row with the cluster on a core of its own: there is one core only"
-Round = tuple["Pace", "Pace"]         # raw, ours
+Round = tuple["Pace", "Pace"]  # raw, ours
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,24 @@ class Sides:
     @classmethod
     def of(cls, folder: Folder, cluster: Sequence[int] = ()) -> Sides:
         """`cluster`: where it is not what the folder started."""
-        started = {name: int(pid) for pid, name in map(str.split, (folder.path / "pids").read_text().splitlines())}
-        return cls(started["postgres"], [started[name] for name in OURS], cluster or [started[name] for name in started.keys() - set(OURS)])
+        started = {
+            name: int(pid)
+            for pid, name in map(str.split, (folder.path / "pids").read_text().splitlines())
+        }
+        return cls(
+            started["postgres"],
+            [started[name] for name in OURS],
+            cluster or [started[name] for name in started.keys() - set(OURS)],
+        )
 
     def pace(self, work: Callable[[], object], count: int) -> Pace:
         """Of work that hands over `count` jobs."""
         before, began = self._spent(), time.perf_counter()
         work()
         took, after = time.perf_counter() - began, self._spent()
-        own, database, cluster = ((b - a) * 1000 / count for a, b in zip(before, after, strict=True))
+        own, database, cluster = (
+            (b - a) * 1000 / count for a, b in zip(before, after, strict=True)
+        )
         return Pace(count / took, (own, database, cluster))
 
     @contextmanager
@@ -75,19 +84,36 @@ def can_part() -> bool:
 def compared(rounds: Sequence[Round]) -> tuple[float, float, float]:
     """Raw, ours, and ours as a share of raw: medians."""
     ratio = statistics.median(ours.rate / raw.rate for raw, ours in rounds)
-    return statistics.median(raw.rate for raw, _ in rounds), statistics.median(ours.rate for _, ours in rounds), ratio
+    return (
+        statistics.median(raw.rate for raw, _ in rounds),
+        statistics.median(ours.rate for _, ours in rounds),
+        ratio,
+    )
 
 
 def costs(rounds: Sequence[Round]) -> str:
     """The ms of CPU a job of each side."""
-    raw, ours = ([statistics.mean(pace.cpu[side] for pace in paces) for side in range(3)] for paces in zip(*rounds, strict=True))
-    return (f"CPU a job: our process {ours[0]:.1f} ms, PostgreSQL {ours[1]:.1f}, the cluster {ours[2]:.1f}; "
-            f"raw: who sends {raw[0]:.1f}, the cluster {raw[2]:.1f}")
+    raw, ours = (
+        [statistics.mean(pace.cpu[side] for pace in paces) for side in range(3)]
+        for paces in zip(*rounds, strict=True)
+    )
+    return (
+        f"CPU a job: our process {ours[0]:.1f} ms, PostgreSQL {ours[1]:.1f}, the cluster {ours[2]:.1f}; "
+        f"raw: who sends {raw[0]:.1f}, the cluster {raw[2]:.1f}"
+    )
 
 
 def _seconds(roots: Iterable[int]) -> float:
     """Of these trees and of children that ended."""
-    return sum(sum(map(int, fields[11:15])) for root in roots for pid in tree(root) if (fields := stat_fields(pid))) / TICKS
+    return (
+        sum(
+            sum(map(int, fields[11:15]))
+            for root in roots
+            for pid in tree(root)
+            if (fields := stat_fields(pid))
+        )
+        / TICKS
+    )
 
 
 def _pin(roots: Iterable[int], cores: Sequence[int], *, with_children: bool = True) -> None:

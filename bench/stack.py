@@ -20,7 +20,7 @@ from tests.rig.postgres import start_postgres
 from tests.rig.processes import Folder, wait_until
 from tests.rig.redis import start_redis
 
-_QUIET = 15.0        # seconds after the start before "idle" begins
+_QUIET = 15.0  # seconds after the start before "idle" begins
 _BARE = """
 import django, os, signal
 from django.conf import settings
@@ -59,7 +59,11 @@ def _measure(folder: Folder, mode: str, limit: int, seconds: float, bare: str) -
     portal.stop()
     again = _first_page(portal)
     assert portal.process is not None
-    roots = [portal.process.pid, *([postgres.pid] if postgres else []), *([redis.pid] if redis else [])]
+    roots = [
+        portal.process.pid,
+        *([postgres.pid] if postgres else []),
+        *([redis.pid] if redis else []),
+    ]
     time.sleep(_QUIET)
     before, began = _looks(roots), time.monotonic()
     time.sleep(seconds)
@@ -81,7 +85,10 @@ def _first_page(portal: Portal) -> float:
     """Seconds from the command to the answered sign-in page."""
     began = time.monotonic()
     portal.start()
-    wait_until(lambda: httpx.get(f"{portal.url}/accounts/login/", timeout=5).status_code == httpx.codes.OK, "sign-in")
+    wait_until(
+        lambda: httpx.get(f"{portal.url}/accounts/login/", timeout=5).status_code == httpx.codes.OK,
+        "sign-in",
+    )
     return time.monotonic() - began
 
 

@@ -25,7 +25,7 @@ from tests.rig.processes import Folder, free_port
 from tests.rig.redis import start_redis
 
 CLIENTS, RATE, MESSAGES, RUNS = 1000, 20, 200, 3
-Run = tuple[int, float, float]      # lost, p50 and p99 in milliseconds
+Run = tuple[int, float, float]  # lost, p50 and p99 in milliseconds
 ORG = 'from workspaces.models import Organization; print(Organization.objects.get(slug="home").id.hex)'
 
 
@@ -35,28 +35,53 @@ def main() -> int:
         redis = start_redis(folder)
         portal = Portal(folder, start_postgres(folder).url, redis.url)
         portal.start()
-        token, topic = portal.token(), f"nodes:{portal.manage('shell', '-v', '0', '-c', ORG).splitlines()[-1]}"
+        token, topic = (
+            portal.token(),
+            f"nodes:{portal.manage('shell', '-v', '0', '-c', ORG).splitlines()[-1]}",
+        )
         bus, url = RedisBus(redis.url), f"ws://127.0.0.1:{portal.port}/ws/live"
-        ours = [_clients(url, token, topic, lambda text: bus.publish(Frame(topic, text.encode(), 0, 0, False))) for _ in range(RUNS)]
+        ours = [
+            _clients(
+                url,
+                token,
+                topic,
+                lambda text: bus.publish(Frame(topic, text.encode(), 0, 0, False)),
+            )
+            for _ in range(RUNS)
+        ]
         portal.stop()
     finally:
         folder.close()
     raw = [asyncio.run(_bare()) for _ in range(RUNS)]
     lost, p99 = max(one[0] for one in ours), statistics.median(one[2] for one in ours)
-    report([Row(f"{CLIENTS:,} viewers × {RATE} messages/s", _words(raw) + " by bare websockets", "–", _words(ours), "none lost, p99 ≤ 100 ms",
-                not lost and p99 <= 100)])
+    report(
+        [
+            Row(
+                f"{CLIENTS:,} viewers × {RATE} messages/s",
+                _words(raw) + " by bare websockets",
+                "–",
+                _words(ours),
+                "none lost, p99 ≤ 100 ms",
+                not lost and p99 <= 100,
+            )
+        ]
+    )
     return 0
 
 
 def _words(runs: list[Run]) -> str:
-    return (f"{max(r[0] for r in runs):,} lost, p50 {statistics.median(r[1] for r in runs):.0f} ms, "
-            f"p99 {statistics.median(r[2] for r in runs):.0f} ms")
+    return (
+        f"{max(r[0] for r in runs):,} lost, p50 {statistics.median(r[1] for r in runs):.0f} ms, "
+        f"p99 {statistics.median(r[2] for r in runs):.0f} ms"
+    )
 
 
 def _clients(url: str, token: str, topic: str, tell: Callable[[str], object]) -> Run:
     """One run: 1,000 clients watch while `tell` is given the messages."""
     here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=_watch, args=(there, url, token, topic), daemon=True)
+    process = multiprocessing.get_context("spawn").Process(
+        target=_watch, args=(there, url, token, topic), daemon=True
+    )
     process.start()
     assert here.recv() == "ready"
     begun = time.time()
@@ -79,7 +104,9 @@ async def _bare() -> Run:
         loop = asyncio.get_running_loop()
 
         def tell(text: str) -> None:
-            loop.call_soon_threadsafe(broadcast, sockets, json.dumps({"op": "event", "data": json.loads(text)}))
+            loop.call_soon_threadsafe(
+                broadcast, sockets, json.dumps({"op": "event", "data": json.loads(text)})
+            )
 
         return await asyncio.to_thread(_clients, f"ws://127.0.0.1:{port}", "", "", tell)
 
@@ -96,8 +123,12 @@ async def _all(pipe: Connection, url: str, token: str, topic: str) -> Run:
     async def one() -> None:
         nonlocal ready
         async with gate:
-            socket = await connect(url, additional_headers={"Authorization": f"Bearer {token}"} if token else {}, compression=None,
-                                   open_timeout=60)
+            socket = await connect(
+                url,
+                additional_headers={"Authorization": f"Bearer {token}"} if token else {},
+                compression=None,
+                open_timeout=60,
+            )
             if token:
                 await socket.send(json.dumps({"op": "subscribe", "id": 1, "topic": topic}))
                 while json.loads(await socket.recv())["op"] != "subscribed":

@@ -15,22 +15,34 @@ class Cluster(models.Model):
     """One scheduler: a backend's name and its configuration. Written by operators and by the set-up; `seen_at`, `polled_at` and
     `trouble` by its watcher alone."""
 
-    SEALED: ClassVar[dict[str, str]] = {"secrets": "clusters"}        # field and purpose, for `manage.py rotate_secrets`
+    SEALED: ClassVar[dict[str, str]] = {
+        "secrets": "clusters"
+    }  # field and purpose, for `manage.py rotate_secrets`
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.SlugField(max_length=40, unique=True)
     backend = models.CharField(max_length=40)
     config = models.JSONField(default=dict)
-    secrets = models.BinaryField(default=bytes, editable=False)  # JSON of the configuration's secret fields, by `portal.core.vault`
-    version = models.CharField(max_length=80, blank=True)   # of the scheduler, as the last test of the stored connection told it
+    secrets = models.BinaryField(
+        default=bytes, editable=False
+    )  # JSON of the configuration's secret fields, by `portal.core.vault`
+    version = models.CharField(
+        max_length=80, blank=True
+    )  # of the scheduler, as the last test of the stored connection told it
     is_enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=clock.now)
-    seen_at = models.DateTimeField(null=True)           # the backend last answered
-    counted_at = models.DateTimeField(null=True)        # its nodes were last asked for: each was seen then, unless it is gone
+    seen_at = models.DateTimeField(null=True)  # the backend last answered
+    counted_at = models.DateTimeField(
+        null=True
+    )  # its nodes were last asked for: each was seen then, unless it is gone
     trouble = models.CharField(max_length=500, blank=True)  # what it said when it did not
     trouble_since = models.DateTimeField(null=True)
-    inventory = models.PositiveBigIntegerField(default=0)    # raised with each write of its nodes or GPUs: what was made of them is kept by it
-    plan = models.PositiveBigIntegerField(default=0)    # raised by each admission: the optimistic lock of the planner
+    inventory = models.PositiveBigIntegerField(
+        default=0
+    )  # raised with each write of its nodes or GPUs: what was made of them is kept by it
+    plan = models.PositiveBigIntegerField(
+        default=0
+    )  # raised by each admission: the optimistic lock of the planner
 
     def __str__(self) -> str:
         return self.name
@@ -42,20 +54,28 @@ class Node(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="nodes")
     name = models.CharField(max_length=253)
-    cpus = models.PositiveIntegerField()                # thousandths of a core
-    memory = models.BigIntegerField()                   # bytes
+    cpus = models.PositiveIntegerField()  # thousandths of a core
+    memory = models.BigIntegerField()  # bytes
     labels = models.JSONField(default=dict)
     is_ready = models.BooleanField(default=True)
-    is_drained = models.BooleanField(default=False)     # takes no new jobs, because somebody said so
-    is_gone = models.BooleanField(default=False)        # its cluster no longer names it
+    is_drained = models.BooleanField(default=False)  # takes no new jobs, because somebody said so
+    is_gone = models.BooleanField(default=False)  # its cluster no longer names it
     note = models.CharField(max_length=300, blank=True)
-    partitions = models.JSONField(default=list)         # the scheduler's own groups it belongs to
-    used_cpus = models.PositiveIntegerField(default=0)  # by whomever, as the scheduler counts; in the units of what there is
+    partitions = models.JSONField(default=list)  # the scheduler's own groups it belongs to
+    used_cpus = models.PositiveIntegerField(
+        default=0
+    )  # by whomever, as the scheduler counts; in the units of what there is
     used_memory = models.BigIntegerField(default=0)
     used_gpus = models.PositiveSmallIntegerField(default=0)
-    runs = models.JSONField(default=dict)               # `arch` as images write it, NVIDIA's `driver`, the newest `cuda` of it; what is known
-    told = models.JSONField(default=dict)               # the same from the node's own agent, and `compute`; written by `ingest` only
-    seen_at = models.DateTimeField(default=clock.now)   # as it is described here; while nothing changes the cluster's `counted_at` moves
+    runs = models.JSONField(
+        default=dict
+    )  # `arch` as images write it, NVIDIA's `driver`, the newest `cuda` of it; what is known
+    told = models.JSONField(
+        default=dict
+    )  # the same from the node's own agent, and `compute`; written by `ingest` only
+    seen_at = models.DateTimeField(
+        default=clock.now
+    )  # as it is described here; while nothing changes the cluster's `counted_at` moves
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cluster", "name"], name="node_once")]
@@ -65,7 +85,7 @@ class Node(models.Model):
 
     @property
     def state(self) -> str:
-        """"ready", "drained" or "down": one word for people. A drained node that does not answer is down."""
+        """ "ready", "drained" or "down": one word for people. A drained node that does not answer is down."""
         return "down" if not self.is_ready else "drained" if self.is_drained else "ready"
 
 
@@ -78,8 +98,10 @@ class Gpu(models.Model):
     uuid = models.CharField(max_length=80)
     model = models.CharField(max_length=80)
     type = models.CharField(max_length=34)
-    memory = models.BigIntegerField()                   # bytes
-    compute = models.CharField(max_length=10, blank=True)   # compute capability, "9.0"; empty: not known
+    memory = models.BigIntegerField()  # bytes
+    compute = models.CharField(
+        max_length=10, blank=True
+    )  # compute capability, "9.0"; empty: not known
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["node", "uuid"], name="gpu_once")]
@@ -120,7 +142,11 @@ class Pool(models.Model):
     @property
     def rule_text(self) -> str:
         """For people: "partition night, h200, rack=3"."""
-        words = [f"partition {self.partition}" if self.partition else "", self.gpu_type, ", ".join(self.labels_text.split())]
+        words = [
+            f"partition {self.partition}" if self.partition else "",
+            self.gpu_type,
+            ", ".join(self.labels_text.split()),
+        ]
         return ", ".join(filter(None, words)) or "all nodes"
 
     @property

@@ -10,7 +10,10 @@ from workspaces.actors import Actor
 from workspaces.models import Organization
 from workspaces.permissions import Permission
 
-_ACTS = {Permission.JOBS_CANCEL: (Permission.JOBS_ADMIN,), Permission.JOBS_EXEC: (Permission.JOBS_EXEC_OTHERS, Permission.JOBS_EXEC)}
+_ACTS = {
+    Permission.JOBS_CANCEL: (Permission.JOBS_ADMIN,),
+    Permission.JOBS_EXEC: (Permission.JOBS_EXEC_OTHERS, Permission.JOBS_EXEC),
+}
 
 
 def job_named(actor: Actor, org: Organization, name: str) -> About:
@@ -21,8 +24,14 @@ def job_named(actor: Actor, org: Organization, name: str) -> About:
         if permission not in _ACTS or user_id == job.owner_id:
             return (permission,), ""
         if permission == Permission.JOBS_EXEC:
-            return _ACTS[permission], f"#{job.number} belongs to {job.owner.email}: running something in it takes jobs:exec-others and jobs:exec."
-        return _ACTS[permission], f"#{job.number} belongs to {job.owner.email}: acting on another's job takes {Permission.JOBS_ADMIN}."
+            return (
+                _ACTS[permission],
+                f"#{job.number} belongs to {job.owner.email}: running something in it takes jobs:exec-others and jobs:exec.",
+            )
+        return (
+            _ACTS[permission],
+            f"#{job.number} belongs to {job.owner.email}: acting on another's job takes {Permission.JOBS_ADMIN}.",
+        )
 
     return About(job.team, f"#{job.number} {job.name}", f"/{org.slug}/jobs/{job.number}", needs)
 

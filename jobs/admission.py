@@ -15,7 +15,19 @@ from uuid import UUID
 from jobs.backends.base import Placement
 from jobs.specs import gpu_type_in
 from jobs.states import Wait
-from workspaces.quotas import GPU_HOURS, STORAGE, Meter, Standing, after, freed_by, judged, meters, refusal, scale_of, unit_of
+from workspaces.quotas import (
+    GPU_HOURS,
+    STORAGE,
+    Meter,
+    Standing,
+    after,
+    freed_by,
+    judged,
+    meters,
+    refusal,
+    scale_of,
+    unit_of,
+)
 
 QUOTA_WAITS = {"user": Wait.QUOTA_USER, "team": Wait.QUOTA_TEAM, "org": Wait.QUOTA_ORG}
 _GIB = 1 << 30
@@ -63,17 +75,29 @@ class NodeRoom:
         """A place for it in what is free: the GPUs with the lowest indexes."""
         if ask.get("cpu") > self.cpus or ask.get("memory") > self.memory:
             return None
-        chosen = [g for g in self.gpus if ask.gpu_type in ("", g[2])][:ask.get("gpu")]
+        chosen = [g for g in self.gpus if ask.gpu_type in ("", g[2])][: ask.get("gpu")]
         if len(chosen) < ask.get("gpu"):
             return None
-        return Placement(node=self.name, cpus=ask.get("cpu") / 1000, memory=ask.get("memory"),
-                         gpus=tuple(g[0] for g in chosen), gpu_uuids=tuple(g[1] for g in chosen))
+        return Placement(
+            node=self.name,
+            cpus=ask.get("cpu") / 1000,
+            memory=ask.get("memory"),
+            gpus=tuple(g[0] for g in chosen),
+            gpu_uuids=tuple(g[1] for g in chosen),
+        )
 
     def lacks(self, ask: Ask) -> list[str]:
         """The resources of which even the empty node has too few."""
         typed = [g for g in self.total_gpus if ask.gpu_type in ("", g[2])]
-        return [name for name, has in (("cpu", self.total_cpus), ("memory", self.total_memory), ("gpu", len(typed)))
-                if ask.get(name) > has]
+        return [
+            name
+            for name, has in (
+                ("cpu", self.total_cpus),
+                ("memory", self.total_memory),
+                ("gpu", len(typed)),
+            )
+            if ask.get(name) > has
+        ]
 
     def take(self, place: Placement) -> None:
         self.cpus -= round(place.cpus * 1000)
@@ -110,7 +134,7 @@ class Room:
     places: bool = True
     trouble: str = ""
     running: dict[UUID, int] = field(default_factory=dict)
-    only_org: UUID | None = None         # jobs of others wait, for the reason in `only_text`
+    only_org: UUID | None = None  # jobs of others wait, for the reason in `only_text`
     only_text: str = ""
 
     def judge(self, ask: Ask) -> Verdict:
@@ -122,7 +146,10 @@ class Room:
         if self.only_org and ask.org_id != self.only_org:
             return Verdict(Wait.RESERVED, facts={"text": self.only_text})
         if ask.job_id and ask.max_parallel and self.running.get(ask.job_id, 0) >= ask.max_parallel:
-            return Verdict(Wait.ARRAY_LIMIT, facts={"running": self.running[ask.job_id], "limit": ask.max_parallel})
+            return Verdict(
+                Wait.ARRAY_LIMIT,
+                facts={"running": self.running[ask.job_id], "limit": ask.max_parallel},
+            )
         if over := self._over_quota(ask):
             return over
         if not self.places:
@@ -145,10 +172,14 @@ class Room:
         if meter is None:
             return {}
         now = self.limits[meter]
-        enough = now.used + amounts[meter] + max(now.promised - freed_by(meter, self.limits, amounts), 0)
-        if meter.resource == GPU_HOURS:           # runs on meanwhile: up to the next whole hour
+        enough = (
+            now.used + amounts[meter] + max(now.promised - freed_by(meter, self.limits, amounts), 0)
+        )
+        if meter.resource == GPU_HOURS:  # runs on meanwhile: up to the next whole hour
             enough = (now.used // scale_of(GPU_HOURS) + 1) * scale_of(GPU_HOURS)
-        if meter.resource == STORAGE:             # what starts writes more than its first byte: up to the next whole GiB
+        if (
+            meter.resource == STORAGE
+        ):  # what starts writes more than its first byte: up to the next whole GiB
             enough = (enough // _GIB + 1) * _GIB
         raised = replace(self, limits={**self.limits, meter: now.limited(enough)})
         return {"enough": enough} if raised.judge(ask).wait is None else {}
@@ -156,8 +187,11 @@ class Room:
     def smallest_change(self, ask: Ask) -> Change | None:
         """Along each axis the largest amount below what is asked that would be admitted now; of those the one that gives up
         the smallest share. None when no single smaller amount helps."""
-        found = [Change(name, ask.get(name), amount) for name in ("gpu", "cpu", "memory")
-                 if (amount := self._largest(ask, name)) is not None]
+        found = [
+            Change(name, ask.get(name), amount)
+            for name in ("gpu", "cpu", "memory")
+            if (amount := self._largest(ask, name)) is not None
+        ]
         return min(found, key=lambda c: (c.before - c.after) / c.before, default=None)
 
     def _largest(self, ask: Ask, resource: str) -> int | None:
@@ -180,9 +214,17 @@ class Room:
             return None
         best = max(self.nodes, key=lambda n: (len(n.total_gpus), n.total_memory, n.total_cpus))
         lacking = best.lacks(ask)[0]
-        return Verdict(Wait.IMPOSSIBLE, facts={
-            "resource": lacking, "ask": ask.get(lacking), "node": best.name, "unit": unit_of(lacking),
-            "largest": _total(best, lacking, ask.gpu_type), "type": ask.gpu_type})
+        return Verdict(
+            Wait.IMPOSSIBLE,
+            facts={
+                "resource": lacking,
+                "ask": ask.get(lacking),
+                "node": best.name,
+                "unit": unit_of(lacking),
+                "largest": _total(best, lacking, ask.gpu_type),
+                "type": ask.gpu_type,
+            },
+        )
 
     def _over_quota(self, ask: Ask) -> Verdict | None:
         amounts = _meters(ask)
@@ -191,9 +233,18 @@ class Room:
             return None
         now, amount = self.limits[meter], amounts[meter]
         kept = now.promised - freed_by(meter, self.limits, amounts)
-        return Verdict(QUOTA_WAITS[meter.scope], facts={
-            "scope": meter.scope, "resource": meter.resource, "ask": amount, "used": now.used, "limit": now.limit,
-            "unit": unit_of(meter.resource)} | ({"kept": kept} if kept else {}))
+        return Verdict(
+            QUOTA_WAITS[meter.scope],
+            facts={
+                "scope": meter.scope,
+                "resource": meter.resource,
+                "ask": amount,
+                "used": now.used,
+                "limit": now.limit,
+                "unit": unit_of(meter.resource),
+            }
+            | ({"kept": kept} if kept else {}),
+        )
 
     def _no_room(self, ask: Ask) -> Verdict:
         """Full, or free in total but on no single node."""
@@ -202,18 +253,33 @@ class Room:
             if ask.get(name) > max(free, default=0):
                 total = sum(_total(node, name, ask.gpu_type) for node in self.nodes)
                 wait = Wait.SCATTERED if sum(free) >= ask.get(name) else Wait.CAPACITY
-                return Verdict(wait, facts={"resource": name, "ask": ask.get(name), "free": sum(free), "total": total,
-                                            "most_on_one_node": max(free, default=0), "unit": unit_of(name)})
-        return Verdict(Wait.SCATTERED if self.nodes else Wait.CAPACITY, facts={"apart": [n for n in ("gpu", "cpu", "memory") if ask.get(n)]}
-                       if self.nodes else {})
+                return Verdict(
+                    wait,
+                    facts={
+                        "resource": name,
+                        "ask": ask.get(name),
+                        "free": sum(free),
+                        "total": total,
+                        "most_on_one_node": max(free, default=0),
+                        "unit": unit_of(name),
+                    },
+                )
+        return Verdict(
+            Wait.SCATTERED if self.nodes else Wait.CAPACITY,
+            facts={"apart": [n for n in ("gpu", "cpu", "memory") if ask.get(n)]}
+            if self.nodes
+            else {},
+        )
 
 
 def _meters(ask: Ask) -> Mapping[Meter, int]:
     return _moved(ask.org_id, ask.team_id, ask.user_id, tuple(ask.resources.items()))
 
 
-@lru_cache(256)                  # a batch is mostly of few people who ask for few things
-def _moved(org_id: UUID, team_id: UUID, user_id: UUID, resources: tuple[tuple[str, int], ...]) -> Mapping[Meter, int]:
+@lru_cache(256)  # a batch is mostly of few people who ask for few things
+def _moved(
+    org_id: UUID, team_id: UUID, user_id: UUID, resources: tuple[tuple[str, int], ...]
+) -> Mapping[Meter, int]:
     return MappingProxyType(meters(org_id, team_id, user_id, judged(dict(resources))))
 
 

@@ -13,13 +13,16 @@ from portal.core import streams
 if TYPE_CHECKING:
     from jobs.models import Job
 
-MOST = 200      # rows of one transaction that are shown live; who watches a longer list reads it again
+MOST = 200  # rows of one transaction that are shown live; who watches a longer list reads it again
 
 
 def jobs_changed(jobs: Sequence[Job]) -> None:
     """After this transaction, each of these as it is now to those who watch it or its organization's list."""
-    watched = [job for job in jobs
-               if streams.is_watched(f"job:{job.id.hex}") or streams.is_watched(f"jobs:{job.team_id.hex}")]
+    watched = [
+        job
+        for job in jobs
+        if streams.is_watched(f"job:{job.id.hex}") or streams.is_watched(f"jobs:{job.team_id.hex}")
+    ]
     if watched:
         transaction.on_commit(lambda: _publish(watched[:MOST]))
 
@@ -42,4 +45,6 @@ def _publish(jobs: Sequence[Job]) -> None:
 
     with platform_scope("live rows go to topics that are authorised one by one"):
         attach(jobs, "org", "team", "owner", "cluster")
-        streams.publish_all(((f"job:{job.id.hex}", f"jobs:{job.team_id.hex}"), _row(job)) for job in jobs)
+        streams.publish_all(
+            ((f"job:{job.id.hex}", f"jobs:{job.team_id.hex}"), _row(job)) for job in jobs
+        )

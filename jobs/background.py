@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 _watchers: list[Watcher] = []
 
 
-_STARTING = frozenset({"jobs.dispatch", "jobs.sweep"})       # wait for nothing but the database
+_STARTING = frozenset({"jobs.dispatch", "jobs.sweep"})  # wait for nothing but the database
 
 
 class Ticker:
@@ -62,9 +62,14 @@ class Ticker:
 
 def ticker(stop: threading.Event) -> None:
     """Worker and beat in two threads: one starts jobs, the other does all else, which may take long."""
-    schedule = {str(entry["task"]): float(str(entry["schedule"])) for entry in settings.CELERY_BEAT_SCHEDULE.values()}
-    starter = Ticker({task: every for task, every in schedule.items() if task in _STARTING},
-                     asked={"jobs.dispatch"})               # what the last process had claimed, or was not told of
+    schedule = {
+        str(entry["task"]): float(str(entry["schedule"]))
+        for entry in settings.CELERY_BEAT_SCHEDULE.values()
+    }
+    starter = Ticker(
+        {task: every for task, every in schedule.items() if task in _STARTING},
+        asked={"jobs.dispatch"},
+    )  # what the last process had claimed, or was not told of
     keeper = Ticker({task: every for task, every in schedule.items() if task not in _STARTING})
 
     def tap(task: str) -> None:
@@ -101,7 +106,9 @@ def watcher(stop: threading.Event) -> None:
             if cluster_id not in threads:
                 made = Watcher(cluster_id)
                 _watchers.append(made)
-                threads[cluster_id] = threading.Thread(target=made.run, args=(stop,), name=f"watch-{cluster_id}", daemon=True)
+                threads[cluster_id] = threading.Thread(
+                    target=made.run, args=(stop,), name=f"watch-{cluster_id}", daemon=True
+                )
                 threads[cluster_id].start()
         if stop.wait(10.0):
             break

@@ -35,19 +35,30 @@ from workspaces.services.quota import hold
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
-WINDOW = 500          # attempts looked at in one step, once not all of the first batch could start
-HORIZON = 2000        # attempts looked at from the front in one round, and as many deeper ones
-BATCH = 100           # attempts handed over in one go: as many as a machine can start, or a cluster take, well within a lease
-FIRST = 25            # of these in the first batch, so that the cluster has something to do while the next is claimed
-GROWTH = 2            # times as many in the next, which is claimed in about the time that the cluster takes for the last
-LEASE = 15.0          # seconds a worker has to hand a batch over
-MAX_KINDS = 50        # conditions in the statement that passes over what would be refused again
-_reached: dict[UUID, Attempt] = {}    # by cluster: how deep the last round came, where the next goes on
+WINDOW = 500  # attempts looked at in one step, once not all of the first batch could start
+HORIZON = 2000  # attempts looked at from the front in one round, and as many deeper ones
+BATCH = 100  # attempts handed over in one go: as many as a machine can start, or a cluster take, well within a lease
+FIRST = 25  # of these in the first batch, so that the cluster has something to do while the next is claimed
+GROWTH = 2  # times as many in the next, which is claimed in about the time that the cluster takes for the last
+LEASE = 15.0  # seconds a worker has to hand a batch over
+MAX_KINDS = 50  # conditions in the statement that passes over what would be refused again
+_reached: dict[
+    UUID, Attempt
+] = {}  # by cluster: how deep the last round came, where the next goes on
 _OF_NODES = frozenset({Wait.IMPOSSIBLE, Wait.CAPACITY, Wait.SCATTERED})
 # One may follow the other at any end of a job.
-_CROWDED = (Wait.ARRAY_LIMIT, Wait.QUOTA_USER, Wait.QUOTA_TEAM, Wait.QUOTA_ORG, Wait.CAPACITY, Wait.SCATTERED)
+_CROWDED = (
+    Wait.ARRAY_LIMIT,
+    Wait.QUOTA_USER,
+    Wait.QUOTA_TEAM,
+    Wait.QUOTA_ORG,
+    Wait.CAPACITY,
+    Wait.SCATTERED,
+)
 _CLAIMED = ("state", "state_at", "is_held", "placement", "node", "lease", "lease_until", "wait")
-_OF_JOB = tuple(f"job__{field.attname}" for field in Job._meta.concrete_fields if not field.primary_key)    # read once for each job
+_OF_JOB = tuple(
+    f"job__{field.attname}" for field in Job._meta.concrete_fields if not field.primary_key
+)  # read once for each job
 
 
 def dispatch_all() -> int:
@@ -68,7 +79,9 @@ def dispatch_cluster(cluster: Cluster) -> int:
                 total += handover.finish(before)
             if under_way is None:
                 return total
-            if len(under_way.attempts) < size:          # as far as one knows the last: what came of it is not kept back for a look at the queue
+            if (
+                len(under_way.attempts) < size
+            ):  # as far as one knows the last: what came of it is not kept back for a look at the queue
                 total, before = total + handover.finish(under_way), None
             else:
                 before = under_way
@@ -87,11 +100,19 @@ def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
         if cluster is None:
             return None
         orphans = _orphans(cluster)[:limit]
-        claim = Claim(cluster, new_lease(), clock.after(LEASE), orphans, frozenset(attempt.id for attempt in orphans))
+        claim = Claim(
+            cluster,
+            new_lease(),
+            clock.after(LEASE),
+            orphans,
+            frozenset(attempt.id for attempt in orphans),
+        )
         if not cluster.trouble:
             claim.attempts.extend(_admit(cluster, limit - len(claim.attempts)))
         elif due := _window(cluster, WINDOW):
-            waiting.note([(a, Verdict(Wait.CLUSTER_DOWN, facts={"said": cluster.trouble})) for a in due])
+            waiting.note(
+                [(a, Verdict(Wait.CLUSTER_DOWN, facts={"said": cluster.trouble})) for a in due]
+            )
         _lease(claim)
     return claim if claim.attempts else None
 
@@ -109,7 +130,9 @@ def _leases(claimed: QuerySet[Attempt]) -> list[UUID | None]:
 
 def _abandoned(leases: Sequence[UUID | None]) -> Q:
     """Leases that ran out, and those of workers that were killed on this machine: nobody need wait for their end."""
-    return Q(lease_until__lt=clock.now()) | Q(lease__in=[lease for lease in leases if lease and is_dead(lease)])
+    return Q(lease_until__lt=clock.now()) | Q(
+        lease__in=[lease for lease in leases if lease and is_dead(lease)]
+    )
 
 
 def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
@@ -119,7 +142,7 @@ def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
     room: Room | None = None
     refused: set[Kind] = set()
     last: Attempt | None = None
-    looked, size = 0, min(limit, WINDOW)           # when everything fits, nothing beyond the batch is read
+    looked, size = 0, min(limit, WINDOW)  # when everything fits, nothing beyond the batch is read
     is_deep = False
     while size:
         due = _window(cluster, size, last, refused)
@@ -141,15 +164,24 @@ def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
 def _room_after(before: Room | None, cluster: Cluster, due: Sequence[Attempt]) -> Room:
     """What is left for these after a window in which nothing started: limits as they are now, places as they were left."""
     room = room_of(cluster, [ask_of(attempt) for attempt in due])
-    return room if before is None else replace(room, nodes=before.nodes, running=room.running | before.running)
+    return (
+        room
+        if before is None
+        else replace(room, nodes=before.nodes, running=room.running | before.running)
+    )
 
 
-def _window(cluster: Cluster, size: int, last: Attempt | None = None, refused: Collection[Kind] = ()) -> list[Attempt]:
+def _window(
+    cluster: Cluster, size: int, last: Attempt | None = None, refused: Collection[Kind] = ()
+) -> list[Attempt]:
     """The next attempts in the queue after `last`, without those that would be refused like one before them."""
     rows = Attempt.objects.filter(due_at__lte=clock.now(), cluster=cluster, state=State.QUEUED)
     if last:
-        rows = rows.filter(Q(priority__lt=last.priority) | Q(priority=last.priority, queued_at__gt=last.queued_at)
-                           | Q(priority=last.priority, queued_at=last.queued_at, id__gt=last.id))
+        rows = rows.filter(
+            Q(priority__lt=last.priority)
+            | Q(priority=last.priority, queued_at__gt=last.queued_at)
+            | Q(priority=last.priority, queued_at=last.queued_at, id__gt=last.id)
+        )
     for kind in islice(refused, MAX_KINDS):
         rows = rows.exclude(kind.rows())
     return _locked(rows.order_by("-priority", "queued_at", "id")[:size])
@@ -161,14 +193,18 @@ class Kind:
     to learn it again, so that planning a full cluster costs the same however long its queue is."""
 
     wait: Wait
-    resources: str                                      # as JSON
-    owner: tuple[tuple[str, UUID], ...]                 # whose limits count; empty where only the nodes do
+    resources: str  # as JSON
+    owner: tuple[tuple[str, UUID], ...]  # whose limits count; empty where only the nodes do
 
     @classmethod
     def of(cls, attempt: Attempt, wait: Wait) -> Kind:
         job = attempt.job
-        owner = {"job__team_id": job.team_id, "job__owner_id": job.owner_id} | ({"job_id": job.id} if wait == Wait.ARRAY_LIMIT else {})
-        return cls(wait, json.dumps(job.resources), () if wait in _OF_NODES else tuple(owner.items()))
+        owner = {"job__team_id": job.team_id, "job__owner_id": job.owner_id} | (
+            {"job_id": job.id} if wait == Wait.ARRAY_LIMIT else {}
+        )
+        return cls(
+            wait, json.dumps(job.resources), () if wait in _OF_NODES else tuple(owner.items())
+        )
 
     def rows(self) -> Q:
         waits = _CROWDED if self.wait in _CROWDED else (self.wait,)
@@ -178,7 +214,11 @@ class Kind:
 def _locked(rows: QuerySet[Attempt]) -> list[Attempt]:
     """Nobody else changes these until this transaction ends; what somebody changes now (a cancel locks attempts, then their
     job) is passed over. The job is locked along, so that a claim never waits for anybody while it holds attempts."""
-    light = rows.select_for_update(of=("self", "job"), skip_locked=_can_skip()).select_related("job").defer(*_OF_JOB)
+    light = (
+        rows.select_for_update(of=("self", "job"), skip_locked=_can_skip())
+        .select_related("job")
+        .defer(*_OF_JOB)
+    )
     return list(with_jobs(list(light), "owner", "team", "org", "pool"))
 
 
@@ -213,8 +253,13 @@ def ask_of(attempt: Attempt) -> Ask:
 def _place(attempt: Attempt, verdict: Verdict) -> None:
     if place := verdict.place:
         attempt.node = place.node
-        attempt.placement = {"node": place.node, "cpus": round(place.cpus * 1000), "memory": place.memory,
-                             "gpus": list(place.gpus), "uuids": list(place.gpu_uuids)}
+        attempt.placement = {
+            "node": place.node,
+            "cpus": round(place.cpus * 1000),
+            "memory": place.memory,
+            "gpus": list(place.gpus),
+            "uuids": list(place.gpu_uuids),
+        }
 
 
 def _held(admitted: list[Attempt]) -> list[Attempt]:
@@ -226,7 +271,10 @@ def _held(admitted: list[Attempt]) -> list[Attempt]:
 
 def _hold(attempts: Sequence[Attempt]) -> bool:
     jobs = {attempt.job_id: attempt.job for attempt in attempts}
-    total = meters_of((jobs[job_id], count) for job_id, count in Counter(attempt.job_id for attempt in attempts).items())
+    total = meters_of(
+        (jobs[job_id], count)
+        for job_id, count in Counter(attempt.job_id for attempt in attempts).items()
+    )
     return hold(total) is None
 
 
@@ -237,14 +285,28 @@ def _lease(claim: Claim) -> None:
     at = clock.now()
     fresh = [a for a in claim.attempts if a.state == State.QUEUED]
     for attempt in claim.attempts:
-        attempt.is_held, attempt.lease, attempt.lease_until, attempt.wait = True, claim.lease, claim.until, ""
+        attempt.is_held, attempt.lease, attempt.lease_until, attempt.wait = (
+            True,
+            claim.lease,
+            claim.until,
+            "",
+        )
     for attempt in fresh:
         attempt.state, attempt.state_at = State.DISPATCHING, at
     write_rows(claim.attempts, _CLAIMED)
     waiting.close(fresh)
-    record_all(Fact("attempt.dispatching", a.org_id, "job", a.job_id, "muster",
-                    {"attempt": str(a.id), "index": a.index, "ordinal": a.ordinal} | ({"node": a.node} if a.node else {}))
-               for a in fresh)
+    record_all(
+        Fact(
+            "attempt.dispatching",
+            a.org_id,
+            "job",
+            a.job_id,
+            "muster",
+            {"attempt": str(a.id), "index": a.index, "ordinal": a.ordinal}
+            | ({"node": a.node} if a.node else {}),
+        )
+        for a in fresh
+    )
     derive.refresh_jobs({a.job_id for a in fresh}, fresh, [a.job for a in fresh], is_told=False)
 
 
@@ -252,7 +314,8 @@ def due_sweep() -> None:
     """By the clock: attempts whose back-off or lease has run out get a planner even if every hint was lost."""
     with platform_scope("sweep"):
         claimed = Attempt.objects.filter(state=State.DISPATCHING)
-        if Attempt.objects.filter(state=State.QUEUED, due_at__lte=clock.now()).exists() or claimed.filter(_abandoned(_leases(claimed))).exists():
+        if (
+            Attempt.objects.filter(state=State.QUEUED, due_at__lte=clock.now()).exists()
+            or claimed.filter(_abandoned(_leases(claimed))).exists()
+        ):
             hint("jobs.dispatch")
-
-

@@ -37,26 +37,86 @@ def steps_of(org: Organization) -> list[Step]:
     """In the scope of that organization."""
     mine = Q(org=org) | Q(org=None)
     return [
-        Step("named", _("Name the organization"), _("People read it at the top of every page."), "guide#name", P.ORG_ADMIN, org.name != "Home"),
-        Step("people-from", _("Connect a directory or a sign-in service"), _("So that people come, and go, with your company's own accounts."),
-             "directories", P.PROVIDERS_WRITE, Provider.objects.filter(mine, is_enabled=True).exists()),
-        Step("groups", _("Say what its groups give"), _("A group gives a role here, or a seat in a team."), "directories",
-             P.PROVIDERS_WRITE, GroupRule.objects.filter(org=org).exists()),
-        Step("people", _("Bring somebody in"), _("By an invitation, or many at once from a spreadsheet."), "members/import",
-             P.MEMBERS_WRITE, Membership.objects.filter(user__is_service=False)[1:2].exists()),
-        Step("team", _("Make a team"), _("Jobs, limits and secrets belong to teams."), "teams",
-             P.TEAMS_WRITE, Team.objects.exclude(slug="default").exists()),
-        Step("quotas", _("Set a limit"), _("So that one team cannot hold all GPUs."), "quotas",
-             P.QUOTAS_WRITE, Quota.objects.exclude(limit=None).exists()),
-        Step("cluster", _("Connect a cluster"), _("Slurm, Kubernetes, or this machine."), "clusters",
-             P.CLUSTERS_WRITE, Cluster.objects.filter(is_enabled=True).exists()),
-        Step("pool", _("Grant a pool"), _("It says which machines a team's jobs may use."), "pools",
-             P.CLUSTERS_WRITE, PoolGrant.objects.exists() or Pool.objects.filter(is_open=True).exists()),
-        Step("job", _("Run a first job"), _("An example that trains something is ready."), "jobs/new",
-             P.TEAMS_READ, Job.objects.filter(state=State.SUCCEEDED).exists()),
+        Step(
+            "named",
+            _("Name the organization"),
+            _("People read it at the top of every page."),
+            "guide#name",
+            P.ORG_ADMIN,
+            org.name != "Home",
+        ),
+        Step(
+            "people-from",
+            _("Connect a directory or a sign-in service"),
+            _("So that people come, and go, with your company's own accounts."),
+            "directories",
+            P.PROVIDERS_WRITE,
+            Provider.objects.filter(mine, is_enabled=True).exists(),
+        ),
+        Step(
+            "groups",
+            _("Say what its groups give"),
+            _("A group gives a role here, or a seat in a team."),
+            "directories",
+            P.PROVIDERS_WRITE,
+            GroupRule.objects.filter(org=org).exists(),
+        ),
+        Step(
+            "people",
+            _("Bring somebody in"),
+            _("By an invitation, or many at once from a spreadsheet."),
+            "members/import",
+            P.MEMBERS_WRITE,
+            Membership.objects.filter(user__is_service=False)[1:2].exists(),
+        ),
+        Step(
+            "team",
+            _("Make a team"),
+            _("Jobs, limits and secrets belong to teams."),
+            "teams",
+            P.TEAMS_WRITE,
+            Team.objects.exclude(slug="default").exists(),
+        ),
+        Step(
+            "quotas",
+            _("Set a limit"),
+            _("So that one team cannot hold all GPUs."),
+            "quotas",
+            P.QUOTAS_WRITE,
+            Quota.objects.exclude(limit=None).exists(),
+        ),
+        Step(
+            "cluster",
+            _("Connect a cluster"),
+            _("Slurm, Kubernetes, or this machine."),
+            "clusters",
+            P.CLUSTERS_WRITE,
+            Cluster.objects.filter(is_enabled=True).exists(),
+        ),
+        Step(
+            "pool",
+            _("Grant a pool"),
+            _("It says which machines a team's jobs may use."),
+            "pools",
+            P.CLUSTERS_WRITE,
+            PoolGrant.objects.exists() or Pool.objects.filter(is_open=True).exists(),
+        ),
+        Step(
+            "job",
+            _("Run a first job"),
+            _("An example that trains something is ready."),
+            "jobs/new",
+            P.TEAMS_READ,
+            Job.objects.filter(state=State.SUCCEEDED).exists(),
+        ),
     ]
 
 
 def progress(steps: list[Step]) -> dict[str, Any]:
     done = sum(step.is_done for step in steps)
-    return {"done": done, "all": len(steps), "is_complete": done == len(steps), "next": next((step for step in steps if not step.is_done), None)}
+    return {
+        "done": done,
+        "all": len(steps),
+        "is_complete": done == len(steps),
+        "next": next((step for step in steps if not step.is_done), None),
+    }

@@ -22,8 +22,8 @@ from portal.core import clock
 from portal.core.hints import hint
 
 log = logging.getLogger(__name__)
-WORKERS = 8           # submissions at a time
-MAX_TRIES = 200       # hand-overs that the cluster could not take, before the platform gives up
+WORKERS = 8  # submissions at a time
+MAX_TRIES = 200  # hand-overs that the cluster could not take, before the platform gives up
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Claim:
     lease: UUID
     until: datetime
     attempts: list[Attempt]
-    orphans: frozenset[UUID]             # those that somebody may have handed over before
+    orphans: frozenset[UUID]  # those that somebody may have handed over before
 
 
 @dataclass(frozen=True)
@@ -66,23 +66,36 @@ class Handover:
 
     def begin(self, claim: Claim) -> UnderWay:
         """Starts to submit what is still claimed; a single one is submitted here and now, several by the threads."""
-        held = Attempt.objects.filter(cluster=claim.cluster, state=State.DISPATCHING, lease=claim.lease)
+        held = Attempt.objects.filter(
+            cluster=claim.cluster, state=State.DISPATCHING, lease=claim.lease
+        )
         still = set(held.values_list("id", flat=True))
         attempts = [attempt for attempt in claim.attempts if attempt.id in still]
-        backend, launches = clusters.backend_of(claim.cluster), build_launches(attempts, claim.orphans, claim.cluster)
+        backend, launches = (
+            clusters.backend_of(claim.cluster),
+            build_launches(attempts, claim.orphans, claim.cluster),
+        )
         note_use(claim.cluster, "to submit jobs")
         start = self._pool.submit if len(launches) > 1 else _done
-        return UnderWay(claim, attempts, [start(_submit, backend, claim, launch) for launch in launches])
+        return UnderWay(
+            claim, attempts, [start(_submit, backend, claim, launch) for launch in launches]
+        )
 
     def finish(self, under_way: UnderWay) -> int:
         """Waits for the rest, and applies what came of each; how many the cluster has taken."""
         claim, results = under_way.claim, [result.result() for result in under_way.results]
-        moved = transition([change for attempt, result in zip(under_way.attempts, results, strict=True)
-                            for change in _outcome(claim, attempt, result)])
+        moved = transition(
+            [
+                change
+                for attempt, result in zip(under_way.attempts, results, strict=True)
+                for change in _outcome(claim, attempt, result)
+            ]
+        )
         if len(moved) < len(claim.attempts):
             # What was canceled meanwhile is now either there or never will be: the watcher may believe what it sees, and stop it at once.
             Attempt.objects.filter(lease=claim.lease, state=State.STOPPING).update(
-                lease=None, lease_until=None, stop_sent_at=None)
+                lease=None, lease_until=None, stop_sent_at=None
+            )
         hint("jobs.watch")
         return sum(attempt.state == State.SUBMITTED for attempt in moved)
 
@@ -106,7 +119,9 @@ def _submit(backend: Backend, claim: Claim, launch: Launch) -> Handle | Exceptio
         handle = submitted(backend, launch)
         if clock.now() < claim.until:
             return handle
-        return submitted(backend, replace(launch, is_new=False))     # somebody else may have handed it over meanwhile: one of the two stays
+        return submitted(
+            backend, replace(launch, is_new=False)
+        )  # somebody else may have handed it over meanwhile: one of the two stays
     except Exception as error:
         return error
 
@@ -124,22 +139,44 @@ def _outcome(claim: Claim, attempt: Attempt, result: Handle | Exception) -> Iter
     backend = claim.cluster.backend
     match result:
         case Handle():
-            yield Change(attempt.id, State.SUBMITTED, backend, native_id=result.native_id, lease=claim.lease)
+            yield Change(
+                attempt.id, State.SUBMITTED, backend, native_id=result.native_id, lease=claim.lease
+            )
         case Rejected():
             where = f"{result.field}: " if result.field else ""
-            yield Change(attempt.id, result.reason.final_state, backend, result.reason, f"{where}{result}", lease=claim.lease)
+            yield Change(
+                attempt.id,
+                result.reason.final_state,
+                backend,
+                result.reason,
+                f"{where}{result}",
+                lease=claim.lease,
+            )
         case _:
             yield from _put_off(claim, attempt, result)
 
 
 def _put_off(claim: Claim, attempt: Attempt, error: Exception) -> Iterator[Change]:
     """The cluster could not take it: nothing is known of the job, so the claim stays and is tried again, later and later."""
-    log.warning("cluster %s did not take %s: %s", claim.cluster.name, attempt.key, error, exc_info=not str(error))
+    log.warning(
+        "cluster %s did not take %s: %s",
+        claim.cluster.name,
+        attempt.key,
+        error,
+        exc_info=not str(error),
+    )
     if attempt.tries + 1 >= MAX_TRIES:
-        yield Change(attempt.id, State.FAILED, "muster", Reason.PLATFORM_ERROR, f"The cluster refused {MAX_TRIES} times: {error}",
-                     lease=claim.lease)
+        yield Change(
+            attempt.id,
+            State.FAILED,
+            "muster",
+            Reason.PLATFORM_ERROR,
+            f"The cluster refused {MAX_TRIES} times: {error}",
+            lease=claim.lease,
+        )
         return
-    announce.jobs_changed([attempt.job])             # still on its way: the claim itself told nobody
+    announce.jobs_changed([attempt.job])  # still on its way: the claim itself told nobody
     wait_for = min(2.0 ** min(attempt.tries, 6), 60)
     Attempt.objects.filter(id=attempt.id, lease=claim.lease).update(
-        tries=attempt.tries + 1, lease_until=clock.after(wait_for), evidence=str(error)[:500])
+        tries=attempt.tries + 1, lease_until=clock.after(wait_for), evidence=str(error)[:500]
+    )

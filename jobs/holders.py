@@ -13,7 +13,12 @@ from jobs.words import amount_text
 from workspaces.actors import Actor
 from workspaces.permissions import Permission
 
-FIELDS = {"gpu": "resources.accelerators", "cpu": "resources.cpus", "memory": "resources.memory", "nodes": "num_nodes"}
+FIELDS = {
+    "gpu": "resources.accelerators",
+    "cpu": "resources.cpus",
+    "memory": "resources.memory",
+    "nodes": "num_nodes",
+}
 _UNITS = {"cpu": 1000}
 SHOWN = 5
 
@@ -24,14 +29,20 @@ def told_holders(facts: Mapping[str, Any], viewer: Actor) -> list[dict[str, Any]
     if not held and not others:
         return []
     jobs = _jobs_of([str(one["key"]) for one in held], viewer)
-    seen = [(one, jobs[one["key"]]) for one in held if one["key"] in jobs and viewer.may(Permission.JOBS_READ, jobs[one["key"]].team_id)][:SHOWN]
+    seen = [
+        (one, jobs[one["key"]])
+        for one in held
+        if one["key"] in jobs and viewer.may(Permission.JOBS_READ, jobs[one["key"]].team_id)
+    ][:SHOWN]
     rest = [one["amount"] for one in held if not any(one is shown for shown, _ in seen)]
     count, amount = len(rest) + int(others.get("jobs", 0)), sum(rest) + int(others.get("amount", 0))
-    return [line(job, kind, one["amount"], _started(one)) for one, job in seen] + ([_rest(kind, count, amount)] if count else [])
+    return [line(job, kind, one["amount"], _started(one)) for one, job in seen] + (
+        [_rest(kind, count, amount)] if count else []
+    )
 
 
 def told_change(facts: Mapping[str, Any]) -> dict[str, Any] | None:
-    """"It would start now with 2 GPUs instead of 4."."""
+    """ "It would start now with 2 GPUs instead of 4."."""
     change = facts.get("change")
     return offer(change["resource"], change["from"], change["to"]) if change else None
 
@@ -39,14 +50,22 @@ def told_change(facts: Mapping[str, Any]) -> dict[str, Any] | None:
 def offer(kind: str, before: int, after: int) -> dict[str, Any]:
     """A change of one field of the spec, amounts in the units of quotas."""
     unit = _UNITS.get(kind, 1)
-    return {"field": FIELDS[kind], "from": before / unit if unit > 1 else before, "to": after / unit if unit > 1 else after,
-            "text": f"It would start now with {amount_text(kind, after)} instead of {amount_text(kind, before)}."}
+    return {
+        "field": FIELDS[kind],
+        "from": before / unit if unit > 1 else before,
+        "to": after / unit if unit > 1 else after,
+        "text": f"It would start now with {amount_text(kind, after)} instead of {amount_text(kind, before)}.",
+    }
 
 
 def line(job: Job, kind: object, amount: int, since: datetime | None) -> dict[str, Any]:
     """One job that the viewer may know."""
     does = "runs" if kind == "jobs" else f"holds {amount_text(kind, amount)}"
-    return {"number": job.number, "text": f"#{job.number} {job.name} of {job.owner.display_name} {does}", "since": since}
+    return {
+        "number": job.number,
+        "text": f"#{job.number} {job.name} of {job.owner.display_name} {does}",
+        "since": since,
+    }
 
 
 def _started(one: Mapping[str, Any]) -> datetime | None:
@@ -56,7 +75,13 @@ def _started(one: Mapping[str, Any]) -> datetime | None:
 def _rest(kind: object, count: int, amount: int) -> dict[str, Any]:
     who = f"{count} other job{'' if count == 1 else 's'}"
     one = "s" if count == 1 else ""
-    return {"number": None, "text": f"{who} run{one}" if kind == "jobs" else f"{who} hold{one} {amount_text(kind, amount)}", "since": None}
+    return {
+        "number": None,
+        "text": f"{who} run{one}"
+        if kind == "jobs"
+        else f"{who} hold{one} {amount_text(kind, amount)}",
+        "since": None,
+    }
 
 
 def _jobs_of(keys: list[str], viewer: Actor) -> dict[str, Job]:

@@ -23,11 +23,15 @@ def meters_of(jobs: Iterable[tuple[Job, int]]) -> Counter[Meter]:
     return total
 
 
-def with_jobs(attempts: Sequence[Attempt], *related: str, is_locked: bool = False) -> Sequence[Attempt]:
+def with_jobs(
+    attempts: Sequence[Attempt], *related: str, is_locked: bool = False
+) -> Sequence[Attempt]:
     """The same, each with its job and what of the job is named; a job that has many of them is read once. `is_locked`: nobody else's
     until the transaction ends, in the order of ids."""
     rows = Job.objects.filter(id__among=list({attempt.job_id for attempt in attempts}))
-    found = {job.id: job for job in (rows.select_for_update().order_by("id") if is_locked else rows)}
+    found = {
+        job.id: job for job in (rows.select_for_update().order_by("id") if is_locked else rows)
+    }
     attach(list(found.values()), *related)
     for attempt in attempts:
         attempt.job = found[attempt.job_id]

@@ -18,7 +18,10 @@ from jobs.images.requirements import Device, version
 from jobs.spec import ImageCheck, JobSpec
 from portal.core.errors import InvalidInput
 
-REMEMBERED, MOST = 60, 2_000          # seconds for which a verdict of the door holds (nodes seldom get another driver), and how many
+REMEMBERED, MOST = (
+    60,
+    2_000,
+)  # seconds for which a verdict of the door holds (nodes seldom get another driver), and how many
 OVERRIDE = "To submit it all the same, write `image_check: warn` under `policy`."
 _SWITCH = "NVIDIA_DISABLE_REQUIRE"
 _verdicts: dict[object, tuple[float, str]] = {}
@@ -48,7 +51,9 @@ def check_image(spec: JobSpec, cluster: Cluster, pool: Pool | None) -> None:
     is asked for in the background, for the next time."""
     misfit = image_misfit(spec, cluster, pool)
     if misfit != "":
-        image_looks.begin(spec.image)         # also after a refusal: the tag may be pushed anew by the next time
+        image_looks.begin(
+            spec.image
+        )  # also after a refusal: the tag may be pushed anew by the next time
     if misfit:
         raise InvalidInput.at("image", misfit)
 
@@ -59,7 +64,13 @@ def image_misfit(spec: JobSpec, cluster: Cluster, pool: Pool | None) -> str | No
     if not spec.image or _is_only_warned(spec):
         return ""
     ask = spec.resources
-    key = spec.image, cluster.id, pool and pool.id, ask.gpus > 0 and (ask.gpu_type or "").lower(), spec.envs.get(_SWITCH)
+    key = (
+        spec.image,
+        cluster.id,
+        pool and pool.id,
+        ask.gpus > 0 and (ask.gpu_type or "").lower(),
+        spec.envs.get(_SWITCH),
+    )
     until, text = _verdicts.get(key, (0.0, ""))
     if time.monotonic() < until:
         return text
@@ -86,23 +97,41 @@ def fitting_of(image: Image, spec: JobSpec, cluster: Cluster, pool: Pool | None)
     ask = spec.resources
     hosts = hosts_of(cluster, pool, (ask.gpu_type or "").lower() if ask.gpus else None)
     env = {_SWITCH: spec.envs[_SWITCH]} if _SWITCH in spec.envs else {}
-    return fit(image, hosts, wants_gpus=bool(ask.gpus), env=env, ended=remembered(image) if ask.gpus else {})
+    return fit(
+        image,
+        hosts,
+        wants_gpus=bool(ask.gpus),
+        env=env,
+        ended=remembered(image) if ask.gpus else {},
+    )
 
 
 def hosts_of(cluster: Cluster, pool: Pool | None, gpu_type: str | None) -> list[Host]:
     """`gpu_type` None: GPUs do not matter; "": any. A node with several kinds that would do is known by the first."""
     cards = _cards(cluster)
-    nodes = Node.objects.filter(cluster=cluster, is_gone=False).only("id", "name", "labels", "partitions", "runs", "told").order_by("name")
-    inside = [node for node in nodes if pool is None or is_in(pool, node, [kind for kind, _, _ in cards[node.id]])]
+    nodes = (
+        Node.objects.filter(cluster=cluster, is_gone=False)
+        .only("id", "name", "labels", "partitions", "runs", "told")
+        .order_by("name")
+    )
+    inside = [
+        node
+        for node in nodes
+        if pool is None or is_in(pool, node, [kind for kind, _, _ in cards[node.id]])
+    ]
     if gpu_type is None:
         return [Host(node.name, _told(node, "arch")) for node in inside]
-    found = ((node, [card for card in cards[node.id] if gpu_type in ("", card[0])]) for node in inside)
+    found = (
+        (node, [card for card in cards[node.id] if gpu_type in ("", card[0])]) for node in inside
+    )
     return [_host(node, some) for node, some in found if some]
 
 
 def _cards(cluster: Cluster) -> dict[UUID, list[tuple[str, str, str]]]:
     cards: dict[UUID, list[tuple[str, str, str]]] = defaultdict(list)
-    rows = Gpu.objects.filter(node__cluster=cluster, node__is_gone=False).values_list("node_id", "type", "model", "compute")
+    rows = Gpu.objects.filter(node__cluster=cluster, node__is_gone=False).values_list(
+        "node_id", "type", "model", "compute"
+    )
     for node, kind, model, compute in rows.distinct().order_by("type"):
         cards[node].append((kind, model, compute))
     return cards
@@ -110,8 +139,12 @@ def _cards(cluster: Cluster) -> dict[UUID, list[tuple[str, str, str]]]:
 
 def _host(node: Node, cards: Sequence[tuple[str, str, str]]) -> Host:
     _, model, compute = cards[0]
-    device = Device(version(_told(node, "driver")), version(_told(node, "cuda")), version(compute or node.told.get("compute", "")),
-                    _brand(model))
+    device = Device(
+        version(_told(node, "driver")),
+        version(_told(node, "cuda")),
+        version(compute or node.told.get("compute", "")),
+        _brand(model),
+    )
     return Host(node.name, _told(node, "arch"), device, model)
 
 
@@ -122,7 +155,9 @@ def _told(node: Node, what: str) -> str:
 
 def _brand(model: str) -> str:
     """NVIDIA's own word for the family, where the name has it; newer data centre cards have none."""
-    return next((brand for brand in ("tesla", "geforce", "quadro", "titan") if brand in model.lower()), "")
+    return next(
+        (brand for brand in ("tesla", "geforce", "quadro", "titan") if brand in model.lower()), ""
+    )
 
 
 def _is_only_warned(spec: JobSpec) -> bool:

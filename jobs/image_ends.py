@@ -19,12 +19,20 @@ def remember(ended: Iterable[tuple[Attempt, str]]) -> None:
         gpu = _gpu_of(attempt)
         for digest in _digests_of(attempt, told) if gpu else ():
             ImageEnd.objects.update_or_create(
-                org_id=attempt.org_id, digest=digest[:140], gpu=gpu, defaults={"job_id": attempt.job_id, "at": clock.now()})
+                org_id=attempt.org_id,
+                digest=digest[:140],
+                gpu=gpu,
+                defaults={"job_id": attempt.job_id, "at": clock.now()},
+            )
 
 
 def remembered(image: Image) -> Mapping[str, str]:
     """By the GPU's model: in which job, and when."""
-    rows = ImageEnd.objects.filter(digest__in=image.digests).order_by("at").values_list("gpu", "job__number", "at")
+    rows = (
+        ImageEnd.objects.filter(digest__in=image.digests)
+        .order_by("at")
+        .values_list("gpu", "job__number", "at")
+    )
     return {gpu: f"in job #{number} on {at:%-d %B %Y}" for gpu, number, at in rows}
 
 
@@ -39,7 +47,9 @@ def _digests_of(attempt: Attempt, told: str) -> list[str]:
 
 def _gpu_of(attempt: Attempt) -> str:
     """Empty where its nodes have several kinds that would do: which it was, nobody knows."""
-    rows = Gpu.objects.filter(node__cluster_id=attempt.cluster_id, node__name__in=attempt.node.split(","))
+    rows = Gpu.objects.filter(
+        node__cluster_id=attempt.cluster_id, node__name__in=attempt.node.split(",")
+    )
     if kind := (spec_of(attempt.job).resources.gpu_type or "").lower():
         rows = rows.filter(type=kind)
     models = list(rows.values_list("model", flat=True).distinct()[:2])

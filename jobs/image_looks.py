@@ -17,9 +17,9 @@ from jobs.images.reference import Reference, parse
 from jobs.images.registry import read_image
 from jobs.images.wire import Policy, Unreadable
 
-BY_TAG, BY_DIGEST, TROUBLE = 15 * 60, 7 * 24 * 3600, 60            # seconds for which an answer holds
-FRESH = 20                                                         # seconds for which a rehearsal believes what is remembered
-READERS, WAITING = 4, 32                                           # of one process; more are turned away
+BY_TAG, BY_DIGEST, TROUBLE = 15 * 60, 7 * 24 * 3600, 60  # seconds for which an answer holds
+FRESH = 20  # seconds for which a rehearsal believes what is remembered
+READERS, WAITING = 4, 32  # of one process; more are turned away
 BUSY = "too many images are being looked up just now"
 OFF = "the operator has switched it off"
 NO_NAME = "the name is not one of an image in a registry"
@@ -44,7 +44,7 @@ def look(name: str) -> Image | str:
         return begun
     try:
         return begun.result(policy().seconds + 0.5)
-    except Late:                                                   # a resolver that hangs is not the wire's to cut
+    except Late:  # a resolver that hangs is not the wire's to cut
         return "its registry's name is not found in time"
 
 
@@ -64,8 +64,15 @@ def begin(name: str) -> Future[Image | str] | str:
 
 def policy() -> Policy:
     """Whom may be asked, and how, as the operator has it."""
-    hosts = {text.removeprefix("http://").removeprefix("https://").strip("/").lower() for text in settings.MUSTER_IMAGE_REGISTRIES}
-    plain = {text.removeprefix("http://").strip("/").lower() for text in settings.MUSTER_IMAGE_REGISTRIES if text.startswith("http://")}
+    hosts = {
+        text.removeprefix("http://").removeprefix("https://").strip("/").lower()
+        for text in settings.MUSTER_IMAGE_REGISTRIES
+    }
+    plain = {
+        text.removeprefix("http://").strip("/").lower()
+        for text in settings.MUSTER_IMAGE_REGISTRIES
+        if text.startswith("http://")
+    }
     return Policy(frozenset(hosts), frozenset(plain), settings.MUSTER_IMAGE_CA)
 
 
@@ -75,9 +82,15 @@ def _read(name: str, reference: Reference) -> Image | str:
             found: Image | str = read_image(reference, policy())
         except Unreadable as error:
             found = str(error)
-            if isinstance(kept := known(name), Image):             # what was read before outlives a registry that is down
+            if isinstance(
+                kept := known(name), Image
+            ):  # what was read before outlives a registry that is down
                 return kept
-        cache.set(_key(name), (time.time(), found), TROUBLE if isinstance(found, str) else BY_DIGEST if reference.digest else BY_TAG)
+        cache.set(
+            _key(name),
+            (time.time(), found),
+            TROUBLE if isinstance(found, str) else BY_DIGEST if reference.digest else BY_TAG,
+        )
         return found
     finally:
         with _lock:

@@ -24,13 +24,27 @@ def register() -> None:
 
 def living_jobs_of(users: Iterable[UUID]) -> Mapping[UUID, list[dict[str, Any]]]:
     """Their jobs that have not ended, by person, in the scope one is in."""
-    rows = Job.objects.filter(owner_id__in=list(users), state__lt=State.SUCCEEDED).order_by("-number")
+    rows = Job.objects.filter(owner_id__in=list(users), state__lt=State.SUCCEEDED).order_by(
+        "-number"
+    )
     found: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
-    for owner_id, org, number, name, state in rows.values_list("owner_id", "org__slug", "number", "name", "state")[:MOST]:
-        found[owner_id].append({"org": org, "number": number, "name": name, "state": State(state).word, "url": f"/{org}/jobs/{number}"})
+    for owner_id, org, number, name, state in rows.values_list(
+        "owner_id", "org__slug", "number", "name", "state"
+    )[:MOST]:
+        found[owner_id].append(
+            {
+                "org": org,
+                "number": number,
+                "name": name,
+                "state": State(state).word,
+                "url": f"/{org}/jobs/{number}",
+            }
+        )
     return found
 
 
 def living_jobs_by_org() -> Mapping[UUID, int]:
     """How many jobs of each organization have not ended, in the scope one is in."""
-    return dict(Job.objects.filter(state__lt=State.SUCCEEDED).values_list("org_id").annotate(n=Count("id")))
+    return dict(
+        Job.objects.filter(state__lt=State.SUCCEEDED).values_list("org_id").annotate(n=Count("id"))
+    )

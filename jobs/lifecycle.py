@@ -33,9 +33,27 @@ from workspaces.services import gpu_hours, revoke_attempt_tokens
 from workspaces.services.quota import settle
 
 log = logging.getLogger(__name__)
-_FIELDS = ("state", "state_at", "reason", "evidence", "exit_code", "signal", "peak_memory", "started_at", "finished_at", "node", "nodes",
-           "native_id", "is_held", "is_current", "lease", "lease_until", "wait", "missing_since")
-MOST_FORGOTTEN = 8           # times that a job which its scheduler lost is sent again, for eight minutes, whatever its policy says
+_FIELDS = (
+    "state",
+    "state_at",
+    "reason",
+    "evidence",
+    "exit_code",
+    "signal",
+    "peak_memory",
+    "started_at",
+    "finished_at",
+    "node",
+    "nodes",
+    "native_id",
+    "is_held",
+    "is_current",
+    "lease",
+    "lease_until",
+    "wait",
+    "missing_since",
+)
+MOST_FORGOTTEN = 8  # times that a job which its scheduler lost is sent again, for eight minutes, whatever its policy says
 MAX_BACKOFF = 3600.0
 _ENDS_OF_A_CANCEL = frozenset({Reason.COMPLETED, Reason.USER_ERROR, Reason.KILLED_BY_SIGNAL})
 
@@ -65,18 +83,28 @@ class Change:
 def transition(changes: Iterable[Change]) -> list[Attempt]:
     """Apply each change that still moves its attempt up; the attempts that moved. Runs in the scope one is in."""
     wanted = {change.attempt_id: change for change in changes}
-    rows = Attempt.objects.select_for_update(of=("self",)).filter(id__among=list(wanted)).order_by("id")
+    rows = (
+        Attempt.objects.select_for_update(of=("self",))
+        .filter(id__among=list(wanted))
+        .order_by("id")
+    )
     at = clock.now()
-    waited = {attempt.id for attempt in rows if attempt.state == State.QUEUED or attempt.wait}        # who claims one closes its spell
+    waited = {
+        attempt.id for attempt in rows if attempt.state == State.QUEUED or attempt.wait
+    }  # who claims one closes its spell
     moved = [attempt for attempt in rows if _apply(attempt, wanted[attempt.id], at)]
     if moved:
-        with_jobs(moved, is_locked=True)        # before the meters, as a claim does: two who meet do not wait in a ring
+        with_jobs(
+            moved, is_locked=True
+        )  # before the meters, as a claim does: two who meet do not wait in a ring
         _end_as_canceled(moved)
         _settle_all(moved)
         write_rows(moved, _FIELDS)
         _tell(moved, wanted)
         _close_spells([attempt.id for attempt in moved if attempt.id in waited])
-        image_ends.remember((a, wanted[a.id].image_digest) for a in moved if a.reason == Reason.NO_KERNEL_IMAGE)
+        image_ends.remember(
+            (a, wanted[a.id].image_digest) for a in moved if a.reason == Reason.NO_KERNEL_IMAGE
+        )
         _after(moved)
     return moved
 
@@ -84,7 +112,11 @@ def transition(changes: Iterable[Change]) -> list[Attempt]:
 def _apply(attempt: Attempt, change: Change, at: datetime) -> bool:
     """Set the fields on the object; False when the change is stale."""
     state = State(attempt.state)
-    if state.is_final or change.to <= state or (change.lease is not None and change.lease != attempt.lease):
+    if (
+        state.is_final
+        or change.to <= state
+        or (change.lease is not None and change.lease != attempt.lease)
+    ):
         return False
     attempt.state, attempt.state_at, attempt.wait, attempt.missing_since = change.to, at, "", None
     attempt.node = change.node or attempt.node
@@ -95,8 +127,10 @@ def _apply(attempt: Attempt, change: Change, at: datetime) -> bool:
         attempt.started_at = change.started_at
     elif change.to == State.RUNNING:
         attempt.started_at = attempt.started_at or at
-    if change.to > State.DISPATCHING and change.to != State.STOPPING:    # a stop may come while it is being handed over:
-        attempt.lease = attempt.lease_until = None                       # that it is not there yet then means nothing
+    if (
+        change.to > State.DISPATCHING and change.to != State.STOPPING
+    ):  # a stop may come while it is being handed over:
+        attempt.lease = attempt.lease_until = None  # that it is not there yet then means nothing
     if change.to.is_final:
         _end(attempt, change, at)
     return True
@@ -109,7 +143,9 @@ def _end(attempt: Attempt, change: Change, at: datetime) -> None:
     attempt.reason = reason
     attempt.evidence = change.evidence.replace("\x00", "\N{REPLACEMENT CHARACTER}")[:4000]
     attempt.exit_code, attempt.signal = change.exit_code, change.signal
-    attempt.finished_at = max(change.finished_at or at, attempt.started_at or change.finished_at or at)
+    attempt.finished_at = max(
+        change.finished_at or at, attempt.started_at or change.finished_at or at
+    )
 
 
 def _end_as_canceled(moved: Sequence[Attempt]) -> None:
@@ -117,7 +153,12 @@ def _end_as_canceled(moved: Sequence[Attempt]) -> None:
     Schedulers tell whole seconds."""
     for attempt in moved:
         job, at = attempt.job, attempt.finished_at
-        if attempt.reason in _ENDS_OF_A_CANCEL and job.cancel_asked_at and at and at >= job.cancel_asked_at.replace(microsecond=0):
+        if (
+            attempt.reason in _ENDS_OF_A_CANCEL
+            and job.cancel_asked_at
+            and at
+            and at >= job.cancel_asked_at.replace(microsecond=0)
+        ):
             attempt.state, attempt.reason = State.CANCELED, Reason.CANCELED
             attempt.evidence = f"Canceled by {job.cancel_asked_by}."
 
@@ -134,22 +175,36 @@ def _settle_all(moved: Sequence[Attempt]) -> None:
             given_back.append(attempt)
     if ended:
         settle(meters_of((jobs[job_id], count) for job_id, count in ended.items()))
-        gpu_hours.count(ran for attempt in given_back if (ran := ran_of(attempt, attempt.finished_at)))
+        gpu_hours.count(
+            ran for attempt in given_back if (ran := ran_of(attempt, attempt.finished_at))
+        )
 
 
 def _tell(moved: Sequence[Attempt], wanted: dict[UUID, Change]) -> None:
-    record_all(Fact(
-        kind=f"attempt.{State(a.state).word}", org_id=a.org_id, subject_type="job", subject_id=a.job_id,
-        actor=wanted[a.id].source,
-        data={"attempt": str(a.id), "index": a.index, "ordinal": a.ordinal}
-        | ({"reason": str(a.reason), "evidence": a.evidence[:500], "exit_code": a.exit_code} if a.reason else {})
-        | ({"node": a.node} if a.node else {}),
-    ) for a in moved)
+    record_all(
+        Fact(
+            kind=f"attempt.{State(a.state).word}",
+            org_id=a.org_id,
+            subject_type="job",
+            subject_id=a.job_id,
+            actor=wanted[a.id].source,
+            data={"attempt": str(a.id), "index": a.index, "ordinal": a.ordinal}
+            | (
+                {"reason": str(a.reason), "evidence": a.evidence[:500], "exit_code": a.exit_code}
+                if a.reason
+                else {}
+            )
+            | ({"node": a.node} if a.node else {}),
+        )
+        for a in moved
+    )
 
 
 def _close_spells(attempts: Sequence[UUID]) -> None:
     if attempts:
-        PendingSpell.objects.filter(attempt__id__among=attempts, until=None).update(until=clock.now())
+        PendingSpell.objects.filter(attempt__id__among=attempts, until=None).update(
+            until=clock.now()
+        )
 
 
 def _after(moved: Sequence[Attempt]) -> None:
@@ -162,7 +217,10 @@ def _after(moved: Sequence[Attempt]) -> None:
         hint("jobs.dispatch")
     canceled = derive.refresh_jobs({a.job_id for a in moved}, moved, [a.job for a in moved])
     if canceled:
-        transition(Change(attempt_id, State.CANCELED, "muster", Reason.DEPENDENCY_FAILED, why) for attempt_id, why in canceled)
+        transition(
+            Change(attempt_id, State.CANCELED, "muster", Reason.DEPENDENCY_FAILED, why)
+            for attempt_id, why in canceled
+        )
 
 
 def _may_retry(attempt: Attempt) -> bool:
@@ -171,10 +229,14 @@ def _may_retry(attempt: Attempt) -> bool:
         return False
     policy = spec_of(job).policy
     if attempt.reason == Reason.FORGOTTEN and attempt.ordinal <= policy.retries + MOST_FORGOTTEN:
-        return True                                   # it hardly ran: not one of the tries that the policy counts
+        return True  # it hardly ran: not one of the tries that the policy counts
     if attempt.ordinal > policy.retries:
         return False
-    return attempt.reason in policy.retry_on if policy.retry_on else Reason(attempt.reason).is_retryable
+    return (
+        attempt.reason in policy.retry_on
+        if policy.retry_on
+        else Reason(attempt.reason).is_retryable
+    )
 
 
 def _retry(ended: Sequence[Attempt]) -> None:
@@ -184,22 +246,44 @@ def _retry(ended: Sequence[Attempt]) -> None:
         attempt.is_current = False
     write_rows(ended, ("is_current",))
     Attempt.objects.bulk_create(_next_of(attempt) for attempt in ended)
-    record_all(Fact("attempt.retry_planned", a.org_id, "job", a.job_id, "muster",
-                    {"index": a.index, "ordinal": a.ordinal + 1, "after": str(a.reason), "in_seconds": _backoff(a)})
-               for a in ended)
+    record_all(
+        Fact(
+            "attempt.retry_planned",
+            a.org_id,
+            "job",
+            a.job_id,
+            "muster",
+            {
+                "index": a.index,
+                "ordinal": a.ordinal + 1,
+                "after": str(a.reason),
+                "in_seconds": _backoff(a),
+            },
+        )
+        for a in ended
+    )
 
 
 def _next_of(attempt: Attempt) -> Attempt:
     at, is_held = clock.now(), attempt.job.is_held
-    return Attempt(org_id=attempt.org_id, job_id=attempt.job_id, cluster_id=attempt.cluster_id, index=attempt.index,
-                   ordinal=attempt.ordinal + 1, priority=attempt.job.priority, queued_at=at, state_at=at,
-                   due_at=None if is_held else at + timedelta(seconds=_backoff(attempt)),
-                   wait=Wait.HELD if is_held else "", wait_since=at if is_held else None)
+    return Attempt(
+        org_id=attempt.org_id,
+        job_id=attempt.job_id,
+        cluster_id=attempt.cluster_id,
+        index=attempt.index,
+        ordinal=attempt.ordinal + 1,
+        priority=attempt.job.priority,
+        queued_at=at,
+        state_at=at,
+        due_at=None if is_held else at + timedelta(seconds=_backoff(attempt)),
+        wait=Wait.HELD if is_held else "",
+        wait_since=at if is_held else None,
+    )
 
 
 def _backoff(attempt: Attempt) -> float:
     """Seconds before the next try: the policy's back-off, doubled each time, at most an hour. What a scheduler lost is sent again soon."""
-    first = 2.0 if attempt.reason == Reason.FORGOTTEN else float(spec_of(attempt.job).policy.backoff)
+    first = (
+        2.0 if attempt.reason == Reason.FORGOTTEN else float(spec_of(attempt.job).policy.backoff)
+    )
     return min(first * 2.0 ** (attempt.ordinal - 1), MAX_BACKOFF)
-
-

@@ -16,7 +16,7 @@ _NAMED = {"org": "{}", "team": "Team {}", "user": "{}"}
 
 
 def limit_text(facts: Mapping[str, Any]) -> str:
-    """"Team Vision holds 7 GPUs of 8 GPUs; this asks 2 GPUs."."""
+    """ "Team Vision holds 7 GPUs of 8 GPUs; this asks 2 GPUs."."""
     if facts["resource"] == GPU_HOURS:
         return _hours_text(facts)
     if facts["resource"] == STORAGE:
@@ -24,12 +24,17 @@ def limit_text(facts: Mapping[str, Any]) -> str:
 
     def text(name: str) -> str:
         return amount_text(facts["resource"], facts[name])
-    kept = f", and {text('kept')} of it are kept free for what others are guaranteed" if facts.get("kept", 0) > 0 else ""
+
+    kept = (
+        f", and {text('kept')} of it are kept free for what others are guaranteed"
+        if facts.get("kept", 0) > 0
+        else ""
+    )
     return f"{whose(facts)} holds {text('used')} of {text('limit')}{kept}; this asks {text('ask')}."
 
 
 def _hours_text(facts: Mapping[str, Any]) -> str:
-    """"Team Vision has used 100.5 of 100 GPU-hours of this month, what runs now included. The next month begins on 2026-12-01 00:00 UTC, …"."""
+    """ "Team Vision has used 100.5 of 100 GPU-hours of this month, what runs now included. The next month begins on 2026-12-01 00:00 UTC, …"."""
     used, limit = (number_text(GPU_HOURS, facts[name]) for name in ("used", "limit"))
     told = f"{whose(facts)} has used {used} of {limit} GPU-hours of this month, what runs now included."
     if "until" not in facts:
@@ -39,8 +44,10 @@ def _hours_text(facts: Mapping[str, Any]) -> str:
 
 
 def _storage_text(facts: Mapping[str, Any]) -> str:
-    """"Team Vision keeps 10.2 GiB of logs, and its limit is 10 GiB. It may start once logs are deleted or the limit is raised."."""
-    used, limit, kept = (amount_text(STORAGE, facts.get(name, 0)) for name in ("used", "limit", "kept"))
+    """ "Team Vision keeps 10.2 GiB of logs, and its limit is 10 GiB. It may start once logs are deleted or the limit is raised."."""
+    used, limit, kept = (
+        amount_text(STORAGE, facts.get(name, 0)) for name in ("used", "limit", "kept")
+    )
     told = f"{whose(facts)} keeps {used} of logs, and the limit is {limit}."
     if facts.get("kept", 0) > 0:
         told = f"{whose(facts)} keeps {used} of logs, and the limit is {limit}, of which {kept} are kept free for what others are guaranteed."
@@ -73,15 +80,27 @@ def advice(facts: Mapping[str, Any]) -> str:
 
 def whose(facts: Mapping[str, Any], *, is_first: bool = True) -> str:
     """Whose limit it is; by name where the name is known."""
-    said = _NAMED[facts["scope"]].format(facts["whose"]) if facts.get("whose") else _NOBODY[facts["scope"]]
-    return said if is_first or (facts.get("whose") and facts["scope"] != "team") else said[0].lower() + said[1:]
+    said = (
+        _NAMED[facts["scope"]].format(facts["whose"])
+        if facts.get("whose")
+        else _NOBODY[facts["scope"]]
+    )
+    return (
+        said
+        if is_first or (facts.get("whose") and facts["scope"] != "team")
+        else said[0].lower() + said[1:]
+    )
 
 
 def more(facts: Mapping[str, Any], job: Job) -> str:
     """The query of the page on which a limit that would be enough is asked for; empty where no limit of ours is in the way."""
     if "scope" not in facts:
         return ""
-    who = {"org": "org:", "team": f"team:{job.team.slug}", "user": f"user:{job.owner.email}"}[facts["scope"]]
+    who = {"org": "org:", "team": f"team:{job.team.slug}", "user": f"user:{job.owner.email}"}[
+        facts["scope"]
+    ]
     enough = facts.get("enough") or facts["used"] + facts["ask"]
     amount = typed_text(facts["resource"], enough)
-    return urlencode({"ask": who, "resource": facts["resource"], "amount": amount, "job": job.number})
+    return urlencode(
+        {"ask": who, "resource": facts["resource"], "amount": amount, "job": job.number}
+    )

@@ -11,7 +11,7 @@ from jobs.models import Attempt
 from jobs.states import State
 from portal.core.vault import Unreadable
 
-KEPT = timedelta(days=7)          # after an attempt's end, until its backend is told to forget it
+KEPT = timedelta(days=7)  # after an attempt's end, until its backend is told to forget it
 
 
 def output_of(cluster: Cluster, key: str) -> Output | None:
@@ -27,7 +27,11 @@ def told_of(attempt: Attempt) -> str:
     output = output_of(attempt.cluster, attempt.key)
     if output is None:
         return ""
-    return _was(output, is_forgotten=attempt.is_forgotten) if State(attempt.state).is_final else _will(output)
+    return (
+        _was(output, is_forgotten=attempt.is_forgotten)
+        if State(attempt.state).is_final
+        else _will(output)
+    )
 
 
 def warning(cluster: Cluster) -> str:

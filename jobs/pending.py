@@ -47,8 +47,19 @@ def brief(job: Job) -> dict[str, Any] | None:
         return None
     wait, facts, since = Wait(job.wait or Wait.EVALUATING), {}, job.state_at
     if job.cluster.trouble and job.state < State.SUBMITTED and wait not in _BEFORE_CLUSTER_DOWN:
-        wait, facts, since = Wait.CLUSTER_DOWN, _silence(job.cluster), job.cluster.trouble_since or since
-    return {"code": str(wait), "text": wait_text(wait, facts), "since": since, "numbers": {}, "holders": [], "change": None}
+        wait, facts, since = (
+            Wait.CLUSTER_DOWN,
+            _silence(job.cluster),
+            job.cluster.trouble_since or since,
+        )
+    return {
+        "code": str(wait),
+        "text": wait_text(wait, facts),
+        "since": since,
+        "numbers": {},
+        "holders": [],
+        "change": None,
+    }
 
 
 def waits(job: Job) -> bool:
@@ -59,9 +70,15 @@ def waits(job: Job) -> bool:
 
 def answer(job: Job, viewer: Actor) -> Answer | None:
     """The whole answer, computed now. None for a job that does not wait. One that its cluster could not take waits, too."""
-    attempt = (Attempt.objects.select_related("job", "cluster").filter(job=job, is_current=True, state=job.state)
-               .order_by("index").first())
-    if attempt is None or not (waits(job) or (attempt.state == State.DISPATCHING and attempt.tries)):
+    attempt = (
+        Attempt.objects.select_related("job", "cluster")
+        .filter(job=job, is_current=True, state=job.state)
+        .order_by("index")
+        .first()
+    )
+    if attempt is None or not (
+        waits(job) or (attempt.state == State.DISPATCHING and attempt.tries)
+    ):
         return None
     if attempt.state in waiting.THERE:
         return _told(attempt, viewer)
@@ -70,22 +87,42 @@ def answer(job: Job, viewer: Actor) -> Answer | None:
     if wait == Wait.CLUSTER_DOWN:
         since = attempt.cluster.trouble_since or since
     return Answer(
-        code=str(wait), text=wait_text(wait, facts), since=since, numbers=facts,
-        holders=_holders(job, wait, facts, viewer), change=_offer(change), advice=limits.advice(facts), history=_history(attempt))
+        code=str(wait),
+        text=wait_text(wait, facts),
+        since=since,
+        numbers=facts,
+        holders=_holders(job, wait, facts, viewer),
+        change=_offer(change),
+        advice=limits.advice(facts),
+        history=_history(attempt),
+    )
 
 
 def _told(attempt: Attempt, viewer: Actor) -> Answer:
     """What the scheduler behind it says."""
     facts = attempt.wait_facts
     return Answer(
-        code=attempt.wait, text=wait_text(Wait(attempt.wait), facts), since=attempt.wait_since or attempt.state_at,
-        numbers=telling.without_private(facts), holders=told_holders(facts, viewer), change=told_change(facts),
-        advice=str(facts.get("advice", "")), history=_history(attempt))
+        code=attempt.wait,
+        text=wait_text(Wait(attempt.wait), facts),
+        since=attempt.wait_since or attempt.state_at,
+        numbers=telling.without_private(facts),
+        holders=told_holders(facts, viewer),
+        change=told_change(facts),
+        advice=str(facts.get("advice", "")),
+        history=_history(attempt),
+    )
 
 
 def _history(attempt: Attempt) -> list[dict[str, Any]]:
-    return [{"code": s.wait, "text": wait_text(Wait(s.wait), s.facts), "since": s.since, "until": s.until}
-            for s in PendingSpell.objects.filter(attempt=attempt).order_by("since")[:200]]
+    return [
+        {
+            "code": s.wait,
+            "text": wait_text(Wait(s.wait), s.facts),
+            "since": s.since,
+            "until": s.until,
+        }
+        for s in PendingSpell.objects.filter(attempt=attempt).order_by("since")[:200]
+    ]
 
 
 def _judge(job: Job, attempt: Attempt) -> tuple[Wait, Mapping[str, Any], Change | None]:
@@ -93,31 +130,58 @@ def _judge(job: Job, attempt: Attempt) -> tuple[Wait, Mapping[str, Any], Change 
         return Wait.HELD, {}, None
     is_ready, _ = verdict_of([job])[job]
     if not is_ready:
-        open_needs = [n.needs for n in Dependency.objects.filter(job=job).select_related("needs")
-                      if not State(n.needs.state).is_final]
+        open_needs = [
+            n.needs
+            for n in Dependency.objects.filter(job=job).select_related("needs")
+            if not State(n.needs.state).is_final
+        ]
         return Wait.DEPENDENCY, {"jobs": [n.number for n in open_needs]}, None
     if attempt.cluster.trouble:
         return Wait.CLUSTER_DOWN, _silence(attempt.cluster), None
     if attempt.state == State.DISPATCHING:
-        return Wait.CLUSTER_DOWN, {"said": attempt.evidence, "tries": attempt.tries, "cluster": attempt.cluster.name}, None
+        return (
+            Wait.CLUSTER_DOWN,
+            {"said": attempt.evidence, "tries": attempt.tries, "cluster": attempt.cluster.name},
+            None,
+        )
     if attempt.due_at and attempt.due_at > clock.now():
-        return Wait.BACKOFF, {"seconds": int((attempt.due_at - clock.now()).total_seconds()) + 1, "try": attempt.ordinal}, None
+        return (
+            Wait.BACKOFF,
+            {
+                "seconds": int((attempt.due_at - clock.now()).total_seconds()) + 1,
+                "try": attempt.ordinal,
+            },
+            None,
+        )
     ask = ask_of(attempt)
     room = room_of(attempt.cluster, [ask])
     verdict = room.judge(ask)
     if verdict.wait is None:
         return Wait.EVALUATING, {}, None
-    told = {**verdict.facts, **_whose(job, verdict.facts), **limits.until(verdict.facts), **room.smallest_limit(ask)}
+    told = {
+        **verdict.facts,
+        **_whose(job, verdict.facts),
+        **limits.until(verdict.facts),
+        **room.smallest_limit(ask),
+    }
     return verdict.wait, told, room.smallest_change(ask)
 
 
 def _silence(cluster: Cluster) -> dict[str, str]:
-    return {"said": cluster.trouble, "for": span_text(clock.now() - (cluster.trouble_since or clock.now())), "cluster": cluster.name}
+    return {
+        "said": cluster.trouble,
+        "for": span_text(clock.now() - (cluster.trouble_since or clock.now())),
+        "cluster": cluster.name,
+    }
 
 
 def _whose(job: Job, facts: Mapping[str, Any]) -> dict[str, str]:
     """The name that goes with a limit."""
-    names = {"org": lambda: job.org.name, "team": lambda: job.team.name, "user": lambda: job.owner.display_name}
+    names = {
+        "org": lambda: job.org.name,
+        "team": lambda: job.team.name,
+        "user": lambda: job.owner.display_name,
+    }
     return {"whose": names[facts["scope"]]()} if "scope" in facts else {}
 
 
@@ -125,32 +189,40 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
     """One sentence. With empty facts, the reason alone."""
     if not facts:
         return _BARE[wait]
-    if "text" in facts:                      # the words of the cluster's own scheduler
+    if "text" in facts:  # the words of the cluster's own scheduler
         return str(facts["text"])
     match wait:
         case Wait.DEPENDENCY:
             return "Waits for " + ", ".join(f"#{n}" for n in facts["jobs"]) + " to end."
         case Wait.IMPOSSIBLE:
-            return (f"No node can ever hold it: it asks {amount_text(facts['resource'], facts['ask'])}, the largest node has "
-                    f"{amount_text(facts['resource'], facts['largest'])}.")
+            return (
+                f"No node can ever hold it: it asks {amount_text(facts['resource'], facts['ask'])}, the largest node has "
+                f"{amount_text(facts['resource'], facts['largest'])}."
+            )
         case Wait.CLUSTER_DOWN:
             return _down_text(facts)
         case Wait.BACKOFF:
             return f"Try {facts['try']} begins in {facts['seconds']} s, after the last one failed."
         case Wait.ARRAY_LIMIT:
-            return f"{facts['running']} of at most {facts['limit']} tasks of this array run at once."
+            return (
+                f"{facts['running']} of at most {facts['limit']} tasks of this array run at once."
+            )
         case Wait.QUOTA_ORG | Wait.QUOTA_TEAM | Wait.QUOTA_USER:
             return limits.limit_text(facts)
         case Wait.SCATTERED if "apart" in facts:
             words = {"gpu": "GPUs", "cpu": "cores", "memory": "memory"}
             return f"Enough {' and '.join(words[n] for n in facts['apart'])} are free, but not together on one node."
         case Wait.SCATTERED:
-            return (f"{amount_text(facts['resource'], facts['free'])} are free, but not on one node: the most on one is "
-                    f"{amount_text(facts['resource'], facts.get('most_on_one_node', 0))}, this asks "
-                    f"{amount_text(facts['resource'], facts['ask'])}.")
+            return (
+                f"{amount_text(facts['resource'], facts['free'])} are free, but not on one node: the most on one is "
+                f"{amount_text(facts['resource'], facts.get('most_on_one_node', 0))}, this asks "
+                f"{amount_text(facts['resource'], facts['ask'])}."
+            )
         case Wait.CAPACITY:
-            return (f"{amount_text(facts['resource'], facts['free'])} of {amount_text(facts['resource'], facts['total'])} free; "
-                    f"this asks {amount_text(facts['resource'], facts['ask'])}.")
+            return (
+                f"{amount_text(facts['resource'], facts['free'])} of {amount_text(facts['resource'], facts['total'])} free; "
+                f"this asks {amount_text(facts['resource'], facts['ask'])}."
+            )
     return _BARE[wait]
 
 
@@ -187,7 +259,7 @@ _BARE = {
 
 
 def change_text(change: Change) -> str:
-    """"It would start now with 2 GPUs instead of 4."."""
+    """ "It would start now with 2 GPUs instead of 4."."""
     return str(offer(change.resource, change.before, change.after)["text"])
 
 
@@ -214,11 +286,20 @@ def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> l
         return [{"number": n, "text": f"#{n}", "since": None} for n in facts["jobs"]]
     if not isinstance(resource, str):
         return []
-    rows = Attempt.objects.filter(is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED, **_among(job, wait))
-    held = [(a.job.resources.get(resource, 0), a) for a in rows.select_related("job__owner", "job__team")[:500]]
+    rows = Attempt.objects.filter(
+        is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED, **_among(job, wait)
+    )
+    held = [
+        (a.job.resources.get(resource, 0), a)
+        for a in rows.select_related("job__owner", "job__team")[:500]
+    ]
     held = sorted(((n, a) for n, a in held if n), key=lambda pair: -pair[0])
     seen = [(n, a) for n, a in held if viewer.may(Permission.JOBS_READ, a.job.team_id)][:HOLDERS]
     taken = facts["total"] - facts["free"] if "total" in facts else sum(n for n, _ in held)
     rest = max(taken - sum(n for n, _ in seen), 0)
-    others = [{"number": None, "text": f"other jobs hold {amount_text(resource, rest)}", "since": None}] if rest else []
+    others = (
+        [{"number": None, "text": f"other jobs hold {amount_text(resource, rest)}", "since": None}]
+        if rest
+        else []
+    )
     return [line(a.job, resource, n, a.started_at) for n, a in seen] + others

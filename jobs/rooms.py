@@ -30,16 +30,23 @@ def room_of(cluster: Cluster, asks: Sequence[Ask], *, is_empty: bool = False) ->
         only = only_org_id(cluster)
     except Unavailable as error:
         trouble = str(error)
-    return Room(limits=limits_of(asks), nodes=_nodes(cluster, is_empty) if places else (), places=places,
-                trouble=trouble if cluster.is_enabled else "An operator has switched this cluster off.",
-                running=running_of(ask.job_id for ask in asks if ask.max_parallel and ask.job_id),
-                only_org=only, only_text=not_served_text(cluster) if only else "")
+    return Room(
+        limits=limits_of(asks),
+        nodes=_nodes(cluster, is_empty) if places else (),
+        places=places,
+        trouble=trouble if cluster.is_enabled else "An operator has switched this cluster off.",
+        running=running_of(ask.job_id for ask in asks if ask.max_parallel and ask.job_id),
+        only_org=only,
+        only_text=not_served_text(cluster) if only else "",
+    )
 
 
 def limits_of(asks: Iterable[Ask]) -> dict[Meter, Standing]:
     """The limits and guarantees that concern these asks."""
     subjects = {subject for ask in asks for subject in (ask.org_id, ask.team_id, ask.user_id)}
-    rows = Quota.objects.filter(Q(limit__isnull=False) | Q(guaranteed__gt=0), subject_id__in=subjects)
+    rows = Quota.objects.filter(
+        Q(limit__isnull=False) | Q(guaranteed__gt=0), subject_id__in=subjects
+    )
     found = {meter_of(row): standing_of(row) for row in rows}
     if of_hours := [meter for meter in found if meter.resource == GPU_HOURS]:
         used = used_on(of_hours)
@@ -48,12 +55,18 @@ def limits_of(asks: Iterable[Ask]) -> dict[Meter, Standing]:
 
 
 def _nodes(cluster: Cluster, is_empty: bool) -> list[NodeRoom]:
-    rooms = {node.name: _empty(node) for node in
-             Node.objects.filter(cluster=cluster, is_ready=True, is_drained=False).order_by("name").prefetch_related("gpus")}
+    rooms = {
+        node.name: _empty(node)
+        for node in Node.objects.filter(cluster=cluster, is_ready=True, is_drained=False)
+        .order_by("name")
+        .prefetch_related("gpus")
+    }
     if is_empty:
         return list(rooms.values())
     with platform_scope("what is taken on a node is taken for every organization"):
-        held = Attempt.objects.filter(cluster=cluster, is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED)
+        held = Attempt.objects.filter(
+            cluster=cluster, is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED
+        )
         places = list(held.values_list("placement", flat=True))
     for place in places:
         if place and place["node"] in rooms:
@@ -74,6 +87,10 @@ def running_of(job_ids: Iterable[UUID]) -> dict[UUID, int]:
     wanted = set(job_ids)
     running: dict[UUID, int] = defaultdict(int)
     if wanted:
-        rows = Attempt.objects.filter(job__in=wanted, is_held=True).values("job_id").annotate(n=Count("id"))
+        rows = (
+            Attempt.objects.filter(job__in=wanted, is_held=True)
+            .values("job_id")
+            .annotate(n=Count("id"))
+        )
         running.update({row["job_id"]: row["n"] for row in rows})
     return running

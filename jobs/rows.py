@@ -9,7 +9,9 @@ from typing import Any, TypeAlias
 from django.db import connection, models
 
 AnyField: TypeAlias = "models.Field[Any, Any]"
-FEW = 4         # different sets of values up to which one UPDATE for each is cheaper than a join with arrays
+FEW = (
+    4  # different sets of values up to which one UPDATE for each is cheaper than a join with arrays
+)
 
 
 def write_rows(rows: Sequence[models.Model], names: Sequence[str]) -> None:
@@ -22,7 +24,9 @@ def write_rows(rows: Sequence[models.Model], names: Sequence[str]) -> None:
     if connection.vendor != "postgresql":
         _each(rows, fields)
         return
-    other = [field for field in fields if not _are_same([getattr(row, field.attname) for row in rows])]
+    other = [
+        field for field in fields if not _are_same([getattr(row, field.attname) for row in rows])
+    ]
     alike: dict[tuple[Any, ...], list[models.Model]] = defaultdict(list)
     for row in rows:
         alike[tuple([_plain(getattr(row, field.attname)) for field in other])].append(row)
@@ -47,8 +51,10 @@ def _each(rows: Sequence[models.Model], fields: Sequence[AnyField]) -> None:
     sets = ", ".join(f"{_name(field)} = %s" for field in fields)
     key = _key(rows)
     with connection.cursor() as cursor:
-        cursor.executemany(f"UPDATE {_table(rows)} SET {sets} WHERE {_name(key)} = %s",  # noqa: S608  names, no values
-                           [_values(row, [*fields, key]) for row in rows])
+        cursor.executemany(
+            f"UPDATE {_table(rows)} SET {sets} WHERE {_name(key)} = %s",  # noqa: S608  names, no values
+            [_values(row, [*fields, key]) for row in rows],
+        )
 
 
 def _groups(alike: Sequence[Sequence[models.Model]], fields: Sequence[AnyField]) -> None:
@@ -60,17 +66,23 @@ def _groups(alike: Sequence[Sequence[models.Model]], fields: Sequence[AnyField])
             cursor.execute(update, [*_values(same[0], fields), [row.pk for row in same]])
 
 
-def _joined(rows: Sequence[models.Model], same: Sequence[AnyField], other: Sequence[AnyField]) -> None:
+def _joined(
+    rows: Sequence[models.Model], same: Sequence[AnyField], other: Sequence[AnyField]
+) -> None:
     """One statement for all: columns that differ come as arrays, one element a row, the rest as plain values."""
     key = _key(rows)
-    sets = ", ".join([f"{_name(field)} = %s" for field in same] + [f"{_name(field)} = v.{_name(field)}" for field in other])
+    sets = ", ".join(
+        [f"{_name(field)} = %s" for field in same]
+        + [f"{_name(field)} = v.{_name(field)}" for field in other]
+    )
     arrays = ", ".join(f"%s::{_type(field)}[]" for field in [key, *other])
     names = ", ".join(_name(field) for field in [key, *other])
     with connection.cursor() as cursor:
         cursor.execute(
             f"UPDATE {_table(rows)} AS t SET {sets} FROM unnest({arrays}) AS v ({names}) "  # noqa: S608  names, no values
             f"WHERE t.{_name(key)} = v.{_name(key)}",
-            [*_values(rows[0], same), *(_column(rows, field) for field in [key, *other])])
+            [*_values(rows[0], same), *(_column(rows, field) for field in [key, *other])],
+        )
 
 
 def _table(rows: Sequence[models.Model]) -> str:

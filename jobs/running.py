@@ -21,13 +21,23 @@ def ran_of(attempt: Attempt, end: datetime | None) -> Ran | None:
     gpus = attempt.job.resources.get("gpu", 0)
     if not gpus or attempt.started_at is None or end is None:
         return None
-    return Ran(attempt.org_id, attempt.job.team_id, attempt.job.owner_id, gpus, attempt.started_at, end)
+    return Ran(
+        attempt.org_id, attempt.job.team_id, attempt.job.owner_id, gpus, attempt.started_at, end
+    )
 
 
 def running(org_ids: Collection[UUID] | None, at: datetime) -> Iterator[Ran]:
     """What runs with GPUs, until `at`."""
     where = {} if org_ids is None else {"org_id__in": org_ids}
-    rows = Attempt.objects.filter(is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED, started_at__isnull=False,
-                                  job__resources__gpu__gt=0, **where)
-    for org, team, user, gpus, since in rows.values_list("org_id", "job__team_id", "job__owner_id", "job__resources__gpu", "started_at"):
+    rows = Attempt.objects.filter(
+        is_held=True,
+        state__gt=State.QUEUED,
+        state__lt=State.SUCCEEDED,
+        started_at__isnull=False,
+        job__resources__gpu__gt=0,
+        **where,
+    )
+    for org, team, user, gpus, since in rows.values_list(
+        "org_id", "job__team_id", "job__owner_id", "job__resources__gpu", "started_at"
+    ):
         yield Ran(org, team, user, int(gpus), since, at)

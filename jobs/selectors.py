@@ -57,7 +57,9 @@ def find_job(actor: Actor, name: str) -> Job:
 def find_attempt(job: Job, index: int = 0, ordinal: int | None = None) -> Attempt:
     """One try of one task; the current one unless an ordinal is given. Raises NotFound."""
     rows = Attempt.objects.select_related("job").filter(job=job, index=index)
-    attempt = (rows.filter(is_current=True) if ordinal is None else rows.filter(ordinal=ordinal)).first()
+    attempt = (
+        rows.filter(is_current=True) if ordinal is None else rows.filter(ordinal=ordinal)
+    ).first()
     if attempt is None:
         raise NotFound(f"Job #{job.number} has no such attempt.")
     return attempt
@@ -71,7 +73,11 @@ def filtered(actor: Actor, asked: Mapping[str, str]) -> QuerySet[Job]:
     if teams := _words(asked.get("team", "")):
         rows = rows.filter(team__slug__in=teams)
     if owner := asked.get("owner", "").strip():
-        rows = rows.filter(owner_id=actor.user_id) if owner == "me" else rows.filter(owner__email=owner.lower())
+        rows = (
+            rows.filter(owner_id=actor.user_id)
+            if owner == "me"
+            else rows.filter(owner__email=owner.lower())
+        )
     for place in ("cluster", "pool"):
         if names := _words(asked.get(place, "")):
             rows = rows.filter(**{f"{place}__name__in": names})
@@ -80,26 +86,38 @@ def filtered(actor: Actor, asked: Mapping[str, str]) -> QuerySet[Job]:
     if label := asked.get("label", "").strip():
         key, _, value = label.partition(":")
         if not re.fullmatch(LABEL_PATTERN, key):
-            raise InvalidInput.at("label", f"must be key:value; {key[:40]!r} is not the key of a label")
-        rows = rows.filter(Q(labels__contains={key: value})) if _has_contains() else _label_twin(rows, key, value)
+            raise InvalidInput.at(
+                "label", f"must be key:value; {key[:40]!r} is not the key of a label"
+            )
+        rows = (
+            rows.filter(Q(labels__contains={key: value}))
+            if _has_contains()
+            else _label_twin(rows, key, value)
+        )
     return _search(rows, asked.get("q", "").strip())
 
 
-def page_of(rows: QuerySet[Job], *, limit: int = 50, cursor: str = "", ascending: bool = False) -> Page:
+def page_of(
+    rows: QuerySet[Job], *, limit: int = 50, cursor: str = "", ascending: bool = False
+) -> Page:
     """At most `limit` rows after (or before) the cursor. No count is ever made. Raises InvalidInput for a foreign cursor."""
     limit = min(max(limit, 1), MAX_PAGE)
     direction, mark = _read_cursor(cursor)
     down = (direction != "p") != ascending
     if mark is not None:
         rows = rows.filter(number__lt=mark) if down else rows.filter(number__gt=mark)
-    found = list(listed(rows).order_by("-number" if down else "number")[:limit + 1])
+    found = list(listed(rows).order_by("-number" if down else "number")[: limit + 1])
     more, found = len(found) > limit, found[:limit]
     if direction == "p":
         found.reverse()
     if not found:
         return Page([], None, None)
     has_next, has_previous = (True, more) if direction == "p" else (more, mark is not None)
-    return Page(found, f"n{found[-1].number}" if has_next else None, f"p{found[0].number}" if has_previous else None)
+    return Page(
+        found,
+        f"n{found[-1].number}" if has_next else None,
+        f"p{found[0].number}" if has_previous else None,
+    )
 
 
 def _search(rows: QuerySet[Job], q: str) -> QuerySet[Job]:
@@ -108,7 +126,11 @@ def _search(rows: QuerySet[Job], q: str) -> QuerySet[Job]:
         return rows
     if re.fullmatch(r"#?[0-9]{1,18}", q):
         return rows.filter(number=int(q.removeprefix("#")))
-    return rows.filter(name__gte=q, name__lt=q + "\U0010ffff") if not _has_contains() else rows.filter(name__startswith=q)
+    return (
+        rows.filter(name__gte=q, name__lt=q + "\U0010ffff")
+        if not _has_contains()
+        else rows.filter(name__startswith=q)
+    )
 
 
 def _words(text: str) -> list[str]:
@@ -119,7 +141,9 @@ def _state(word: str) -> State:
     try:
         return State.of(word)
     except KeyError:
-        raise InvalidInput.at("state", f"{word[:40]!r} is no state; there is {', '.join(s.word for s in State)}") from None
+        raise InvalidInput.at(
+            "state", f"{word[:40]!r} is no state; there is {', '.join(s.word for s in State)}"
+        ) from None
 
 
 def _read_cursor(cursor: str) -> tuple[str, int | None]:

@@ -16,7 +16,7 @@ def spec_of(job: Job) -> JobSpec:
     return _parsed(orjson.dumps(job.spec))
 
 
-@lru_cache(128)                   # the tasks of a sweep, and the tries of a task, ask alike
+@lru_cache(128)  # the tasks of a sweep, and the tries of a task, ask alike
 def _parsed(text: bytes) -> JobSpec:
     return parse_mapping(orjson.loads(text))
 
@@ -27,7 +27,11 @@ def resources_of(spec: JobSpec) -> dict[str, int]:
     asked = {"cpu": round(ask.cpus * 1000), "memory": ask.memory, "gpu": ask.gpus, "jobs": 1}
     if ask.gpus and ask.gpu_type:
         asked[f"gpu.{ask.gpu_type.lower()}"] = ask.gpus
-    return {name: amount * (1 if name == "jobs" else spec.num_nodes) for name, amount in asked.items() if amount}
+    return {
+        name: amount * (1 if name == "jobs" else spec.num_nodes)
+        for name, amount in asked.items()
+        if amount
+    }
 
 
 def gpu_type_in(resources: Mapping[str, int]) -> str:

@@ -21,10 +21,12 @@ from workspaces.services import quota
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
-PIECE = 0.5             # seconds of deleting until others get their turn
-BATCH = 100             # logs whose deletion is written down together
-LOOKED = 1000           # logs not counted yet whose certificates are read to say how large they are
-KEPT = Q(log_bytes__gt=0) | Q(log_bytes=None) & ~Q(native_id="", is_log_sealed=False)      # one that never was on a cluster wrote none
+PIECE = 0.5  # seconds of deleting until others get their turn
+BATCH = 100  # logs whose deletion is written down together
+LOOKED = 1000  # logs not counted yet whose certificates are read to say how large they are
+KEPT = Q(log_bytes__gt=0) | Q(log_bytes=None) & ~Q(
+    native_id="", is_log_sealed=False
+)  # one that never was on a cluster wrote none
 
 
 class Deleting(NamedTuple):
@@ -42,7 +44,9 @@ def kept(job: Job) -> QuerySet[Attempt]:
 def bytes_of(job: Job) -> int:
     """Of all its closed logs: what would go. Those not counted yet are looked at, LOOKED at most."""
     counted = kept(job).aggregate(n=Sum("log_bytes"))["n"] or 0
-    fresh = kept(job).filter(log_bytes=None, is_log_sealed=True).values_list("id", flat=True)[:LOOKED]
+    fresh = (
+        kept(job).filter(log_bytes=None, is_log_sealed=True).values_list("id", flat=True)[:LOOKED]
+    )
     return int(counted + sum(_readable(pk) or 0 for pk in fresh))
 
 
@@ -62,7 +66,11 @@ def deleting(job: Job) -> Deleting | None:
 
 def largest(jobs: QuerySet[Job], most: int) -> list[tuple[int, Job]]:
     """Of these, those whose logs take the most space as it is counted, with the bytes."""
-    rows = Attempt.objects.filter(job__in=jobs, log_bytes__gt=0).values_list("job_id").annotate(n=Sum("log_bytes"))
+    rows = (
+        Attempt.objects.filter(job__in=jobs, log_bytes__gt=0)
+        .values_list("job_id")
+        .annotate(n=Sum("log_bytes"))
+    )
     sizes = dict(rows.order_by("-n", "job_id")[:most])
     found = jobs.in_bulk(list(sizes))
     return [(n, found[job_id]) for job_id, n in sizes.items() if job_id in found]
@@ -83,8 +91,13 @@ def count_closed() -> None:
 @transaction.atomic
 def _count_next(after: UUID) -> UUID | None:
     """A batch, as one statement of each kind; locked, so that nobody counts them too, nor deletes them in between. The last one's id."""
-    rows = list(Attempt.objects.filter(is_log_sealed=True, log_bytes=None, id__gt=after).select_for_update(of=("self",)).select_related("job")
-                .only("id", "org_id", "log_bytes", "job__team_id", "job__owner_id").order_by("id")[:BATCH])
+    rows = list(
+        Attempt.objects.filter(is_log_sealed=True, log_bytes=None, id__gt=after)
+        .select_for_update(of=("self",))
+        .select_related("job")
+        .only("id", "org_id", "log_bytes", "job__team_id", "job__owner_id")
+        .order_by("id")[:BATCH]
+    )
     for row in rows:
         row.log_bytes = _readable(row.id)
     known = [row for row in rows if row.log_bytes is not None]
@@ -106,7 +119,9 @@ def _amounts(rows: Iterable[Attempt]) -> Counter[Meter]:
     """What these hold of whom."""
     found: Counter[Meter] = Counter()
     for row in rows:
-        found.update(meters(row.org_id, row.job.team_id, row.job.owner_id, {STORAGE: row.log_bytes or 0}))
+        found.update(
+            meters(row.org_id, row.job.team_id, row.job.owner_id, {STORAGE: row.log_bytes or 0})
+        )
     return found
 
 
@@ -115,7 +130,9 @@ def delete_asked() -> None:
     and no tenant with many of them, keeps the others waiting. A log that is not closed yet waits for the next time."""
     until, looked, freed = clock.monotonic() + PIECE, set[UUID](), 0
     with platform_scope("house-keeping"):
-        while clock.monotonic() < until and (job := _due().exclude(id__in=looked).order_by("?").first()):
+        while clock.monotonic() < until and (
+            job := _due().exclude(id__in=looked).order_by("?").first()
+        ):
             looked.add(job.id)
             freed += _delete(job, until)
         if freed and clock.monotonic() >= until and _due().exists():
@@ -132,10 +149,15 @@ def _due() -> QuerySet[Job]:
 def _delete(job: Job, until: float) -> int:
     """As many as there is time for; how many went."""
     assert job.log_delete_asked_at
-    closed, at = kept(job).filter(is_log_sealed=True).order_by("id"), round(job.log_delete_asked_at.timestamp() * 1000)
+    closed, at = (
+        kept(job).filter(is_log_sealed=True).order_by("id"),
+        round(job.log_delete_asked_at.timestamp() * 1000),
+    )
     after, freed = UUID(int=0), 0
     while batch := list(closed.filter(id__gt=after).values_list("id", flat=True)[:BATCH]):
-        gone = [attempt_id for attempt_id in batch if _is_gone(attempt_id, job.log_delete_asked_by, at)]
+        gone = [
+            attempt_id for attempt_id in batch if _is_gone(attempt_id, job.log_delete_asked_by, at)
+        ]
         give_back(gone)
         after, freed = batch[-1], freed + len(gone)
         if clock.monotonic() > until:
@@ -160,6 +182,11 @@ def _is_gone(attempt_id: UUID, by: str, at_ms: int) -> bool:
 @transaction.atomic
 def give_back(ids: Collection[UUID]) -> None:
     """These were deleted: what was counted of them is given back, once."""
-    rows = list(Attempt.objects.filter(id__in=ids).select_for_update(of=("self",)).select_related("job").order_by("id"))
+    rows = list(
+        Attempt.objects.filter(id__in=ids)
+        .select_for_update(of=("self",))
+        .select_related("job")
+        .order_by("id")
+    )
     Attempt.objects.filter(id__in=ids).update(log_bytes=0)
     quota.settle(_amounts(rows))

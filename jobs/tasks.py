@@ -20,7 +20,7 @@ from portal.core.hints import hint
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
-FORGOTTEN_AT_ONCE = 200      # attempts of one cluster
+FORGOTTEN_AT_ONCE = 200  # attempts of one cluster
 
 
 @worker_ready.connect
@@ -70,13 +70,23 @@ def forget() -> None:
             try:
                 _forget_at(cluster)
             except Exception as error:
-                log.warning("cluster %s: old jobs are cleaned up later: %s", cluster.name, error, exc_info=not isinstance(error, Unavailable))
+                log.warning(
+                    "cluster %s: old jobs are cleaned up later: %s",
+                    cluster.name,
+                    error,
+                    exc_info=not isinstance(error, Unavailable),
+                )
 
 
 def _forget_at(cluster: Cluster) -> None:
     """Raises Unavailable at the first that cannot be freed."""
-    rows = Attempt.objects.filter(cluster=cluster, state__gte=State.SUCCEEDED, is_forgotten=False, is_log_sealed=True,
-                                  finished_at__lt=clock.now() - KEPT)[:FORGOTTEN_AT_ONCE]
+    rows = Attempt.objects.filter(
+        cluster=cluster,
+        state__gte=State.SUCCEEDED,
+        is_forgotten=False,
+        is_log_sealed=True,
+        finished_at__lt=clock.now() - KEPT,
+    )[:FORGOTTEN_AT_ONCE]
     for attempt in rows:
         backend_of(cluster).forget(attempt.key)
         Attempt.objects.filter(id=attempt.id).update(is_forgotten=True)

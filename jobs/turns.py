@@ -26,7 +26,7 @@ class Dispatcher(threading.Thread):
 
     def run(self) -> None:
         while self.wake.wait():
-            self.wake.clear()              # before it looks: what comes from now on makes it look again
+            self.wake.clear()  # before it looks: what comes from now on makes it look again
             try:
                 close_old_connections()
                 with platform_scope("dispatch"):
@@ -50,4 +50,4 @@ def ask_all() -> None:
         _dispatchers[cluster.id].wake.set()
 
 
-os.register_at_fork(after_in_child=_dispatchers.clear)     # its threads stay with the parent
+os.register_at_fork(after_in_child=_dispatchers.clear)  # its threads stay with the parent

@@ -13,7 +13,9 @@ from jobs.states import State
 from portal.core import clock
 from workspaces.quotas import GPU_HOURS
 
-THERE = frozenset({State.SUBMITTED, State.STARTING})         # with its cluster's scheduler, or on a node that has not begun it
+THERE = frozenset(
+    {State.SUBMITTED, State.STARTING}
+)  # with its cluster's scheduler, or on a node that has not begun it
 
 
 def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:
@@ -32,7 +34,9 @@ def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:
     if turned:
         close(turned)
         PendingSpell.objects.bulk_create(
-            PendingSpell(org_id=a.org_id, attempt=a, wait=a.wait, facts=a.wait_facts, since=at) for a in turned)
+            PendingSpell(org_id=a.org_id, attempt=a, wait=a.wait, facts=a.wait_facts, since=at)
+            for a in turned
+        )
         derive.refresh_jobs({a.job_id for a in turned}, turned)
 
 
@@ -56,4 +60,6 @@ def settle(attempts: Sequence[Attempt]) -> None:
 
 def close(attempts: Sequence[Attempt]) -> None:
     """These wait no more, or for another reason."""
-    PendingSpell.objects.filter(attempt__id__among=[a.id for a in attempts], until=None).update(until=clock.now())
+    PendingSpell.objects.filter(attempt__id__among=[a.id for a in attempts], until=None).update(
+        until=clock.now()
+    )

@@ -11,7 +11,7 @@ _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)
 
 
 def amount_text(resource: object, amount: Any) -> str:
-    """"2.5 cores", "16 GiB", "4 GPUs (h100)", "1 running job"; amounts in the units of quotas."""
+    """ "2.5 cores", "16 GiB", "4 GPUs (h100)", "1 running job"; amounts in the units of quotas."""
     kind, _, model = str(resource).partition(".")
     number = int(amount)
     match kind:
@@ -34,7 +34,11 @@ def number_text(resource: str, amount: int) -> str:
     scale = scale_of(resource)
     if scale == 1:
         return str(amount)
-    return f"{amount / scale:g}" if resource == "cpu" else f"{amount / scale:.2f}".rstrip("0").rstrip(".")
+    return (
+        f"{amount / scale:g}"
+        if resource == "cpu"
+        else f"{amount / scale:.2f}".rstrip("0").rstrip(".")
+    )
 
 
 def typed_text(resource: str, amount: int) -> str:
@@ -55,7 +59,7 @@ def bytes_text(number: int) -> str:
 
 
 def span_text(span: timedelta | float) -> str:
-    """"4 s", "12 min", "2h 04m", "3d 02h"."""
+    """ "4 s", "12 min", "2h 04m", "3d 02h"."""
     seconds = int(span.total_seconds() if isinstance(span, timedelta) else span)
     if seconds < 90:
         return f"{max(seconds, 0)} s"

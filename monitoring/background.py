@@ -19,7 +19,11 @@ def agent(stop: threading.Event) -> None:
     from muster_agent.config import Config
     from muster_agent.loop import Agent
 
-    Agent(Config(jobs_dir=settings.MUSTER_HOME / "jobs", disks=(settings.MUSTER_HOME,)), sink=_take, stop=stop).run()
+    Agent(
+        Config(jobs_dir=settings.MUSTER_HOME / "jobs", disks=(settings.MUSTER_HOME,)),
+        sink=_take,
+        stop=stop,
+    ).run()
 
 
 def _take(body: dict[str, object]) -> None:

@@ -30,10 +30,17 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 def readyz(request: HttpRequest) -> HttpResponse:
     """503 when the database is away. Without Redis things are slower, so it is degraded and not fatal; `parts` says which it is."""
-    parts = {"database": _check(_database), **({"redis": _check(_redis)} if settings.MUSTER_REDIS_URL else {})}
+    parts = {
+        "database": _check(_database),
+        **({"redis": _check(_redis)} if settings.MUSTER_REDIS_URL else {}),
+    }
     is_ready = parts["database"]["ok"]
     if not is_ready:
-        return JsonResponse({"status": "not ready", "parts": parts}, status=503, headers={"Retry-After": str(RETRY_AFTER)})
+        return JsonResponse(
+            {"status": "not ready", "parts": parts},
+            status=503,
+            headers={"Retry-After": str(RETRY_AFTER)},
+        )
     status = "ready" if all(part["ok"] for part in parts.values()) else "degraded"
     return JsonResponse({"status": status, "parts": parts})
 
@@ -42,26 +49,44 @@ def metrics(request: HttpRequest) -> HttpResponse:
     """For operators, and for scrapers with an operator's token."""
     actor = request.actor  # type: ignore[attr-defined]
     if actor is None or not actor.is_operator:
-        error = NotPermitted("Only a platform operator reads these.") if actor else NotAuthenticated(
-            "Send an operator's access token: Authorization: Bearer mst_…")
+        error = (
+            NotPermitted("Only a platform operator reads these.")
+            if actor
+            else NotAuthenticated("Send an operator's access token: Authorization: Bearer mst_…")
+        )
         return answer(request, error)
     registry = CollectorRegistry()
     registry.register(_Portal())
-    return HttpResponse(generate_latest(registry), content_type="text/plain; version=0.0.4; charset=utf-8")
+    return HttpResponse(
+        generate_latest(registry), content_type="text/plain; version=0.0.4; charset=utf-8"
+    )
 
 
 class _Portal(Collector):
     """Attempts by state and clusters by health, read when asked."""
 
     def collect(self):  # type: ignore[no-untyped-def]
-        attempts = GaugeMetricFamily("muster_attempts", "Attempts that have not ended, by state.", labels=["cluster", "state"])
+        attempts = GaugeMetricFamily(
+            "muster_attempts",
+            "Attempts that have not ended, by state.",
+            labels=["cluster", "state"],
+        )
         with platform_scope("numbers for operators"):
-            rows = (Attempt.objects.filter(state__lt=State.SUCCEEDED).values("cluster__name", "state").annotate(n=Count("id")))
+            rows = (
+                Attempt.objects.filter(state__lt=State.SUCCEEDED)
+                .values("cluster__name", "state")
+                .annotate(n=Count("id"))
+            )
             for row in rows:
                 attempts.add_metric([row["cluster__name"], State(row["state"]).word], row["n"])
-        silence = GaugeMetricFamily("muster_cluster_silence_seconds", "Since the cluster last answered.", labels=["cluster"])
+        silence = GaugeMetricFamily(
+            "muster_cluster_silence_seconds", "Since the cluster last answered.", labels=["cluster"]
+        )
         for cluster in Cluster.objects.all():
-            silence.add_metric([cluster.name], max((clock.now() - (cluster.seen_at or cluster.created_at)).total_seconds(), 0))
+            silence.add_metric(
+                [cluster.name],
+                max((clock.now() - (cluster.seen_at or cluster.created_at)).total_seconds(), 0),
+            )
         yield attempts
         yield silence
 
@@ -74,7 +99,9 @@ def _database() -> None:
 def _redis() -> None:
     import redis
 
-    redis.Redis.from_url(settings.MUSTER_REDIS_URL, socket_timeout=1, socket_connect_timeout=1).ping()
+    redis.Redis.from_url(
+        settings.MUSTER_REDIS_URL, socket_timeout=1, socket_connect_timeout=1
+    ).ping()
 
 
 def _check(probe: Callable[[], None]) -> dict[str, object]:

@@ -25,16 +25,20 @@ _GPU = ("index", "uuid", "model", "type", "memory")
 _UNREAD = ("cluster__config", "cluster__secrets", "runs", "told", "partitions")
 
 
-def node_rows(actor: Actor, after: str = "", most: int = PAGE) -> tuple[list[dict[str, Any]], str | None]:
+def node_rows(
+    actor: Actor, after: str = "", most: int = PAGE
+) -> tuple[list[dict[str, Any]], str | None]:
     """`most` nodes by cluster and name behind `after` ("cluster/node"), with the jobs on them that the actor may see; and where
     the next ones begin."""
     rows = Node.objects.select_related("cluster").defer(*_UNREAD).order_by("cluster__name", "name")
     if after:
         cluster, _, name = after.partition("/")
         rows = rows.filter(Q(cluster__name__gt=cluster) | Q(cluster__name=cluster, name__gt=name))
-    found = list(rows[:most + 1])
+    found = list(rows[: most + 1])
     shown = found[:most]
-    return _rows(shown, actor), f"{shown[-1].cluster.name}/{shown[-1].name}" if len(found) > most else None
+    return _rows(shown, actor), f"{shown[-1].cluster.name}/{shown[-1].name}" if len(
+        found
+    ) > most else None
 
 
 def node_row(node: Node, actor: Actor) -> dict[str, Any]:
@@ -45,8 +49,16 @@ def node_row(node: Node, actor: Actor) -> dict[str, Any]:
 def _rows(nodes: Sequence[Node], actor: Actor) -> list[dict[str, Any]]:
     taken, mine, gpus = placements(), jobs_seen_by(actor), _gpus(nodes)
     latest = series.latest_of([_owner(node) for node in nodes])
-    return [_row(node, taken[node.cluster_id, node.name], mine[node.cluster_id, node.name], latest[_owner(node)], gpus[node.id])
-            for node in nodes]
+    return [
+        _row(
+            node,
+            taken[node.cluster_id, node.name],
+            mine[node.cluster_id, node.name],
+            latest[_owner(node)],
+            gpus[node.id],
+        )
+        for node in nodes
+    ]
 
 
 def _gpus(nodes: Sequence[Node]) -> dict[UUID, list[dict[str, Any]]]:
@@ -62,32 +74,61 @@ def _owner(node: Node) -> str:
     return f"node:{node.id.hex}"
 
 
-def _row(node: Node, taken: list[dict[str, Any]], jobs: list[dict[str, Any]], latest: dict[str, Any], gpus: list[dict[str, Any]]) -> dict[str, Any]:
+def _row(
+    node: Node,
+    taken: list[dict[str, Any]],
+    jobs: list[dict[str, Any]],
+    latest: dict[str, Any],
+    gpus: list[dict[str, Any]],
+) -> dict[str, Any]:
     used = {gpu for place in taken for gpu in place["uuids"]}
     return {
-        "id": str(node.id), "name": node.name, "cluster": node.cluster.name, "is_ready": node.is_ready and not node.cluster.trouble,
-        "note": node.note, "trouble": node.cluster.trouble, "seen_at": _seen_at(node), "state": node.state,
+        "id": str(node.id),
+        "name": node.name,
+        "cluster": node.cluster.name,
+        "is_ready": node.is_ready and not node.cluster.trouble,
+        "note": node.note,
+        "trouble": node.cluster.trouble,
+        "seen_at": _seen_at(node),
+        "state": node.state,
         "labels": node.labels,
-        "cpus": {"total": node.cpus / 1000, "held": (sum(p["cpus"] for p in taken) or node.used_cpus) / 1000},
-        "memory": {"total": node.memory, "held": sum(p["memory"] for p in taken) or node.used_memory},
-        "gpus": [gpu | {"is_held": gpu["uuid"] in used or (not taken and at < node.used_gpus)} for at, gpu in enumerate(gpus)],
-        "jobs": jobs, "latest": latest, "now": clock.now(),
+        "cpus": {
+            "total": node.cpus / 1000,
+            "held": (sum(p["cpus"] for p in taken) or node.used_cpus) / 1000,
+        },
+        "memory": {
+            "total": node.memory,
+            "held": sum(p["memory"] for p in taken) or node.used_memory,
+        },
+        "gpus": [
+            gpu | {"is_held": gpu["uuid"] in used or (not taken and at < node.used_gpus)}
+            for at, gpu in enumerate(gpus)
+        ],
+        "jobs": jobs,
+        "latest": latest,
+        "now": clock.now(),
     }
 
 
 def _seen_at(node: Node) -> datetime:
     """When its cluster last named it: an inventory that changes nothing writes no node."""
-    return node.seen_at if node.is_gone else max(node.seen_at, node.cluster.counted_at or node.seen_at)
+    return (
+        node.seen_at if node.is_gone else max(node.seen_at, node.cluster.counted_at or node.seen_at)
+    )
 
 
-Place = tuple[UUID, str]          # two clusters may each have a node of one name
+Place = tuple[UUID, str]  # two clusters may each have a node of one name
 
 
 def placements() -> dict[Place, list[dict[str, Any]]]:
     """Placements by cluster and node, of every organization: what is taken is taken."""
     found: dict[Place, list[dict[str, Any]]] = defaultdict(list)
     with platform_scope("what is taken on a node is taken for every organization"):
-        rows = Attempt.objects.filter(is_held=True).exclude(placement=None).values_list("cluster_id", "placement")
+        rows = (
+            Attempt.objects.filter(is_held=True)
+            .exclude(placement=None)
+            .values_list("cluster_id", "placement")
+        )
         for cluster_id, place in rows:
             found[cluster_id, place["node"]].append(place)
     return found
@@ -96,8 +137,13 @@ def placements() -> dict[Place, list[dict[str, Any]]]:
 def jobs_seen_by(actor: Actor) -> dict[Place, list[dict[str, Any]]]:
     """Running jobs of the organization entered that the actor may see, by cluster and node."""
     found: dict[Place, list[dict[str, Any]]] = defaultdict(list)
-    rows = (Attempt.objects.filter(state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED, job__in=visible_jobs(actor))
-            .order_by("job__number").values_list("cluster_id", "node", "nodes", "job__number", "job__name", "job__team_id"))
+    rows = (
+        Attempt.objects.filter(
+            state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED, job__in=visible_jobs(actor)
+        )
+        .order_by("job__number")
+        .values_list("cluster_id", "node", "nodes", "job__number", "job__name", "job__team_id")
+    )
     seen: set[tuple[UUID, str, int]] = set()
     for cluster_id, first, names, number, name, team_id in rows[:500]:
         for at in ((cluster_id, node) for node in names or [first]):

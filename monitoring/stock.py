@@ -14,7 +14,7 @@ from django.db.models import Count
 from clusters.models import Cluster, Gpu, Node
 
 Key = tuple[tuple[UUID, int, str], ...]
-_kept: dict[Key, Stock] = {}              # one: that of the inventory as it is
+_kept: dict[Key, Stock] = {}  # one: that of the inventory as it is
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,11 @@ class Part:
         used: dict[int, int] = {}
         for at, bit in (self.bits[uuid] for uuid in uuids if uuid in self.bits):
             used[at] = used.get(at, 0) | 1 << bit
-        return _text([[*row[:4], used.get(at, 0), *row[5:]] for at, row in enumerate(self.rows)]) if self.rows else self.text
+        return (
+            _text([[*row[:4], used.get(at, 0), *row[5:]] for at, row in enumerate(self.rows)])
+            if self.rows
+            else self.text
+        )
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,10 @@ class Stock:
 def stock_of(clusters: Sequence[Cluster], exact: Collection[UUID]) -> Stock:
     """Of these clusters as they were read just now, in their order. Whoever writes a node or a GPU raises `Cluster.inventory`, so what is
     kept under it is never older."""
-    key = tuple((cluster.id, cluster.inventory, "exact" if cluster.id in exact else "") for cluster in clusters)
+    key = tuple(
+        (cluster.id, cluster.inventory, "exact" if cluster.id in exact else "")
+        for cluster in clusters
+    )
     found = _kept.get(key)
     if found is None:
         found = _made(clusters, exact)
@@ -57,18 +64,38 @@ def stock_of(clusters: Sequence[Cluster], exact: Collection[UUID]) -> Stock:
 
 
 def _made(clusters: Sequence[Cluster], exact: Collection[UUID]) -> Stock:
-    place, types, partitions = {cluster.id: at for at, cluster in enumerate(clusters)}, _Words(), _Words()
-    kinds, rows, places = _kinds(), {cluster.id: [] for cluster in clusters}, {}      # type: ignore[var-annotated]
+    place, types, partitions = (
+        {cluster.id: at for at, cluster in enumerate(clusters)},
+        _Words(),
+        _Words(),
+    )
+    kinds, rows, places = _kinds(), {cluster.id: [] for cluster in clusters}, {}  # type: ignore[var-annotated]
     ids: dict[UUID, tuple[UUID, int]] = {}
     for node_id, cluster_id, name, is_ready, is_drained, used, parts in _nodes(place):
         mine, state = kinds.get(node_id, []), 2 if not is_ready else 1 if is_drained else 0
         places[cluster_id, name] = len(places)
         ids[node_id] = (cluster_id, len(rows[cluster_id]))
-        rows[cluster_id].append([name, place[cluster_id], state, sum(n for _, n in mine), (1 << used) - 1, [types.at(kind) for kind, _ in mine],
-                                 [partitions.at(part) for part in parts]])
+        rows[cluster_id].append(
+            [
+                name,
+                place[cluster_id],
+                state,
+                sum(n for _, n in mine),
+                (1 << used) - 1,
+                [types.at(kind) for kind, _ in mine],
+                [partitions.at(part) for part in parts],
+            ]
+        )
     bits = _bits(exact, ids)
-    return Stock(types.all, partitions.all, places=places, parts={
-        pk: Part(_text(some), some if pk in exact else (), bits.get(pk, {})) for pk, some in rows.items()})
+    return Stock(
+        types.all,
+        partitions.all,
+        places=places,
+        parts={
+            pk: Part(_text(some), some if pk in exact else (), bits.get(pk, {}))
+            for pk, some in rows.items()
+        },
+    )
 
 
 class _Words:
@@ -86,23 +113,36 @@ class _Words:
 
 
 def _nodes(clusters: Collection[UUID]) -> Any:
-    return (Node.objects.filter(is_gone=False, cluster__in=list(clusters)).order_by("cluster__name", "name")
-            .values_list("id", "cluster_id", "name", "is_ready", "is_drained", "used_gpus", "partitions"))
+    return (
+        Node.objects.filter(is_gone=False, cluster__in=list(clusters))
+        .order_by("cluster__name", "name")
+        .values_list(
+            "id", "cluster_id", "name", "is_ready", "is_drained", "used_gpus", "partitions"
+        )
+    )
 
 
 def _kinds() -> dict[UUID, list[tuple[str, int]]]:
     """How many GPUs of each type, by node."""
     found: dict[UUID, list[tuple[str, int]]] = {}
-    for node_id, kind, n in Gpu.objects.values_list("node_id", "type").annotate(n=Count("id")).order_by("type"):
+    for node_id, kind, n in (
+        Gpu.objects.values_list("node_id", "type").annotate(n=Count("id")).order_by("type")
+    ):
         found.setdefault(node_id, []).append((kind, n))
     return found
 
 
-def _bits(exact: Collection[UUID], ids: Mapping[UUID, tuple[UUID, int]]) -> dict[UUID, dict[str, tuple[int, int]]]:
+def _bits(
+    exact: Collection[UUID], ids: Mapping[UUID, tuple[UUID, int]]
+) -> dict[UUID, dict[str, tuple[int, int]]]:
     """Of each GPU the row of its node and its own place there, in the order of their indexes; where the portal places them itself."""
     found: dict[UUID, dict[str, tuple[int, int]]] = {}
     order: dict[UUID, int] = {}
-    for node_id, uuid in Gpu.objects.filter(node__cluster__in=exact).order_by("node_id", "index").values_list("node_id", "uuid"):
+    for node_id, uuid in (
+        Gpu.objects.filter(node__cluster__in=exact)
+        .order_by("node_id", "index")
+        .values_list("node_id", "uuid")
+    ):
         at = order[node_id] = order.get(node_id, -1) + 1
         if node_id in ids:
             cluster_id, row = ids[node_id]

@@ -24,14 +24,32 @@ def wall_of(actor: Actor) -> dict[str, Any]:
     that is ready; `jobs`: those that the actor may see, by the node's place in `nodes`. A cluster is `is_exact` when it is known which
     GPUs are used; elsewhere only how many, and the first are drawn."""
     clusters = list(Cluster.objects.order_by("name").only(*_SHOWN))
-    exact = {c.id for c in clusters if c.backend in backends() and Capability.PLACES in capabilities_of(c.backend)}
+    exact = {
+        c.id
+        for c in clusters
+        if c.backend in backends() and Capability.PLACES in capabilities_of(c.backend)
+    }
     stock, seen = stock_of(clusters, exact), jobs_seen_by(actor)
     used = _used(exact) if exact else {}
-    texts = (stock.parts[c.id].with_used(used.get(c.id, ())) if c.id in exact else stock.parts[c.id].text for c in clusters)
-    return {"at": clock.now(), "states": STATES, "types": stock.types, "partitions": stock.partitions,
-            "nodes": orjson.Fragment(b"[" + b",".join(text for text in texts if text) + b"]"),
-            "clusters": [{"name": c.name, "is_exact": c.id in exact, "trouble": c.trouble} for c in clusters],
-            "jobs": {stock.places[key]: [[job["number"], job["name"]] for job in jobs] for key, jobs in seen.items() if key in stock.places}}
+    texts = (
+        stock.parts[c.id].with_used(used.get(c.id, ())) if c.id in exact else stock.parts[c.id].text
+        for c in clusters
+    )
+    return {
+        "at": clock.now(),
+        "states": STATES,
+        "types": stock.types,
+        "partitions": stock.partitions,
+        "nodes": orjson.Fragment(b"[" + b",".join(text for text in texts if text) + b"]"),
+        "clusters": [
+            {"name": c.name, "is_exact": c.id in exact, "trouble": c.trouble} for c in clusters
+        ],
+        "jobs": {
+            stock.places[key]: [[job["number"], job["name"]] for job in jobs]
+            for key, jobs in seen.items()
+            if key in stock.places
+        },
+    }
 
 
 def _used(exact: set[UUID]) -> dict[UUID, set[str]]:
@@ -39,5 +57,7 @@ def _used(exact: set[UUID]) -> dict[UUID, set[str]]:
     used: dict[UUID, set[str]] = {}
     for (cluster_id, _), places in placements().items():
         if cluster_id in exact:
-            used.setdefault(cluster_id, set()).update(uuid for place in places for uuid in place["uuids"])
+            used.setdefault(cluster_id, set()).update(
+                uuid for place in places for uuid in place["uuids"]
+            )
     return used

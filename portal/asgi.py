@@ -64,7 +64,9 @@ def threaded_http(application: Any = None) -> ASGIApp:
     async def http(scope: Message, receive: Receive, send: Send) -> None:
         # WSGI wants it escaped, and a raw byte must not be a server error
         if not scope["query_string"].isascii():
-            scope["query_string"] = "".join(f"%{c:02X}" if c > 126 else chr(c) for c in scope["query_string"]).encode()
+            scope["query_string"] = "".join(
+                f"%{c:02X}" if c > 126 else chr(c) for c in scope["query_string"]
+            ).encode()
 
         async def passed(message: Message) -> None:
             if message["type"] == "http.response.body" and (response := scope.pop(_STREAM, None)):
@@ -76,7 +78,9 @@ def threaded_http(application: Any = None) -> ASGIApp:
     return Limits(http)
 
 
-async def _stream(response: Any, is_head: bool, receive: Receive, send: Send, threads: Executor) -> None:
+async def _stream(
+    response: Any, is_head: bool, receive: Receive, send: Send, threads: Executor
+) -> None:
     """The pieces of an answer, a portion at a time, until the client has them or leaves."""
     from portal.process.portions import portion
 

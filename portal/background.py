@@ -56,7 +56,9 @@ class Background:
     def __init__(self, paths: Iterable[str] | None = None) -> None:
         self._stop = threading.Event()
         self._threads = [
-            threading.Thread(target=_run, args=(import_string(path), path, self._stop), name=path, daemon=True)
+            threading.Thread(
+                target=_run, args=(import_string(path), path, self._stop), name=path, daemon=True
+            )
             for path in (settings.MUSTER_BACKGROUND if paths is None else paths)
         ]
 

@@ -12,7 +12,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 app = Celery("muster", amqp="portal.broker:Broker")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.set_default()      # for every thread: "current" is the importing thread only
+app.set_default()  # for every thread: "current" is the importing thread only
 
 
 @task_prerun.connect

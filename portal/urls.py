@@ -29,7 +29,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("workspaces.issuer.urls")),
     path("scim/v2/<slug:provider>/", include("workspaces.scim.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema", http_method_names=["get", "head"]), name="docs"),
+    path(
+        "api/docs/",
+        SpectacularSwaggerSplitView.as_view(url_name="schema", http_method_names=["get", "head"]),
+        name="docs",
+    ),
     path("api/v1/", include("workspaces.api.urls")),
     path("api/v1/", include("jobs.api.urls")),
     path("api/v1/", include("monitoring.api.urls")),

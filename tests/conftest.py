@@ -26,7 +26,7 @@ T = TypeVar("T")
 Wait = Callable[..., T]
 
 
-@pytest.hookimpl(trylast=True)      # within a file, Django's order stays
+@pytest.hookimpl(trylast=True)  # within a file, Django's order stays
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place(item.path))
     unseen = {
@@ -36,7 +36,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if mark.name in PARTS and mark.name not in marks_of(item.path)
     }
     if unseen:
-        raise pytest.UsageError(f"not marked as `pytest.mark.NAME` in its file, so the suite would not run it: {unseen}")
+        raise pytest.UsageError(
+            f"not marked as `pytest.mark.NAME` in its file, so the suite would not run it: {unseen}"
+        )
 
 
 def pytest_collection_finish() -> None:
@@ -178,6 +180,6 @@ def undone(told: Story) -> Iterator[None]:
     with transaction.atomic():
         yield
         if not connection.needs_rollback:
-            connection.check_constraints()      # as at a commit
+            connection.check_constraints()  # as at a commit
         transaction.set_rollback(True)
-    forget()        # what this process knew of roles that are undone
+    forget()  # what this process knew of roles that are undone

@@ -48,7 +48,9 @@ def retell() -> Story:
         story = tell()
     new = Event.objects.exclude(id__in=before).order_by("position")
     facts = [Fact(e.kind, e.org_id, e.subject_type, e.subject_id, e.actor, e.data) for e in new]
-    _told.append(_Told(*_copies(story, rows, {}, lambda value: value), facts, began, timezone.now()))
+    _told.append(
+        _Told(*_copies(story, rows, {}, lambda value: value), facts, began, timezone.now())
+    )
     return story
 
 
@@ -70,7 +72,12 @@ def _written() -> Iterator[list[models.Model]]:
 def _write(told: _Told) -> Story:
     now = timezone.now()
     ids = {row.pk: row._meta.pk.get_default() for row in told.rows}
-    story, rows = _copies(told.story, told.rows, ids, lambda value: now if told.began <= value <= told.ended else value)
+    story, rows = _copies(
+        told.story,
+        told.rows,
+        ids,
+        lambda value: now if told.began <= value <= told.ended else value,
+    )
     with platform_scope("the story is told again"):
         for model, some in groupby(_by_need(rows), key=type):
             model._base_manager.bulk_create(list(some))
@@ -82,26 +89,46 @@ def _again(fact: Fact, ids: dict[Any, Any]) -> Fact:
     data = json.dumps(fact.data)
     for before, now in ids.items():
         data = data.replace(str(before), str(now))
-    return replace(fact, org_id=ids.get(fact.org_id), subject_id=ids.get(fact.subject_id, fact.subject_id), data=json.loads(data))
+    return replace(
+        fact,
+        org_id=ids.get(fact.org_id),
+        subject_id=ids.get(fact.subject_id, fact.subject_id),
+        data=json.loads(data),
+    )
 
 
 def _by_need(rows: list[models.Model]) -> list[models.Model]:
     """Each after those it points at: people, organizations, teams, then who is in them."""
-    kinds = {type(row): sum(field.is_relation for field in row._meta.concrete_fields) for row in rows}
+    kinds = {
+        type(row): sum(field.is_relation for field in row._meta.concrete_fields) for row in rows
+    }
     return sorted(rows, key=lambda row: (kinds[type(row)], row._meta.label))
 
 
-def _copies(story: Story, rows: list[models.Model], ids: dict[Any, Any], when: Callable[[datetime], datetime]) -> tuple[Story, list[models.Model]]:
+def _copies(
+    story: Story,
+    rows: list[models.Model],
+    ids: dict[Any, Any],
+    when: Callable[[datetime], datetime],
+) -> tuple[Story, list[models.Model]]:
     """Copies that share nothing with what a test may change, pointing at each other as the originals do."""
     copies = {row.pk: _copy(row, ids, when) for row in rows}
     for row in rows:
-        known = {name: copies.get(other.pk) for name, other in row._state.fields_cache.items() if isinstance(other, models.Model)}
-        copies[row.pk]._state.fields_cache = {name: other for name, other in known.items() if other is not None}
+        known = {
+            name: copies.get(other.pk)
+            for name, other in row._state.fields_cache.items()
+            if isinstance(other, models.Model)
+        }
+        copies[row.pk]._state.fields_cache = {
+            name: other for name, other in known.items() if other is not None
+        }
     people = {field.name: copies[getattr(story, field.name).pk] for field in fields(story)}
     return replace(story, **people), list(copies.values())
 
 
-def _copy(row: models.Model, ids: dict[Any, Any], when: Callable[[datetime], datetime]) -> models.Model:
+def _copy(
+    row: models.Model, ids: dict[Any, Any], when: Callable[[datetime], datetime]
+) -> models.Model:
     made = copy.copy(row)
     made.__dict__ = {name: value for name, value in row.__dict__.items() if name != "_state"}
     made._state = ModelState()
@@ -110,5 +137,9 @@ def _copy(row: models.Model, ids: dict[Any, Any], when: Callable[[datetime], dat
         value = getattr(row, field.attname)
         if field.primary_key or field.is_relation:
             value = ids.get(value, value)
-        setattr(made, field.attname, when(value) if isinstance(value, datetime) else copy.deepcopy(value))
+        setattr(
+            made,
+            field.attname,
+            when(value) if isinstance(value, datetime) else copy.deepcopy(value),
+        )
     return made

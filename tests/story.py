@@ -24,9 +24,9 @@ class Story:
     dot: User
     atlas: Organization
     borealis: Organization
-    vision: Team       # of Atlas: Ada leads it, Ben is a member
-    speech: Team       # of Atlas: Ada's alone
-    north: Team        # of Borealis: Cyd's
+    vision: Team  # of Atlas: Ada leads it, Ben is a member
+    speech: Team  # of Atlas: Ada's alone
+    north: Team  # of Borealis: Cyd's
 
     def actor(self, person: User, org: Organization | None = None) -> Actor:
         """A person acting inside an organization (Atlas, unless said otherwise; Borealis for Cyd)."""
@@ -39,14 +39,18 @@ class Story:
             client.force_login(person)
         return client
 
-    def token(self, person: User, org: Organization | None = None, *, scopes: tuple[str, ...] = ("all",)) -> str:
+    def token(
+        self, person: User, org: Organization | None = None, *, scopes: tuple[str, ...] = ("all",)
+    ) -> str:
         """A new access token, as its owner sees it once."""
         actor = self.actor(person, org)
         where = Organization.objects.get(id=actor.org_id)
         with org_scope(where.id):
             return create_token(actor=actor, org=where, name="story", scopes=list(scopes)).secret
 
-    def api(self, person: User, org: Organization | None = None, *, scopes: tuple[str, ...] = ("all",)) -> Client:
+    def api(
+        self, person: User, org: Organization | None = None, *, scopes: tuple[str, ...] = ("all",)
+    ) -> Client:
         """A program that comes with an access token of that person."""
         return Client(headers={"Authorization": f"Bearer {self.token(person, org, scopes=scopes)}"})
 
@@ -59,7 +63,9 @@ def prove(client: Client) -> None:
 def tell() -> Story:
     """Makes everybody, by the services that make them in life."""
     with no_scope():
-        ada, ben, cyd, dot = (_person(name) for name in ("ada@atlas", "ben@atlas", "cyd@borealis", "dot@platform"))
+        ada, ben, cyd, dot = (
+            _person(name) for name in ("ada@atlas", "ben@atlas", "cyd@borealis", "dot@platform")
+        )
         operator = actor_of(dot)
         atlas = create_org(actor=operator, slug="atlas", name="Atlas", owner=ada)
         borealis = create_org(actor=operator, slug="borealis", name="Borealis", owner=cyd)
@@ -70,11 +76,15 @@ def tell() -> Story:
         speech = create_team(actor=owner, org=atlas, slug="speech", name="Speech")
         add_team_member(actor=actor_of(ada).enter(atlas), team=vision, email=ben.email)
     with org_scope(borealis.id):
-        north = create_team(actor=actor_of(cyd).enter(borealis), org=borealis, slug="north", name="North")
+        north = create_team(
+            actor=actor_of(cyd).enter(borealis), org=borealis, slug="north", name="North"
+        )
     return Story(ada, ben, cyd, dot, atlas, borealis, vision, speech, north)
 
 
 def _person(address: str) -> User:
     name = address.partition("@")[0].capitalize()
     is_operator = name == "Dot"
-    return User.objects.create_user(f"{address}.example", PASSWORD, name=name, is_operator=is_operator)
+    return User.objects.create_user(
+        f"{address}.example", PASSWORD, name=name, is_operator=is_operator
+    )

@@ -22,8 +22,12 @@ def functions_of(name: str) -> frozenset[str]:
     path = ROOT / name
     if not path.is_file() or not path.name.startswith("test_"):
         return frozenset()
-    return frozenset(node.name for node in ast.parse(path.read_text()).body
-                     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"))
+    return frozenset(
+        node.name
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.name.startswith("test_")
+    )
 
 
 def is_there(test: str) -> bool:
@@ -32,12 +36,16 @@ def is_there(test: str) -> bool:
 
 
 def test_a_requirement_that_is_done_names_a_test_that_exists():
-    assert [f"{row['requirement']}: {row['test or reason']}" for row in DONE if not is_there(row["test or reason"])] == []
+    assert [
+        f"{row['requirement']}: {row['test or reason']}"
+        for row in DONE
+        if not is_there(row["test or reason"])
+    ] == []
 
 
 def test_each_requirement_has_one_row_a_status_and_a_reason():
     names = [row["requirement"] for row in ROWS]
-    assert len(names) == len(set(names)) == 253          # levels 1 and 2 of ASVS 5.0.0: 70 and 183
+    assert len(names) == len(set(names)) == 253  # levels 1 and 2 of ASVS 5.0.0: 70 and 183
     assert sum(row["level"] == "1" for row in ROWS) == 70
     for row in ROWS:
         assert re.fullmatch(r"\d+\.\d+\.\d+", row["requirement"]), row

@@ -28,7 +28,7 @@ from workspaces.own_roles import forget
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
-SILENT = {                                                       # what changes nothing that people or programs decide
+SILENT = {  # what changes nothing that people or programs decide
     ("api-jobs-validate", "POST"): "looks at a text and says what is wrong with it",
     ("api-job-metrics", "POST"): "points of a curve: data, as a log is",
     ("api-agent-samples", "POST"): "samples of nodes: data",
@@ -37,10 +37,22 @@ SILENT = {                                                       # what changes 
     ("api-session", "DELETE"): "ends a session if there is one: tests/workspaces/test_sessions.py",
     ("api-sessions", "DELETE"): "the same",
 }
-SILENT_FORMS = {"announcement-dismiss": "puts a line away for one session, and is nobody else's business"}
-WITHOUT_STATE = {"job.submitted", "cluster.tested", "job.command_run", "job.cancel_asked", "sign_in.succeeded", "token.first_used",
-                 "audit.verification_asked", "provider.test_asked", "provider.tested", "provider.sync_asked",
-                 "application.secret_renewed"}                    # nothing but the secret is another
+SILENT_FORMS = {
+    "announcement-dismiss": "puts a line away for one session, and is nobody else's business"
+}
+WITHOUT_STATE = {
+    "job.submitted",
+    "cluster.tested",
+    "job.command_run",
+    "job.cancel_asked",
+    "sign_in.succeeded",
+    "token.first_used",
+    "audit.verification_asked",
+    "provider.test_asked",
+    "provider.tested",
+    "provider.sync_asked",
+    "application.secret_renewed",
+}  # nothing but the secret is another
 ID = "the-walk-over-all"
 
 
@@ -80,23 +92,51 @@ def _scim(stage: Stage) -> None:
 
 
 BEFORE: dict[tuple[str, str], Callable[[Stage], None]] = {
-    ("api-job-release", "POST"): _released, ("api-job-exec", "POST"): _running, ("api-job-logs", "DELETE"): _ended,
+    ("api-job-release", "POST"): _released,
+    ("api-job-exec", "POST"): _running,
+    ("api-job-logs", "DELETE"): _ended,
     ("api-cluster", "DELETE"): _unused,
-    ("api-pool-team", "PUT"): _ungranted, ("api-provider-scim-token", "POST"): _scim, ("api-org", "PATCH"): _required,
-    ("org-rules", "POST"): _required}
+    ("api-pool-team", "PUT"): _ungranted,
+    ("api-provider-scim-token", "POST"): _scim,
+    ("api-org", "PATCH"): _required,
+    ("org-rules", "POST"): _required,
+}
 FORMS: dict[str, dict[str, Any]] = {name: form for name, (_, form) in WRITING_PAGES.items()} | {
-    "tokens": {"name": "mine", "scopes": "jobs:read"}, "token-revoke": {},
-    "token-rotate": {"overlap_hours": "24"}, "org-rules": {"requires_second_factor": "0"},
+    "tokens": {"name": "mine", "scopes": "jobs:read"},
+    "token-revoke": {},
+    "token-rotate": {"overlap_hours": "24"},
+    "org-rules": {"requires_second_factor": "0"},
     "job-new": {"team": "vision", "yaml": "run: true"},
-    "jobs-act": {"verb": "cancel", "job": "1"}, "clusters": {"kind": "local", "name": "fresh", "anyway": "1"},
-    "cluster-edit": {"do": "save", "anyway": "1", "url": "elsewhere", "transport": "cli", "port": "7000"},
-    "cluster-node": {"do": "drain", "reason": "fan"}}
-ROWS = [(name, verb, path) for name, path, view in API for verb in sorted(view.permissions) if verb in WRITES and (name, verb) not in SILENT]
-FORM_ROWS = [(name, path) for name, path, view in PAGES if "POST" in view.methods and name not in SILENT_FORMS]
+    "jobs-act": {"verb": "cancel", "job": "1"},
+    "clusters": {"kind": "local", "name": "fresh", "anyway": "1"},
+    "cluster-edit": {
+        "do": "save",
+        "anyway": "1",
+        "url": "elsewhere",
+        "transport": "cli",
+        "port": "7000",
+    },
+    "cluster-node": {"do": "drain", "reason": "fan"},
+}
+ROWS = [
+    (name, verb, path)
+    for name, path, view in API
+    for verb in sorted(view.permissions)
+    if verb in WRITES and (name, verb) not in SILENT
+]
+FORM_ROWS = [
+    (name, path)
+    for name, path, view in PAGES
+    if "POST" in view.methods and name not in SILENT_FORMS
+]
 
 
 def told() -> list[Event]:
-    return list(Event.objects.filter(request_id=ID).exclude(kind__startswith="attempt.").order_by("position"))
+    return list(
+        Event.objects.filter(request_id=ID)
+        .exclude(kind__startswith="attempt.")
+        .order_by("position")
+    )
 
 
 def test_a_rest_call_that_changes_something_is_a_fact(stage, able):
@@ -106,10 +146,21 @@ def test_a_rest_call_that_changes_something_is_a_fact(stage, able):
         who = next(name for name in ("ada", "dot", "ben") if name in row.who)
         with _undone():
             BEFORE.get((name, verb), lambda _: None)(stage)
-            answer = stage.api(who).generic(verb, stage.address(path), json.dumps(row.body), content_type="application/json",
-                                            headers={"X-Request-ID": ID}, REMOTE_ADDR="198.51.100.7")
-            found = [f"{answer.status_code}: {answer.content!r}"] if answer.status_code >= 300 else []
-            wrong += [f"{verb} {path}: {fault}" for fault in found or _faults(stage, who, "token ", told())]
+            answer = stage.api(who).generic(
+                verb,
+                stage.address(path),
+                json.dumps(row.body),
+                content_type="application/json",
+                headers={"X-Request-ID": ID},
+                REMOTE_ADDR="198.51.100.7",
+            )
+            found = (
+                [f"{answer.status_code}: {answer.content!r}"] if answer.status_code >= 300 else []
+            )
+            wrong += [
+                f"{verb} {path}: {fault}"
+                for fault in found or _faults(stage, who, "token ", told())
+            ]
     assert wrong == []
 
 
@@ -117,13 +168,27 @@ def test_a_form_that_changes_something_is_a_fact(stage, able):
     operators = ("application", "cluster", "pool", "installation", "platform")
     wrong = []
     for name, path in FORM_ROWS:
-        who = "ben" if name == "token-rotate" else "dot" if any(word in name for word in operators) else "ada"
+        who = (
+            "ben"
+            if name == "token-rotate"
+            else "dot"
+            if any(word in name for word in operators)
+            else "ada"
+        )
         with _undone():
             BEFORE.get((name, "POST"), lambda _: None)(stage)
             browser = stage.story.client(stage.people[who])
-            answer = browser.post(stage.address(path), FORMS[name], headers={"X-Request-ID": ID}, REMOTE_ADDR="198.51.100.7")
+            answer = browser.post(
+                stage.address(path),
+                FORMS[name],
+                headers={"X-Request-ID": ID},
+                REMOTE_ADDR="198.51.100.7",
+            )
             found = [f"{answer.status_code}"] if answer.status_code not in (200, 302) else []
-            wrong += [f"{name} {path}: {fault}" for fault in found or _faults(stage, who, "session", told())]
+            wrong += [
+                f"{name} {path}: {fault}"
+                for fault in found or _faults(stage, who, "session", told())
+            ]
     assert wrong == []
 
 
@@ -140,13 +205,18 @@ def _undone() -> Iterator[None]:
 def _faults(stage: Stage, who: str, via: str, facts: list[Event]) -> list[str]:
     """List what is missing in the facts of one request."""
     kinds = [(fact.kind, fact.actor) for fact in facts]
-    ours = [fact for fact in facts if fact.actor == stage.people[who].email and fact.kind != "token.first_used"]
+    ours = [
+        fact
+        for fact in facts
+        if fact.actor == stage.people[who].email and fact.kind != "token.first_used"
+    ]
     if not ours or "access.denied" in {fact.kind for fact in facts}:
         return [f"recorded is {kinds}"]
     return [
         f"{fact.kind}: {fact.address}, {fact.via}, {fact.data}"
         for fact in ours
-        if fact.address != "198.51.100.7" or not fact.via.startswith(via)
+        if fact.address != "198.51.100.7"
+        or not fact.via.startswith(via)
         or not (fact.kind in WITHOUT_STATE or {"before", "after"} & set(fact.data))
     ]
 

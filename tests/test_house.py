@@ -14,7 +14,9 @@ INDEX = re.compile(r"--(extra-)?index-url|--find-links|--trusted-host")
 def sources(*packages: str) -> Iterator[Path]:
     for package in packages:
         for path in sorted((ROOT / package).rglob("*.py")):
-            if "migrations" not in path.parts and not {".venv", "node_modules", "build"} & set(path.parts):
+            if "migrations" not in path.parts and not {".venv", "node_modules", "build"} & set(
+                path.parts
+            ):
                 yield path
 
 

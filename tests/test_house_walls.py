@@ -14,39 +14,111 @@ from tests.test_house import shown, sources
 
 OURS = ("portal", "workspaces", "clusters", "jobs", "monitoring")
 SQL_BY_HAND = {
-    "portal/series/store.py", "portal/process/prepare.py", "portal/core/postgres/base.py", "portal/core/postgres/wall.py",
-    "portal/core/audit/sealing.py", "portal/core/audit/verify.py", "portal/core/bulk.py", "portal/core/reading.py", "workspaces/tenancy/rows.py",
-    "workspaces/services/quota.py", "workspaces/services/gpu_hours.py",
-    "jobs/services/accept.py", "jobs/services/look.py", "jobs/rows.py", "jobs/watch/roll.py", "monitoring/health.py",
-    "portal/core/redis_bus.py"}                 # a pipeline of Redis is executed too
+    "portal/series/store.py",
+    "portal/process/prepare.py",
+    "portal/core/postgres/base.py",
+    "portal/core/postgres/wall.py",
+    "portal/core/audit/sealing.py",
+    "portal/core/audit/verify.py",
+    "portal/core/bulk.py",
+    "portal/core/reading.py",
+    "workspaces/tenancy/rows.py",
+    "workspaces/services/quota.py",
+    "workspaces/services/gpu_hours.py",
+    "jobs/services/accept.py",
+    "jobs/services/look.py",
+    "jobs/rows.py",
+    "jobs/watch/roll.py",
+    "monitoring/health.py",
+    "portal/core/redis_bus.py",
+}  # a pipeline of Redis is executed too
 CONNECTS = {
-    "portal/core/outbound.py", "portal/core/addresses.py",     # the client that goes where people point it, and what it may reach
-    "portal/core/audit/targets.py",                            # syslog and webhooks, to addresses that `outbound` allowed
-    "portal/process/stack.py", "portal/process/prepare.py", "portal/process/embedded.py", "portal/process/parts.py",   # our own listening sockets
-    "workspaces/sso/ldap/line.py", "workspaces/sso/oidc/protocol.py", "jobs/images/wire.py", "jobs/backends/kubernetes_parts/wire.py",
-    "jobs/backends/kubernetes_parts/access.py", "jobs/backends/link.py",                                             # what operators connected
-    "portal/core/holders.py"}                                                              # this machine's name
-CHANCE = {"portal/core/audit/forwarding.py"}    # jitter
+    "portal/core/outbound.py",
+    "portal/core/addresses.py",  # the client that goes where people point it, and what it may reach
+    "portal/core/audit/targets.py",  # syslog and webhooks, to addresses that `outbound` allowed
+    "portal/process/stack.py",
+    "portal/process/prepare.py",
+    "portal/process/embedded.py",
+    "portal/process/parts.py",  # our own listening sockets
+    "workspaces/sso/ldap/line.py",
+    "workspaces/sso/oidc/protocol.py",
+    "jobs/images/wire.py",
+    "jobs/backends/kubernetes_parts/wire.py",
+    "jobs/backends/kubernetes_parts/access.py",
+    "jobs/backends/link.py",  # what operators connected
+    "portal/core/holders.py",
+}  # this machine's name
+CHANCE = {"portal/core/audit/forwarding.py"}  # jitter
 MARKUP = {"workspaces/templatetags/muster.py"}  # format_html, which escapes
-EXEMPT = {"workspaces/sso/views.py", "workspaces/scim/views.py"}     # SAML's replies come from the provider's page; SCIM by token alone
-CLIENTS = {"httpx", "requests", "urllib.request", "http.client", "socket", "ssl", "urllib3", "aiohttp", "ftplib", "telnetlib", "smtplib"}
-LOOSE = {"pickle", "marshal", "shelve", "dill", "xml.etree.ElementTree", "xml.dom.minidom", "xml.sax", "telnetlib", "imp"}
+EXEMPT = {
+    "workspaces/sso/views.py",
+    "workspaces/scim/views.py",
+}  # SAML's replies come from the provider's page; SCIM by token alone
+CLIENTS = {
+    "httpx",
+    "requests",
+    "urllib.request",
+    "http.client",
+    "socket",
+    "ssl",
+    "urllib3",
+    "aiohttp",
+    "ftplib",
+    "telnetlib",
+    "smtplib",
+}
+LOOSE = {
+    "pickle",
+    "marshal",
+    "shelve",
+    "dill",
+    "xml.etree.ElementTree",
+    "xml.dom.minidom",
+    "xml.sax",
+    "telnetlib",
+    "imp",
+}
 
 # Where a pattern is handed on: each of them is from a table of ours, or escaped.
-PATTERNS = {"jobs/spec/kinds.py", "jobs/spec/sbatch.py", "jobs/backends/slurm_parts/errors.py", "jobs/backends/slurm_parts/reasons.py",
-            "jobs/backends/kubernetes_parts/kueue.py"}
-FORMATS = {"portal/languages/states.py", "portal/languages/amounts.py", "portal/core/reading.py", "jobs/backends/slurm_parts/reasons.py",
-           "jobs/backends/kubernetes_parts/kueue.py"}      # the same: tables of ours, handed on
-CRYPTOGRAPHY = re.compile(r"(cryptography|Crypto|Cryptodome|nacl|OpenSSL|jwt|jose|jwcrypto|authlib|pyotp|bcrypt|argon2)(\.|$)")
+PATTERNS = {
+    "jobs/spec/kinds.py",
+    "jobs/spec/sbatch.py",
+    "jobs/backends/slurm_parts/errors.py",
+    "jobs/backends/slurm_parts/reasons.py",
+    "jobs/backends/kubernetes_parts/kueue.py",
+}
+FORMATS = {
+    "portal/languages/states.py",
+    "portal/languages/amounts.py",
+    "portal/core/reading.py",
+    "jobs/backends/slurm_parts/reasons.py",
+    "jobs/backends/kubernetes_parts/kueue.py",
+}  # the same: tables of ours, handed on
+CRYPTOGRAPHY = re.compile(
+    r"(cryptography|Crypto|Cryptodome|nacl|OpenSSL|jwt|jose|jwcrypto|authlib|pyotp|bcrypt|argon2)(\.|$)"
+)
 # All of it that is used: AES in CBC with HMAC-SHA256 (Fernet), HKDF, SHA-256, RSA of 3072 bits for signatures, and tokens signed with it.
-PRIMITIVES = {"cryptography.fernet", "cryptography.fernet.Fernet", "cryptography.fernet.InvalidToken", "cryptography.fernet.MultiFernet",
-              "cryptography.hazmat.primitives", "cryptography.hazmat.primitives.hashes", "cryptography.hazmat.primitives.kdf.hkdf",
-              "cryptography.hazmat.primitives.kdf.hkdf.HKDF", "cryptography.hazmat.primitives.asymmetric",
-              "cryptography.hazmat.primitives.asymmetric.rsa", "cryptography.hazmat.primitives.serialization",
-              "cryptography.hazmat.primitives.serialization.Encoding", "cryptography.hazmat.primitives.serialization.NoEncryption",
-              "cryptography.hazmat.primitives.serialization.PrivateFormat", "jwt"}
+PRIMITIVES = {
+    "cryptography.fernet",
+    "cryptography.fernet.Fernet",
+    "cryptography.fernet.InvalidToken",
+    "cryptography.fernet.MultiFernet",
+    "cryptography.hazmat.primitives",
+    "cryptography.hazmat.primitives.hashes",
+    "cryptography.hazmat.primitives.kdf.hkdf",
+    "cryptography.hazmat.primitives.kdf.hkdf.HKDF",
+    "cryptography.hazmat.primitives.asymmetric",
+    "cryptography.hazmat.primitives.asymmetric.rsa",
+    "cryptography.hazmat.primitives.serialization",
+    "cryptography.hazmat.primitives.serialization.Encoding",
+    "cryptography.hazmat.primitives.serialization.NoEncryption",
+    "cryptography.hazmat.primitives.serialization.PrivateFormat",
+    "jwt",
+}
 HASHES = {"sha256", "sha512", "file_digest", "SHA256", "HMAC", "compare_digest", "digest", "new"}
-NAMED_ELSEWHERE = {"jobs/images/registry.py"}     # a registry says by which hash it names a layer: compared, and nothing rests on it alone
+NAMED_ELSEWHERE = {
+    "jobs/images/registry.py"
+}  # a registry says by which hash it names a layer: compared, and nothing rests on it alone
 DOWNLOADS = {"jobs/api/output.py", "workspaces/api/audit.py"}
 IN_ADDRESSES = {"workspaces/sso/oidc/protocol.py"}
 
@@ -59,7 +131,13 @@ def called(node: ast.AST) -> str:
     """The last name of what is called: `cursor.execute(…)` is `execute`."""
     if not isinstance(node, ast.Call):
         return ""
-    return node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id if isinstance(node.func, ast.Name) else ""
+    return (
+        node.func.attr
+        if isinstance(node.func, ast.Attribute)
+        else node.func.id
+        if isinstance(node.func, ast.Name)
+        else ""
+    )
 
 
 def imported(node: ast.AST) -> set[str]:
@@ -72,12 +150,18 @@ def imported(node: ast.AST) -> set[str]:
 
 def connects(node: ast.AST) -> bool:
     """Errors may be imported by everybody."""
-    is_error = isinstance(node, ast.ImportFrom) and all(alias.name.endswith(("Error", "Exception")) for alias in node.names)
+    is_error = isinstance(node, ast.ImportFrom) and all(
+        alias.name.endswith(("Error", "Exception")) for alias in node.names
+    )
     return bool(imported(node) & CLIENTS) and not is_error
 
 
 def keyword(node: ast.AST, name: str) -> ast.expr | None:
-    return next((word.value for word in node.keywords if word.arg == name), None) if isinstance(node, ast.Call) else None
+    return (
+        next((word.value for word in node.keywords if word.arg == name), None)
+        if isinstance(node, ast.Call)
+        else None
+    )
 
 
 def is_off(value: ast.expr | None) -> bool:
@@ -86,11 +170,22 @@ def is_off(value: ast.expr | None) -> bool:
 
 def compares_a_secret(node: ast.AST) -> bool:
     """`digest == given` tells by its time how much was right; `hmac.compare_digest` does not."""
-    if not isinstance(node, ast.Compare) or not all(isinstance(op, ast.Eq | ast.NotEq) for op in node.ops):
+    if not isinstance(node, ast.Compare) or not all(
+        isinstance(op, ast.Eq | ast.NotEq) for op in node.ops
+    ):
         return False
     sides = [node.left, *node.comparators]
-    names = [side.attr if isinstance(side, ast.Attribute) else side.id if isinstance(side, ast.Name) else "" for side in sides]
-    return not any(isinstance(side, ast.Constant) for side in sides) and any(SECRET.search(name) for name in names)
+    names = [
+        side.attr
+        if isinstance(side, ast.Attribute)
+        else side.id
+        if isinstance(side, ast.Name)
+        else ""
+        for side in sides
+    ]
+    return not any(isinstance(side, ast.Constant) for side in sides) and any(
+        SECRET.search(name) for name in names
+    )
 
 
 def has_no_reason(node: ast.AST) -> bool:
@@ -98,33 +193,55 @@ def has_no_reason(node: ast.AST) -> bool:
     if called(node) != "platform_scope" or not isinstance(node, ast.Call):
         return False
     told = node.args[0] if node.args else None
-    return not (isinstance(told, ast.Constant) and len(str(told.value)) > 3) and not (isinstance(told, ast.Name) and told.id.isupper())
+    return not (isinstance(told, ast.Constant) and len(str(told.value)) > 3) and not (
+        isinstance(told, ast.Name) and told.id.isupper()
+    )
 
 
 def is_ours(pattern: ast.expr) -> bool:
     """A text, a constant of a module, both joined, or what was escaped."""
     if isinstance(pattern, ast.JoinedStr):
-        return all(isinstance(part, ast.Constant) or (isinstance(part, ast.FormattedValue) and is_ours(part.value)) for part in pattern.values)
+        return all(
+            isinstance(part, ast.Constant)
+            or (isinstance(part, ast.FormattedValue) and is_ours(part.value))
+            for part in pattern.values
+        )
     if isinstance(pattern, ast.Attribute):
-        return pattern.attr == "pattern" and is_ours(pattern.value)      # of what was compiled from such a text
-    return isinstance(pattern, ast.Constant) or (isinstance(pattern, ast.Name) and pattern.id.isupper()) or called(pattern) == "escape"
+        return pattern.attr == "pattern" and is_ours(
+            pattern.value
+        )  # of what was compiled from such a text
+    return (
+        isinstance(pattern, ast.Constant)
+        or (isinstance(pattern, ast.Name) and pattern.id.isupper())
+        or called(pattern) == "escape"
+    )
 
 
 def has_foreign_pattern(node: ast.AST) -> bool:
-    is_re = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and getattr(node.func.value, "id", "") == "re"
+    is_re = (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and getattr(node.func.value, "id", "") == "re"
+    )
     return is_re and called(node) != "escape" and not is_ours(node.args[0])  # type: ignore[attr-defined]
 
 
 def formats_what_is_given(node: ast.AST) -> bool:
     """`text.format(…)` reaches attributes of what it is given."""
-    return (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in {"format", "format_map"}
-            and not is_a_text_of_ours(node.func.value))
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in {"format", "format_map"}
+        and not is_a_text_of_ours(node.func.value)
+    )
 
 
 def is_a_text_of_ours(value: ast.expr) -> bool:
     """Written there, a constant of the module or of a table of it, or the translation of one."""
     if isinstance(value, ast.Call):
-        return called(value) in {"_", "gettext", "pgettext", "ngettext"} and all(isinstance(arg, ast.Constant) for arg in value.args[:2])
+        return called(value) in {"_", "gettext", "pgettext", "ngettext"} and all(
+            isinstance(arg, ast.Constant) for arg in value.args[:2]
+        )
     if isinstance(value, ast.IfExp):
         return is_a_text_of_ours(value.body) and is_a_text_of_ours(value.orelse)
     value = value.value if isinstance(value, ast.Subscript) else value
@@ -139,9 +256,21 @@ def is_other_hash(node: ast.AST) -> bool:
     """Of hashlib and hmac, by attribute, import or name."""
     if isinstance(node, ast.ImportFrom) and node.module in {"hashlib", "hmac"}:
         return not {alias.name for alias in node.names} <= HASHES
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in {"hashlib", "hmac", "hashes"}:
+    if (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in {"hashlib", "hmac", "hashes"}
+    ):
         return node.attr not in HASHES or (node.value.id == "hashlib" and node.attr == "new")
-    return isinstance(node, ast.Constant) and str(node.value).lower() in {"md5", "sha1", "sha-1", "hs1", "rc4", "des", "3des"}
+    return isinstance(node, ast.Constant) and str(node.value).lower() in {
+        "md5",
+        "sha1",
+        "sha-1",
+        "hs1",
+        "rc4",
+        "des",
+        "3des",
+    }
 
 
 def reads_a_secret_from_the_address(node: ast.AST) -> bool:
@@ -150,42 +279,111 @@ def reads_a_secret_from_the_address(node: ast.AST) -> bool:
     source = source.value if isinstance(source, ast.Attribute | ast.Subscript) else None
     if not (isinstance(source, ast.Attribute) and source.attr in {"GET", "query_params"}):
         return False
-    asked = node.args[:1] if isinstance(node, ast.Call) else [node.slice] if isinstance(node, ast.Subscript) else []
-    return any(isinstance(name, ast.Constant) and re.search(r"token|password|secret|api_?key|code$", str(name.value)) for name in asked)
+    asked = (
+        node.args[:1]
+        if isinstance(node, ast.Call)
+        else [node.slice]
+        if isinstance(node, ast.Subscript)
+        else []
+    )
+    return any(
+        isinstance(name, ast.Constant)
+        and re.search(r"token|password|secret|api_?key|code$", str(name.value))
+        for name in asked
+    )
 
 
 RULES: dict[str, tuple[Rule, set[str]]] = {
-    "SQL is written by hand in few places": (lambda n: called(n) in {"execute", "executemany", "copy_expert"}, SQL_BY_HAND),
+    "SQL is written by hand in few places": (
+        lambda n: called(n) in {"execute", "executemany", "copy_expert"},
+        SQL_BY_HAND,
+    ),
     "no ORM call takes SQL": (lambda n: called(n) in {"raw", "extra", "RawSQL"}, set()),
-    "markup is made by templates": (lambda n: called(n) in {"mark_safe", "SafeString", "SafeText", "format_html", "format_html_join"}, MARKUP),
+    "markup is made by templates": (
+        lambda n: (
+            called(n) in {"mark_safe", "SafeString", "SafeText", "format_html", "format_html_join"}
+        ),
+        MARKUP,
+    ),
     "few modules open connections": (connects, CONNECTS),
-    "chance that must not be guessed comes from secrets": (lambda n: "random" in imported(n), CHANCE),
-    "nothing loads code from data": (lambda n: bool(imported(n) & LOOSE) or (isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
-                                     and n.func.id in {"eval", "exec", "compile", "__import__"}), set()),
-    "certificates are checked": (lambda n: is_off(keyword(n, "verify")) or called(n) == "_create_unverified_context"
-                                 or (isinstance(n, ast.Attribute) and n.attr == "CERT_NONE"), set()),
-    "no view is exempt from CSRF or framing": (lambda n: bool(imported(n) & {"django.views.decorators.csrf.csrf_exempt",
-                                               "django.views.decorators.clickjacking.xframe_options_exempt"}), EXEMPT),
+    "chance that must not be guessed comes from secrets": (
+        lambda n: "random" in imported(n),
+        CHANCE,
+    ),
+    "nothing loads code from data": (
+        lambda n: (
+            bool(imported(n) & LOOSE)
+            or (
+                isinstance(n, ast.Call)
+                and isinstance(n.func, ast.Name)
+                and n.func.id in {"eval", "exec", "compile", "__import__"}
+            )
+        ),
+        set(),
+    ),
+    "certificates are checked": (
+        lambda n: (
+            is_off(keyword(n, "verify"))
+            or called(n) == "_create_unverified_context"
+            or (isinstance(n, ast.Attribute) and n.attr == "CERT_NONE")
+        ),
+        set(),
+    ),
+    "no view is exempt from CSRF or framing": (
+        lambda n: bool(
+            imported(n)
+            & {
+                "django.views.decorators.csrf.csrf_exempt",
+                "django.views.decorators.clickjacking.xframe_options_exempt",
+            }
+        ),
+        EXEMPT,
+    ),
     "secrets are compared in constant time": (compares_a_secret, set()),
     "work across organizations says why": (has_no_reason, set()),
-    "no row-level security is opened but for migrations": (lambda n: called(n) == "open_wall", {"workspaces/tenancy/rows.py"}),
+    "no row-level security is opened but for migrations": (
+        lambda n: called(n) == "open_wall",
+        {"workspaces/tenancy/rows.py"},
+    ),
     "templates are files": (lambda n: called(n) in {"Template", "from_string"}, set()),
     "no text from elsewhere is a format": (formats_what_is_given, FORMATS),
     "patterns are ours or escaped": (has_foreign_pattern, PATTERNS),
     "cryptography comes by few names": (is_other_cryptography, set()),
     "hashes are of 256 bits and more": (is_other_hash, NAMED_ELSEWHERE),
-    "few modules name a download": (lambda n: isinstance(n, ast.Constant) and str(n.value).lower() == "content-disposition", DOWNLOADS),
+    "few modules name a download": (
+        lambda n: isinstance(n, ast.Constant) and str(n.value).lower() == "content-disposition",
+        DOWNLOADS,
+    ),
     "no secret is read from an address": (reads_a_secret_from_the_address, IN_ADDRESSES),
     "what is in the address and what is in the body are never mixed": (
-        lambda n: isinstance(n, ast.BinOp) and {getattr(n.left, "attr", ""), getattr(n.right, "attr", "")} >= {"GET", "POST"}, set()),
+        lambda n: (
+            isinstance(n, ast.BinOp)
+            and {getattr(n.left, "attr", ""), getattr(n.right, "attr", "")} >= {"GET", "POST"}
+        ),
+        set(),
+    ),
 }
 
 
 @cache
 def nodes() -> list[tuple[str, ast.AST]]:
     """Of the kinds that a rule looks at, in all our modules, read once for all rules."""
-    kinds = ast.Call | ast.Import | ast.ImportFrom | ast.Attribute | ast.Constant | ast.Compare | ast.Subscript | ast.BinOp
-    return [(shown(path), node) for path in sources(*OURS) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, kinds)]
+    kinds = (
+        ast.Call
+        | ast.Import
+        | ast.ImportFrom
+        | ast.Attribute
+        | ast.Constant
+        | ast.Compare
+        | ast.Subscript
+        | ast.BinOp
+    )
+    return [
+        (shown(path), node)
+        for path in sources(*OURS)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, kinds)
+    ]
 
 
 def found_by(rule: Rule) -> Iterator[tuple[str, int]]:
@@ -205,18 +403,28 @@ def test_the_house_rule_holds():
 
 def texts(*patterns: str) -> Iterator[Path]:
     for pattern in patterns:
-        yield from (path for path in ROOT.glob(pattern) if "vendor" not in path.parts and "node_modules" not in path.parts)
+        yield from (
+            path
+            for path in ROOT.glob(pattern)
+            if "vendor" not in path.parts and "node_modules" not in path.parts
+        )
 
 
 def test_no_template_turns_escaping_off_but_for_plain_mail():
     risky = re.compile(r"\|\s*safe\b|\|\s*safeseq\b|autoescape off")
-    found = [shown(path) for path in texts("templates/**/*.html", "templates/**/*.txt") if risky.search(path.read_text())]
+    found = [
+        shown(path)
+        for path in texts("templates/**/*.html", "templates/**/*.txt")
+        if risky.search(path.read_text())
+    ]
     assert [name for name in found if not name.endswith(".txt")] == []
 
 
 def test_no_script_of_ours_makes_markup_or_code_of_text():
     """`innerHTML` takes one literal without a gap in it, nothing else."""
-    risky = re.compile(rf"outerHTML\s*=|insertAdjacentHTML|document\.write|\beval\(|new Function|srcdoc|{ASSIGNED}")
+    risky = re.compile(
+        rf"outerHTML\s*=|insertAdjacentHTML|document\.write|\beval\(|new Function|srcdoc|{ASSIGNED}"
+    )
     paths = list(texts("static/js/**/*.js"))
     assert len(paths) > 10
     assert [shown(path) for path in paths if risky.search(path.read_text())] == []
@@ -229,21 +437,43 @@ def scripts() -> str:
 def test_browsers_store_how_pages_look_and_nothing_else():
     """By name, or by a name that begins so. No store but this one is used."""
     text = scripts()
-    assert set(re.findall(r"localStorage\.\w+Item\(\s*([^,)]+)", text)) == {'"theme"', "`log-${name}`"}
+    assert set(re.findall(r"localStorage\.\w+Item\(\s*([^,)]+)", text)) == {
+        '"theme"',
+        "`log-${name}`",
+    }
     kept = set(re.findall(r"sessionStorage\.\w+Item\(\s*([^,)]+)", text))
-    assert kept == {"KEY"}         # what was typed into a form that may be refused, until the next page; nothing that is masked
-    assert set(re.findall(r"(?:local|session)Storage(?!\.(?:[gs]et|remove)Item\()|indexedDB|document\.cookie|caches\.open", text)) == set()
+    assert kept == {
+        "KEY"
+    }  # what was typed into a form that may be refused, until the next page; nothing that is masked
+    assert (
+        set(
+            re.findall(
+                r"(?:local|session)Storage(?!\.(?:[gs]et|remove)Item\()|indexedDB|document\.cookie|caches\.open",
+                text,
+            )
+        )
+        == set()
+    )
 
 
 def test_no_script_of_ours_gives_every_object_a_property():
     """`Object.assign` onto something new; nothing is put under a name that came from elsewhere, but into a form's own fields."""
     text = scripts()
-    assert re.findall(r"__proto__|\.prototype\b\s*(?:\[|\.\w+\s*=)|setPrototypeOf|constructor\[", text) == []
-    assert [target for target in re.findall(r"Object\.assign\(([^,]+),", text) if not target.startswith(("document.createElement(", "{}"))] == []
+    assert (
+        re.findall(r"__proto__|\.prototype\b\s*(?:\[|\.\w+\s*=)|setPrototypeOf|constructor\[", text)
+        == []
+    )
+    assert [
+        target
+        for target in re.findall(r"Object\.assign\(([^,]+),", text)
+        if not target.startswith(("document.createElement(", "{}"))
+    ] == []
     named = re.findall(r"(\w+\[[a-zA-Z_]\w*(?:\.\w+)*\])\s*(?:=(?![=>])|\?\?=|\|\|=)", text)
     assert sorted(set(named)) == ["given[name]", "this[flag]"]
 
 
 def test_no_script_or_page_of_ours_forbids_to_paste():
     assert re.findall(r"paste", scripts()) == []
-    assert [shown(path) for path in texts("templates/**/*.html") if "onpaste" in path.read_text()] == []
+    assert [
+        shown(path) for path in texts("templates/**/*.html") if "onpaste" in path.read_text()
+    ] == []

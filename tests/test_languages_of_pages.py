@@ -24,7 +24,15 @@ _UNSEEN = re.compile(r"<(pre|code|script|style|textarea|svg|head)\b.*?</\1>|<[^>
 def english() -> list[str]:
     """What the catalogue says in several words, without placeholders."""
     messages = catalogue.read(ROOT / "locale" / "ko" / "LC_MESSAGES" / "django.po").values()
-    return [m.id for m in messages if " " in m.id.strip() and len(m.id) > 9 and "%(" not in m.id and "{" not in m.id and m.said != m.id]
+    return [
+        m.id
+        for m in messages
+        if " " in m.id.strip()
+        and len(m.id) > 9
+        and "%(" not in m.id
+        and "{" not in m.id
+        and m.said != m.id
+    ]
 
 
 def left_in_english(page: str) -> list[str]:
@@ -38,12 +46,21 @@ def left_in_english(page: str) -> list[str]:
 def test_every_page_is_told_in_the_language_that_was_chosen(story, language):
     ensure_first_cluster()
     with org_scope(story.atlas.id):
-        services.submit_job(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true", "name": "first"}))
+        services.submit_job(
+            actor=story.actor(story.ada),
+            team=story.vision,
+            spec=parse_mapping({"run": "true", "name": "first"}),
+        )
     found: dict[str, list[str]] = {}
     for person in (story.ada, story.dot):
         client = story.client(person)
         client.post("/accounts/language/", {"language": language})
-        for path in ("/accounts/login/", "/accounts/password/change/", "/accounts/sessions/", *SHOWN):
+        for path in (
+            "/accounts/login/",
+            "/accounts/password/change/",
+            "/accounts/sessions/",
+            *SHOWN,
+        ):
             page = client.get(path, follow=True)
             if page.headers["Content-Type"].startswith("text/html") and not page.streaming:
                 text = page.content.decode()

@@ -33,20 +33,55 @@ def secrets(stage, monkeypatch) -> list[str]:
     for client, verb, path, body in (
         (ada, "POST", "orgs/atlas/tokens", {"name": "ci", "scopes": ["all"]}),
         (ada, "POST", "orgs/atlas/members", {"email": "new@atlas.example"}),
-        (ada, "POST", "orgs/atlas/audit/forwards", {"target": f"https://siem.example/hook?key={CANARY}"}),
-        (ada, "POST", "orgs/atlas/jobs", {"team": "vision", "spec": {"run": f"echo {CANARY}", "envs": {"KEY": CANARY}}}),
-        (dot, "POST", "clusters", {"name": "fresh", "backend": "able", "options": {"url": "x", "token": f"{CANARY}-one", "key": CANARY}}),
+        (
+            ada,
+            "POST",
+            "orgs/atlas/audit/forwards",
+            {"target": f"https://siem.example/hook?key={CANARY}"},
+        ),
+        (
+            ada,
+            "POST",
+            "orgs/atlas/jobs",
+            {"team": "vision", "spec": {"run": f"echo {CANARY}", "envs": {"KEY": CANARY}}},
+        ),
+        (
+            dot,
+            "POST",
+            "clusters",
+            {
+                "name": "fresh",
+                "backend": "able",
+                "options": {"url": "x", "token": f"{CANARY}-one", "key": CANARY},
+            },
+        ),
         (dot, "PATCH", "clusters/fresh", {"options": {"token": f"{CANARY}-two"}}),
         (dot, "POST", "clusters/fresh/test", {"options": {"token": f"{CANARY}-three"}}),
-        (dot, "POST", "cluster-test", {"backend": "able", "options": {"url": "broken", "token": CANARY}}),
+        (
+            dot,
+            "POST",
+            "cluster-test",
+            {"backend": "able", "options": {"url": "broken", "token": CANARY}},
+        ),
     ):
-        answer = client.generic(verb, f"/api/v1/{path}", json.dumps(body), content_type="application/json")
+        answer = client.generic(
+            verb, f"/api/v1/{path}", json.dumps(body), content_type="application/json"
+        )
         assert answer.status_code < 300, answer.content
         told = answer.json()
-        found += [told[name] for name in ("token", "secret", "invite_url") if isinstance(told.get(name), str)]
+        found += [
+            told[name]
+            for name in ("token", "secret", "invite_url")
+            if isinstance(told.get(name), str)
+        ]
     BEFORE["api-job-exec", "POST"](stage)
     body = json.dumps({"argv": ["login", "--password", CANARY]})
-    assert ada.post("/api/v1/orgs/atlas/jobs/1/exec", body, content_type="application/json").status_code == 200
+    assert (
+        ada.post(
+            "/api/v1/orgs/atlas/jobs/1/exec", body, content_type="application/json"
+        ).status_code
+        == 200
+    )
     return found + _of_accounts()
 
 
@@ -55,7 +90,10 @@ def _of_accounts() -> list[str]:
     browser = Client()
     browser.post("/accounts/login/", {"login": "ada@atlas.example", "password": CANARY})
     browser.post("/accounts/login/", {"login": "ada@atlas.example", "password": PASSWORD})
-    browser.post("/accounts/password/change/", {"oldpassword": PASSWORD, "password1": f"{CANARY}-new", "password2": f"{CANARY}-new"})
+    browser.post(
+        "/accounts/password/change/",
+        {"oldpassword": PASSWORD, "password1": f"{CANARY}-new", "password2": f"{CANARY}-new"},
+    )
     Client().post("/accounts/password/reset/", {"email": "ada@atlas.example"})
     return re.findall(r"/reset/key/(\S+?)/?\s", mail.outbox[0].body)
 
@@ -68,18 +106,36 @@ def test_no_secret_is_in_the_trail_or_in_what_leaves_it(stage, secrets):
         "events": json.dumps(list(Event.objects.values()), default=str),
         "syslog": b"".join(message(fact, "muster") for fact in facts).decode(),
         "page": stage.story.client(stage.people["ada"]).get("/atlas/audit").content.decode(),
-        "installation": stage.story.client(stage.people["dot"]).get("/atlas/audit/installation").content.decode(),
+        "installation": stage.story.client(stage.people["dot"])
+        .get("/atlas/audit/installation")
+        .content.decode(),
         "settings": stage.api("ada").get("/api/v1/orgs/atlas/audit/settings").content.decode(),
     }
     for kind in ("jsonl", "csv"):
-        texts[kind] = b"".join(stage.api("ada").get("/api/v1/orgs/atlas/audit/export", {"format": kind}).streaming_content).decode()
+        texts[kind] = b"".join(
+            stage.api("ada")
+            .get("/api/v1/orgs/atlas/audit/export", {"format": kind})
+            .streaming_content
+        ).decode()
     assert len(secrets) >= 6 and Event.objects.filter(org_id=org).count() > 10
-    assert [(name, secret) for name, text in texts.items() for secret in secrets if secret in text] == []
+    assert [
+        (name, secret) for name, text in texts.items() for secret in secrets if secret in text
+    ] == []
 
 
 def test_what_was_done_with_the_secrets_is_in_it_all_the_same(stage, secrets):
     kinds = set(Event.objects.values_list("kind", flat=True))
-    assert {"token.created", "audit.forward_added", "job.submitted", "cluster.connected", "cluster.changed", "cluster.tested", "job.command_run",
-            "sign_in.failed", "password.changed", "password.reset_asked"} <= kinds
+    assert {
+        "token.created",
+        "audit.forward_added",
+        "job.submitted",
+        "cluster.connected",
+        "cluster.changed",
+        "cluster.tested",
+        "job.command_run",
+        "sign_in.failed",
+        "password.changed",
+        "password.reset_asked",
+    } <= kinds
     changed = Event.objects.get(kind="cluster.changed")
     assert changed.data["secrets_replaced"] == ["token"]

@@ -28,22 +28,61 @@ from workspaces.permissions import ORG_GRANTS, Permission
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 FORWARD = "00000000-0000-7000-8000-000000000011"
-VALUES = {"org": "atlas", "team": "vision", "email": "ben@atlas.example", "token": "00000000-0000-7000-8000-000000000000", "job": "1",
-          "forward": FORWARD, "node": "n1", "verb": "hold", "cluster": "local", "pool": "main", "role": "trainer", "account": "nightly",
-          "where": "vision", "secret": "wandb", "number": "1", "client": "grafana",
-          "announcement": "00000000-0000-7000-8000-000000000003",
-          "slug": "corp", "person": "00000000-0000-7000-8000-000000000004", "ask": "00000000-0000-7000-8000-000000000021",
-          "run": "00000000-0000-7000-8000-000000000022", "test": "00000000-0000-7000-8000-000000000023",
-          "invitation": "00000000-0000-7000-8000-000000000001", "session": "00000000-0000-7000-8000-000000000002"}
-OPEN = {"healthz", "readyz", "schema", "docs", "start"}          # for everybody, by purpose
-OPERATORS = {Permission.APPLICATIONS_READ, Permission.APPLICATIONS_WRITE, Permission.AUDIT_PLATFORM,     # not even an owner has these
-             Permission.CLUSTERS_READ, Permission.CLUSTERS_WRITE, Permission.PLATFORM_ADMIN, Permission.PLATFORM_IMPERSONATE}
-PROTOCOLS = ("/accounts/", "/identity/", "/.well-known/", "/scim/")  # who comes is said by the protocol: tests/workspaces/{sso,issuer,scim}
-OWN = {"api-me", "api-sessions", "api-session", "api-orgs", "api-agent-samples", "metrics"}     # of a person or the platform, not of an organization
+VALUES = {
+    "org": "atlas",
+    "team": "vision",
+    "email": "ben@atlas.example",
+    "token": "00000000-0000-7000-8000-000000000000",
+    "job": "1",
+    "forward": FORWARD,
+    "node": "n1",
+    "verb": "hold",
+    "cluster": "local",
+    "pool": "main",
+    "role": "trainer",
+    "account": "nightly",
+    "where": "vision",
+    "secret": "wandb",
+    "number": "1",
+    "client": "grafana",
+    "announcement": "00000000-0000-7000-8000-000000000003",
+    "slug": "corp",
+    "person": "00000000-0000-7000-8000-000000000004",
+    "ask": "00000000-0000-7000-8000-000000000021",
+    "run": "00000000-0000-7000-8000-000000000022",
+    "test": "00000000-0000-7000-8000-000000000023",
+    "invitation": "00000000-0000-7000-8000-000000000001",
+    "session": "00000000-0000-7000-8000-000000000002",
+}
+OPEN = {"healthz", "readyz", "schema", "docs", "start"}  # for everybody, by purpose
+OPERATORS = {
+    Permission.APPLICATIONS_READ,
+    Permission.APPLICATIONS_WRITE,
+    Permission.AUDIT_PLATFORM,  # not even an owner has these
+    Permission.CLUSTERS_READ,
+    Permission.CLUSTERS_WRITE,
+    Permission.PLATFORM_ADMIN,
+    Permission.PLATFORM_IMPERSONATE,
+}
+PROTOCOLS = (
+    "/accounts/",
+    "/identity/",
+    "/.well-known/",
+    "/scim/",
+)  # who comes is said by the protocol: tests/workspaces/{sso,issuer,scim}
+OWN = {
+    "api-me",
+    "api-sessions",
+    "api-session",
+    "api-orgs",
+    "api-agent-samples",
+    "metrics",
+}  # of a person or the platform, not of an organization
 
 
 def routes() -> Iterator[tuple[str, str, Any]]:
     """(name, address, view) of all that is ours."""
+
     def walk(patterns: Any, prefix: str) -> Iterator[tuple[str, str, Any]]:
         for pattern in patterns:
             path = prefix + _filled(pattern)
@@ -67,18 +106,28 @@ def _filled(pattern: Any) -> str:
 
 
 ROUTES = list(routes())
-API = [(name, path, view.cls) for name, path, view in ROUTES if hasattr(view, "cls") and issubclass(view.cls, PortalView)]
+API = [
+    (name, path, view.cls)
+    for name, path, view in ROUTES
+    if hasattr(view, "cls") and issubclass(view.cls, PortalView)
+]
 PAGES = [(name, path, view) for name, path, view in ROUTES if hasattr(view, "methods")]
 VERBS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
 def test_every_route_is_a_rest_view_a_page_or_open_by_name():
     known = {name for name, _, _ in API} | {name for name, _, _ in PAGES} | OPEN | OWN
-    assert [path for name, path, _ in ROUTES if name not in known and not path.startswith(PROTOCOLS)] == []
+    assert [
+        path for name, path, _ in ROUTES if name not in known and not path.startswith(PROTOCOLS)
+    ] == []
 
 
 def test_every_method_of_a_rest_view_names_what_it_needs():
-    assert [name for name, _, view in API if {verb for verb in VERBS if hasattr(view, verb.lower())} != set(view.permissions)] == []
+    assert [
+        name
+        for name, _, view in API
+        if {verb for verb in VERBS if hasattr(view, verb.lower())} != set(view.permissions)
+    ] == []
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +136,9 @@ def built(told):
     ensure_first_cluster()
     ada = told.actor(told.ada)
     with org_scope(told.atlas.id):
-        services.submit_job(actor=ada, team=told.vision, spec=parse_mapping({"run": "true", "name": "first"}))
+        services.submit_job(
+            actor=ada, team=told.vision, spec=parse_mapping({"run": "true", "name": "first"})
+        )
     return told
 
 
@@ -99,28 +150,47 @@ def stage(built, undone):
 @pytest.fixture(scope="module")
 def tokens(built):
     """What the programs of the table come with; Ada's narrow one has next to no scope."""
-    return {"cyd": built.token(built.cyd), "narrow": built.token(built.ada, scopes=("agent:write",))}
+    return {
+        "cyd": built.token(built.cyd),
+        "narrow": built.token(built.ada, scopes=("agent:write",)),
+    }
 
 
-CASES = [(name, path, verb, needed) for name, path, view in API for verb, needed in sorted(view.permissions.items()) if issubclass(view, OrgView)]
+CASES = [
+    (name, path, verb, needed)
+    for name, path, view in API
+    for verb, needed in sorted(view.permissions.items())
+    if issubclass(view, OrgView)
+]
 
 
-@pytest.mark.both_databases        # SQLite has no row-level security: there the views alone refuse
+@pytest.mark.both_databases  # SQLite has no row-level security: there the views alone refuse
 def test_rest_nobody_gets_401_strangers_404_and_a_token_without_scope_does_nothing(stage, tokens):
     """What members may is in the table of tests/test_role_matrix.py."""
-    api = {name: Client(headers={"Authorization": f"Bearer {tokens[name]}"}) for name in ("cyd", "narrow")}
+    api = {
+        name: Client(headers={"Authorization": f"Bearer {tokens[name]}"})
+        for name in ("cyd", "narrow")
+    }
     wrong = []
     for name, path, verb, needed in CASES:
-        nobody, cyd, narrow = (_tried(client, verb, path) for client in (stage.client(), *api.values()))
+        nobody, cyd, narrow = (
+            _tried(client, verb, path) for client in (stage.client(), *api.values())
+        )
         if nobody != 401 or cyd != 404:
             wrong.append(f"{verb} {path}: nobody {nobody}, a stranger {cyd}")
-        if (narrow != 403 and needed is not None) or (narrow < 400 and (verb, name) not in _HARMLESS):
+        if (narrow != 403 and needed is not None) or (
+            narrow < 400 and (verb, name) not in _HARMLESS
+        ):
             wrong.append(f"{verb} {path}: a token without scope {narrow}")
     assert wrong == []
 
 
-_HARMLESS = {("GET", "api-jobs"), ("GET", "api-storage"), ("GET", "api-secrets"),       # an empty list
-             ("POST", "api-jobs-validate")}                                              # checking one's own text
+_HARMLESS = {
+    ("GET", "api-jobs"),
+    ("GET", "api-storage"),
+    ("GET", "api-secrets"),  # an empty list
+    ("POST", "api-jobs-validate"),
+}  # checking one's own text
 
 
 def test_pages_send_nobody_to_sign_in_and_are_not_there_for_strangers(stage):
@@ -141,14 +211,21 @@ def test_pages_send_nobody_to_sign_in_and_are_not_there_for_strangers(stage):
 
 def test_a_member_of_the_team_cannot_act_on_somebody_elses_job(stage):
     ben = stage.api(stage.ben)
-    assert [_call(ben, "POST", f"/api/v1/orgs/atlas/jobs/1/{verb}") for verb in ("hold", "release", "cancel")] == [403] * 3
+    assert [
+        _call(ben, "POST", f"/api/v1/orgs/atlas/jobs/1/{verb}")
+        for verb in ("hold", "release", "cancel")
+    ] == [403] * 3
 
 
 def test_a_member_of_no_team_sees_no_job_of_it(stage):
     with org_scope(stage.atlas.id):
-        services.submit_job(actor=stage.actor(stage.ada), team=stage.speech, spec=parse_mapping({"run": "true"}))
+        services.submit_job(
+            actor=stage.actor(stage.ada), team=stage.speech, spec=parse_mapping({"run": "true"})
+        )
     assert _call(stage.api(stage.ben), "GET", "/api/v1/orgs/atlas/jobs/2") == 404
-    assert [j["number"] for j in stage.api(stage.ben).get("/api/v1/orgs/atlas/jobs").json()["items"]] == [1]
+    assert [
+        j["number"] for j in stage.api(stage.ben).get("/api/v1/orgs/atlas/jobs").json()["items"]
+    ] == [1]
 
 
 def test_only_operators_send_samples_and_read_the_portals_metrics(stage):
@@ -184,7 +261,11 @@ def test_live_topics_are_granted_to_who_may_see_and_not_there_for_others(stage):
     topics = _topics(stage)
     for kind in sorted(KINDS):
         seen = {name for name, person in given.items() if _is_granted(person, topics[kind])}
-        if seen != {"ada", "ben", *(["cyd"] if kind == "metrics:node" else [])}:        # machines belong to nobody
+        if seen != {
+            "ada",
+            "ben",
+            *(["cyd"] if kind == "metrics:node" else []),
+        }:  # machines belong to nobody
             wrong.append(f"{kind}: granted to {sorted(seen)}")
         if _is_granted(stage.ada, f"{kind}:{'0' * 32}"):
             wrong.append(f"{kind}: granted what is not there")
@@ -192,7 +273,15 @@ def test_live_topics_are_granted_to_who_may_see_and_not_there_for_others(stage):
 
 
 def test_a_malformed_topic_is_not_there(stage):
-    topics = ["", "log:", "log:xyz", "log:../../etc", "jobs:*", "nosuch:" + "a" * 32, "log:" + "A" * 32]
+    topics = [
+        "",
+        "log:",
+        "log:xyz",
+        "log:../../etc",
+        "jobs:*",
+        "nosuch:" + "a" * 32,
+        "log:" + "A" * 32,
+    ]
     assert [topic for topic in topics if _is_granted(stage.ada, topic)] == []
 
 
@@ -213,6 +302,13 @@ def _topics(stage: Any) -> dict[str, str]:
     with platform_scope("test"):
         attempt = Attempt.objects.get()
     node = Node.objects.create(cluster_id=attempt.cluster_id, name="n1", cpus=1000, memory=1)
-    owner = {"log": attempt.id, "metrics:attempt": attempt.id, "job": attempt.job_id, "metrics:job": attempt.job_id,
-             "jobs": stage.atlas.id, "nodes": stage.atlas.id, "metrics:node": node.id}
+    owner = {
+        "log": attempt.id,
+        "metrics:attempt": attempt.id,
+        "job": attempt.job_id,
+        "metrics:job": attempt.job_id,
+        "jobs": stage.atlas.id,
+        "nodes": stage.atlas.id,
+        "metrics:node": node.id,
+    }
     return {kind: f"{kind}:{owner[kind].hex}" for kind in KINDS}

@@ -24,7 +24,15 @@ from tests.jobs.stage import cluster_with
 from tests.story import Story
 from tests.test_permission_matrix import API, FORWARD, PAGES, VALUES
 from workspaces import services
-from workspaces.models import AccessToken, DirectoryRun, Provider, ProviderTest, QuotaRequest, ScimToken, User
+from workspaces.models import (
+    AccessToken,
+    DirectoryRun,
+    Provider,
+    ProviderTest,
+    QuotaRequest,
+    ScimToken,
+    User,
+)
 from workspaces.permissions import Permission as P
 from workspaces.services.applications import create_application
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -59,10 +67,16 @@ SPEC = {"team": "vision", "spec": {"run": "true"}}
 TABLE: dict[tuple[str, str], Row] = {
     ("api-me", "GET"): Row(EVERYBODY, None),
     ("api-orgs", "GET"): Row(EVERYBODY, None),
-    ("api-orgs", "POST"): Row(OPERATORS, P.PLATFORM_ADMIN, {"slug": "fresh", "owner": "new@fresh.example"}),
+    ("api-orgs", "POST"): Row(
+        OPERATORS, P.PLATFORM_ADMIN, {"slug": "fresh", "owner": "new@fresh.example"}
+    ),
     ("api-org", "GET"): Row(EVERYBODY, P.TEAMS_READ),
     ("api-applications", "GET"): Row(OPERATORS, P.APPLICATIONS_READ),
-    ("api-applications", "POST"): Row(OPERATORS, P.APPLICATIONS_WRITE, {"client_id": "harbor", "addresses": ["https://harbor.example/c/oidc/callback"]}),
+    ("api-applications", "POST"): Row(
+        OPERATORS,
+        P.APPLICATIONS_WRITE,
+        {"client_id": "harbor", "addresses": ["https://harbor.example/c/oidc/callback"]},
+    ),
     ("api-application", "GET"): Row(OPERATORS, P.APPLICATIONS_READ),
     ("api-application", "PATCH"): Row(OPERATORS, P.APPLICATIONS_WRITE, {"name": "Grafana 2"}),
     ("api-application", "DELETE"): Row(OPERATORS, P.APPLICATIONS_WRITE),
@@ -75,7 +89,9 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-team-rules", "PUT"): Row(ADMINS, P.QUOTAS_WRITE, {"max_gpus": 4}),
     ("api-team", "PATCH"): Row(PEOPLE, P.TEAMS_WRITE, {"name": "Sight"}),
     ("api-team-members", "GET"): Row(INSIDERS, P.MEMBERS_READ),
-    ("api-team-members", "POST"): Row(LEADS | PEOPLE, P.MEMBERS_WRITE, {"email": "eve@atlas.example"}),
+    ("api-team-members", "POST"): Row(
+        LEADS | PEOPLE, P.MEMBERS_WRITE, {"email": "eve@atlas.example"}
+    ),
     ("api-team-member", "PATCH"): Row(LEADS | PEOPLE, P.MEMBERS_WRITE, {"role": "viewer"}),
     ("api-team-member", "DELETE"): Row(LEADS | PEOPLE, P.MEMBERS_WRITE),
     ("api-members", "GET"): Row(INSIDERS, P.MEMBERS_READ),
@@ -83,16 +99,26 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-member", "PATCH"): Row(PEOPLE, P.MEMBERS_WRITE, {"role": "member"}),
     ("api-member", "DELETE"): Row(PEOPLE, P.MEMBERS_WRITE),
     ("api-roles", "GET"): Row(INSIDERS, P.MEMBERS_READ),
-    ("api-roles", "POST"): Row(PEOPLE, P.ROLES_WRITE, {"slug": "helpdesk", "permissions": ["members:write"]}),
+    ("api-roles", "POST"): Row(
+        PEOPLE, P.ROLES_WRITE, {"slug": "helpdesk", "permissions": ["members:write"]}
+    ),
     ("api-role", "GET"): Row(INSIDERS, P.MEMBERS_READ),
     ("api-role", "PATCH"): Row(PEOPLE, P.ROLES_WRITE, {"name": "Trainers"}),
     ("api-role", "DELETE"): Row(PEOPLE, P.ROLES_WRITE),
-    ("api-access", "GET"): Row(EVERYBODY, None),        # about oneself; about others, see tests/workspaces/access
-    ("api-access-changes", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"changes": [{"email": "ben@atlas.example", "role": None}]}),
+    ("api-access", "GET"): Row(
+        EVERYBODY, None
+    ),  # about oneself; about others, see tests/workspaces/access
+    ("api-access-changes", "POST"): Row(
+        PEOPLE, P.MEMBERS_WRITE, {"changes": [{"email": "ben@atlas.example", "role": None}]}
+    ),
     ("api-tokens", "GET"): Row(EVERYBODY, P.TOKENS_READ),
-    ("api-tokens", "POST"): Row(EVERYBODY, P.TOKENS_WRITE, {"name": "mine", "scopes": ["tokens:write"]}),
+    ("api-tokens", "POST"): Row(
+        EVERYBODY, P.TOKENS_WRITE, {"name": "mine", "scopes": ["tokens:write"]}
+    ),
     ("api-providers", "GET"): Row(ADMINS, P.PROVIDERS_READ),
-    ("api-providers", "POST"): Row(OWNERS, P.PROVIDERS_WRITE, {"kind": "ldap", "slug": "fresh", "options": LDAP}),
+    ("api-providers", "POST"): Row(
+        OWNERS, P.PROVIDERS_WRITE, {"kind": "ldap", "slug": "fresh", "options": LDAP}
+    ),
     ("api-provider-try", "POST"): Row(OWNERS, P.PROVIDERS_WRITE, {"kind": "ldap", "options": LDAP}),
     ("api-provider", "GET"): Row(ADMINS, P.PROVIDERS_READ),
     ("api-provider", "PATCH"): Row(OWNERS, P.PROVIDERS_WRITE, {"is_enabled": False}),
@@ -101,7 +127,9 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-provider-scim-token", "POST"): Row(OWNERS, P.PROVIDERS_WRITE),
     ("api-provider-scim-token", "DELETE"): Row(OWNERS, P.PROVIDERS_WRITE),
     ("api-provider-rules", "GET"): Row(ADMINS, P.PROVIDERS_READ),
-    ("api-provider-rules", "PUT"): Row(OWNERS, P.PROVIDERS_WRITE, {"rules": [{"group": "*", "role": "member"}]}),
+    ("api-provider-rules", "PUT"): Row(
+        OWNERS, P.PROVIDERS_WRITE, {"rules": [{"group": "*", "role": "member"}]}
+    ),
     ("api-provider-groups", "GET"): Row(OWNERS, P.PROVIDERS_WRITE),
     ("api-provider-runs", "GET"): Row(ADMINS, P.PROVIDERS_READ),
     ("api-provider-runs", "POST"): Row(OWNERS, P.PROVIDERS_WRITE, {"is_dry": True}),
@@ -110,30 +138,54 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-token", "DELETE"): Row(PEOPLE | {"ben"}, P.TOKENS_WRITE),
     ("api-sessions", "GET"): Row(EVERYBODY, None),
     ("api-sessions", "DELETE"): Row(EVERYBODY, None),
-    ("api-session", "DELETE"): Row(frozenset(), None),  # one's own alone: that of another is not there
+    ("api-session", "DELETE"): Row(
+        frozenset(), None
+    ),  # one's own alone: that of another is not there
     ("api-invitations", "GET"): Row(PEOPLE, P.MEMBERS_WRITE),
     ("api-invitations", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"email": "new@atlas.example"}),
     ("api-invitation", "DELETE"): Row(PEOPLE, P.MEMBERS_WRITE),
     ("api-invitation-renew", "POST"): Row(PEOPLE, P.MEMBERS_WRITE),
-    ("api-people-import", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"csv": "email\nnew@atlas.example"}),
-    ("api-token-rotate", "POST"): Row(frozenset({"ben"}), P.TOKENS_WRITE),  # who rotates a token holds what it can do
+    ("api-people-import", "POST"): Row(
+        PEOPLE, P.MEMBERS_WRITE, {"csv": "email\nnew@atlas.example"}
+    ),
+    ("api-token-rotate", "POST"): Row(
+        frozenset({"ben"}), P.TOKENS_WRITE
+    ),  # who rotates a token holds what it can do
     ("api-service-accounts", "GET"): Row(INSIDERS, P.MEMBERS_READ),
     ("api-service-accounts", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"name": "fresh"}),
     ("api-service-account", "GET"): Row(INSIDERS, P.MEMBERS_READ),
     ("api-service-account", "PATCH"): Row(PEOPLE, P.MEMBERS_WRITE, {"note": "builds"}),
     ("api-service-account", "DELETE"): Row(PEOPLE, P.MEMBERS_WRITE),
     ("api-service-tokens", "GET"): Row(PEOPLE, P.MEMBERS_WRITE),
-    ("api-service-tokens", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"name": "ci", "scopes": ["members:write"]}),
+    ("api-service-tokens", "POST"): Row(
+        PEOPLE, P.MEMBERS_WRITE, {"name": "ci", "scopes": ["members:write"]}
+    ),
     ("api-secrets", "GET"): Row(EVERYBODY, None),  # a list of what one may see, and be it empty
     ("api-secret", "PUT"): Row(WORKERS, P.SECRETS_WRITE, {"value": "x"}),
     ("api-secret", "DELETE"): Row(WORKERS, P.SECRETS_WRITE),
     ("api-secret-version", "DELETE"): Row(WORKERS, P.SECRETS_WRITE),
     ("api-quotas", "GET"): Row(EVERYBODY, P.QUOTAS_READ),
-    ("api-quotas", "PUT"): Row(ADMINS, P.QUOTAS_WRITE, {"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}),
-    ("api-quotas", "PATCH"): Row(ADMINS, P.QUOTAS_WRITE, {"changes": [{"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}]}),
-    ("api-quotas-preview", "POST"): Row(ADMINS, P.QUOTAS_WRITE, {"changes": [{"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}]}),
+    ("api-quotas", "PUT"): Row(
+        ADMINS,
+        P.QUOTAS_WRITE,
+        {"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1},
+    ),
+    ("api-quotas", "PATCH"): Row(
+        ADMINS,
+        P.QUOTAS_WRITE,
+        {"changes": [{"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}]},
+    ),
+    ("api-quotas-preview", "POST"): Row(
+        ADMINS,
+        P.QUOTAS_WRITE,
+        {"changes": [{"scope": "team", "subject": "vision", "resource": "gpu", "limit": 1}]},
+    ),
     ("api-quota-requests", "GET"): Row(EVERYBODY, P.QUOTAS_READ),
-    ("api-quota-requests", "POST"): Row(WORKERS, P.JOBS_SUBMIT, {"scope": "team", "subject": "vision", "resource": "jobs", "amount": 2000}),
+    ("api-quota-requests", "POST"): Row(
+        WORKERS,
+        P.JOBS_SUBMIT,
+        {"scope": "team", "subject": "vision", "resource": "jobs", "amount": 2000},
+    ),
     ("api-quota-request", "POST"): Row(ADMINS, P.QUOTAS_WRITE, {"do": "decline"}),
     ("api-audit", "GET"): Row(ADMINS, P.AUDIT_READ),
     ("api-audit-export", "GET"): Row(ADMINS, P.AUDIT_READ),
@@ -141,12 +193,16 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-audit-verify", "POST"): Row(ADMINS, P.AUDIT_READ),
     ("api-audit-settings", "GET"): Row(ADMINS, P.AUDIT_READ),
     ("api-audit-settings", "PUT"): Row(OWNERS, P.ORG_ADMIN, {"keep_days": 90}),
-    ("api-audit-forwards", "POST"): Row(OWNERS, P.ORG_ADMIN, {"target": "syslog+tls://log.example:6514"}),
+    ("api-audit-forwards", "POST"): Row(
+        OWNERS, P.ORG_ADMIN, {"target": "syslog+tls://log.example:6514"}
+    ),
     ("api-audit-forward", "POST"): Row(OWNERS, P.ORG_ADMIN),
     ("api-audit-forward", "DELETE"): Row(OWNERS, P.ORG_ADMIN),
     ("api-platform-audit-settings", "GET"): Row(OPERATORS, P.AUDIT_PLATFORM),
     ("api-platform-audit-settings", "PUT"): Row(OPERATORS, P.AUDIT_PLATFORM, {"keep_days": None}),
-    ("api-platform-audit-forwards", "POST"): Row(OPERATORS, P.AUDIT_PLATFORM, {"target": "https://hook.example/"}),
+    ("api-platform-audit-forwards", "POST"): Row(
+        OPERATORS, P.AUDIT_PLATFORM, {"target": "https://hook.example/"}
+    ),
     ("api-platform-audit-forward", "POST"): Row(OPERATORS, P.AUDIT_PLATFORM),
     ("api-platform-audit-forward", "DELETE"): Row(OPERATORS, P.AUDIT_PLATFORM),
     ("api-platform-audit", "GET"): Row(OPERATORS, P.AUDIT_PLATFORM),
@@ -172,14 +228,18 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-job-log-certificate", "GET"): Row(VIEWERS, P.JOBS_READ),
     ("api-job-log-search", "GET"): Row(VIEWERS, P.JOBS_READ),
     ("api-job-metrics", "GET"): Row(VIEWERS, P.JOBS_READ),
-    ("api-job-metrics", "POST"): Row(WORKERS, P.JOBS_WRITE_METRICS, {"points": [{"name": "loss", "value": 1}]}),
+    ("api-job-metrics", "POST"): Row(
+        WORKERS, P.JOBS_WRITE_METRICS, {"points": [{"name": "loss", "value": 1}]}
+    ),
     ("api-job-exec", "POST"): Row(ADMINS | {"ben"}, P.JOBS_EXEC, {"argv": ["true"]}),
     ("api-nodes", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-wall", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-node", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-node-metrics", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-clusters", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
-    ("api-clusters", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh", "backend": "local"}),
+    ("api-clusters", "POST"): Row(
+        OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh", "backend": "local"}
+    ),
     ("api-cluster-try", "POST"): Row(OPERATORS, P.CLUSTERS_WRITE, {"backend": "local"}),
     ("api-cluster", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-cluster", "PATCH"): Row(OPERATORS, P.CLUSTERS_WRITE, {"is_enabled": False}),
@@ -221,7 +281,10 @@ WRITING_PAGES = {
     "directory-rules": (OWNERS, {"group": "*", "place": "atlas", "role": "viewer"}),
     "directory-other-side": (OWNERS, {"do": "end"}),
     "directory-act": (OWNERS, {"do": "disable"}),
-    "platform-organizations": (OPERATORS, {"slug": "fresh", "name": "Fresh", "email": "new@fresh.example"}),
+    "platform-organizations": (
+        OPERATORS,
+        {"slug": "fresh", "name": "Fresh", "email": "new@fresh.example"},
+    ),
     "platform-person": (OPERATORS, {"do": "suspend", "why": "left the company"}),
     "platform-act": (OPERATORS, {"why": "sees no jobs", "minutes": "5"}),
     "guide": (OWNERS, {"do": "name", "name": "Atlas Research"}),
@@ -229,7 +292,10 @@ WRITING_PAGES = {
     "cluster": (OPERATORS, {"do": "disable"}),
     "pools": (OPERATORS, {"name": "fresh", "cluster": "local"}),
     "pool": (OPERATORS, {"do": "change", "note": "for all"}),
-    "applications": (OPERATORS, {"client_id": "harbor", "addresses": "https://harbor.example/c/oidc/callback"}),
+    "applications": (
+        OPERATORS,
+        {"client_id": "harbor", "addresses": "https://harbor.example/c/oidc/callback"},
+    ),
     "application": (OPERATORS, {"verb": "remove"}),
     "cluster-edit": (OPERATORS, {"do": "save", "anyway": "1"}),
 }
@@ -243,7 +309,7 @@ class Stage:
     people: dict[str, User]
     token_id: str = ""
     invitation_id: str = ""
-    tokens: dict[str, str] = field(default_factory=dict)    # of everybody, with all scopes
+    tokens: dict[str, str] = field(default_factory=dict)  # of everybody, with all scopes
 
     def api(self, name: str, *scopes: str) -> Client:
         if scopes:
@@ -251,7 +317,9 @@ class Stage:
         return Client(headers={"Authorization": f"Bearer {self.tokens[name]}"})
 
     def address(self, path: str) -> str:
-        path = path.replace("00000000-0000-7000-8000-000000000000", self.token_id).replace("/n1", "/n0")
+        path = path.replace("00000000-0000-7000-8000-000000000000", self.token_id).replace(
+            "/n1", "/n0"
+        )
         path = path.replace("00000000-0000-7000-8000-000000000001", self.invitation_id)
         path = path.replace("00000000-0000-7000-8000-000000000004", str(self.people["eve"].id))
         return path.replace(FORWARD, PLATFORM_FORWARD) if "/v1/audit/" in path else path
@@ -273,29 +341,67 @@ def built(told) -> Stage:
             ("uma", "user-admin", None, ""),
             ("bea", "billing-viewer", None, ""),
         ):
-            people[name] = services.add_member(actor=ada, org=story.atlas, email=f"{name}@atlas.example", role=org_role).user
+            people[name] = services.add_member(
+                actor=ada, org=story.atlas, email=f"{name}@atlas.example", role=org_role
+            ).user
             if team:
-                services.add_team_member(actor=ada, team=team, email=f"{name}@atlas.example", role=role)
+                services.add_team_member(
+                    actor=ada, team=team, email=f"{name}@atlas.example", role=role
+                )
         pool = Pool.objects.create(name="main", cluster=cluster_with(), is_open=True)
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
-        services.make_role(actor=ada, org=story.atlas, slug="trainer", kind="team", permissions=["teams:read"])
+        services.make_role(
+            actor=ada, org=story.atlas, slug="trainer", kind="team", permissions=["teams:read"]
+        )
         for pk, chain in ((FORWARD, story.atlas.id), (PLATFORM_FORWARD, NO_ORG)):
-            AuditForward.objects.create(id=pk, chain=chain, target="syslog+tls://old.example:6514", created_by="ada@atlas.example")
+            AuditForward.objects.create(
+                id=pk,
+                chain=chain,
+                target="syslog+tls://old.example:6514",
+                created_by="ada@atlas.example",
+            )
         ben = story.actor(story.ben)
         job_services.submit_job(actor=ben, team=story.vision, spec=parse_mapping({"run": "true"}))
         for value in ("first", "second"):
-            services.set_secret(actor=ada, org=story.atlas, team=story.vision, name="wandb", value=value)
-        services.set_quota(actor=ada, org=story.atlas, scope="team", subject="vision", resource="jobs", limit=1000)
-        ada_asks = {"asker": story.ada, "scope": "team", "subject_id": story.speech.id, "subject": "speech", "resource": "gpu", "amount": 9}
-        QuotaRequest.objects.create(id="00000000-0000-7000-8000-000000000021", org=story.atlas, **ada_asks)
+            services.set_secret(
+                actor=ada, org=story.atlas, team=story.vision, name="wandb", value=value
+            )
+        services.set_quota(
+            actor=ada, org=story.atlas, scope="team", subject="vision", resource="jobs", limit=1000
+        )
+        ada_asks = {
+            "asker": story.ada,
+            "scope": "team",
+            "subject_id": story.speech.id,
+            "subject": "speech",
+            "resource": "gpu",
+            "amount": 9,
+        }
+        QuotaRequest.objects.create(
+            id="00000000-0000-7000-8000-000000000021", org=story.atlas, **ada_asks
+        )
         services.create_service_account(actor=ada, org=story.atlas, name="nightly")
         invited = services.invite(actor=ada, org=story.atlas, email="ina@atlas.example")
-        corp = Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp", config=LDAP)
+        corp = Provider.objects.create(
+            org=story.atlas, kind="ldap", slug="corp", name="Corp", config=LDAP
+        )
         DirectoryRun.objects.create(id=VALUES["run"], provider=corp, outcome="failed")
-        ProviderTest.objects.create(id=VALUES["test"], org=story.atlas, provider=corp, kind="ldap", actor=ada.email, ended_at=clock.now())
+        ProviderTest.objects.create(
+            id=VALUES["test"],
+            org=story.atlas,
+            provider=corp,
+            kind="ldap",
+            actor=ada.email,
+            ended_at=clock.now(),
+        )
         ScimToken.objects.create(provider=corp, digest="0", hint="mst_0000")
         made = services.create_token(actor=ben, org=story.atlas, name="bens", scopes=["all"])
-        create_application(actor=story.actor(story.dot, story.atlas), client_id="grafana", name="", addresses=["https://grafana.example/login"])
+        create_application(
+            actor=story.actor(story.dot, story.atlas),
+            client_id="grafana",
+            name="",
+            addresses=["https://grafana.example/login"],
+        )
     tokens = {name: story.token(person, story.atlas) for name, person in people.items()}
     return Stage(story, people, str(made.row.id), str(invited.row.id), tokens)
 
@@ -308,7 +414,9 @@ def stage(built, undone) -> Stage:
 def tried(client: Client, verb: str, path: str, body: dict[str, Any]) -> int:
     """The answer's status; what it changed is undone."""
     with transaction.atomic():
-        code = client.generic(verb, path, json.dumps(body), content_type="application/json").status_code
+        code = client.generic(
+            verb, path, json.dumps(body), content_type="application/json"
+        ).status_code
         transaction.set_rollback(True)
     return code
 
@@ -325,7 +433,10 @@ def test_who_gets_through_and_who_is_refused(stage):
     wrong = []
     for name, verb, path in ROWS:
         row = TABLE[name, verb]
-        path = stage.address(path) + {"api-job-log-search": "?q=x", "api-access": "?permission=jobs:read"}.get(name, "")
+        path = stage.address(path) + {
+            "api-job-log-search": "?q=x",
+            "api-access": "?permission=jobs:read",
+        }.get(name, "")
         found = {who: tried(client, verb, path, row.body) for who, client in clients.items()}
         for who, code in found.items():
             is_through, is_right = code not in REFUSED, code < 300 or code in (400, 409, *REFUSED)
@@ -343,8 +454,12 @@ def test_a_token_needs_the_one_scope_that_it_is_about(stage):
         path = stage.address(path) + ("?q=x" if name == "api-job-log-search" else "")
         who = "ben" if "ben" in row.who else "ada" if "ada" in row.who else "dot"
         others = [str(p) for p in P if p != row.scope]
-        enough = {str(row.scope)} | ({"jobs:read"} if name.startswith("api-job-") or name == "api-job" else set())
-        enough = {"all"} if name == "api-token-rotate" else enough       # who rotates a token holds all that it can do
+        enough = {str(row.scope)} | (
+            {"jobs:read"} if name.startswith("api-job-") or name == "api-job" else set()
+        )
+        enough = (
+            {"all"} if name == "api-token-rotate" else enough
+        )  # who rotates a token holds all that it can do
         if (code := tried(stage.api(who, *others), verb, path, row.body)) not in REFUSED:
             wrong.append(f"{verb} {path} with all scopes but {row.scope}: {code}")
         if (code := tried(stage.api(who, *sorted(enough)), verb, path, row.body)) in REFUSED:
@@ -363,9 +478,15 @@ def test_forms_of_pages_change_things_only_for_who_may(stage):
     for name, path, _ in PAGES:
         if name in WRITING_PAGES:
             who_may, form = WRITING_PAGES[name]
-            changed = {who for who, browser in browsers.items() if _changes(browser, stage.people[who], stage.address(path), form)}
+            changed = {
+                who
+                for who, browser in browsers.items()
+                if _changes(browser, stage.people[who], stage.address(path), form)
+            }
             if changed != who_may:
-                wrong.append(f"{name} {path}: changed by {sorted(changed)}, not by {sorted(who_may)}")
+                wrong.append(
+                    f"{name} {path}: changed by {sorted(changed)}, not by {sorted(who_may)}"
+                )
     assert wrong == []
 
 
@@ -395,7 +516,10 @@ def test_what_runs_on_a_node_is_told_only_to_who_may_see_the_job(stage):
 
     with platform_scope("test"):
         Attempt.objects.update(
-            state=State.RUNNING, node="n0", is_held=True, placement={"node": "n0", "cpus": 1000, "memory": 0, "gpus": [], "uuids": []}
+            state=State.RUNNING,
+            node="n0",
+            is_held=True,
+            placement={"node": "n0", "cpus": 1000, "memory": 0, "gpus": [], "uuids": []},
         )
     for who, numbers in (("ben", [1]), ("vic", [1]), ("eve", [])):
         node = stage.api(who).get("/api/v1/orgs/atlas/nodes/n0").json()

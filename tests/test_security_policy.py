@@ -35,27 +35,52 @@ def value_of(name: str) -> Any:
 
 
 def test_a_figure_is_what_the_code_says():
-    assert [(name, told, value_of(name)) for name, told in FIGURES if str(value_of(name)) != told] == []
+    assert [
+        (name, told, value_of(name)) for name, told in FIGURES if str(value_of(name)) != told
+    ] == []
 
 
 def test_every_limit_on_guessing_is_there():
     named = {name for name, _ in FIGURES}
-    limits = {f'{setting}["{key}"]' for setting in ("ACCOUNT_RATE_LIMITS", "IDP_OIDC_RATE_LIMITS") for key in getattr(ours, setting)}
+    limits = {
+        f'{setting}["{key}"]'
+        for setting in ("ACCOUNT_RATE_LIMITS", "IDP_OIDC_RATE_LIMITS")
+        for key in getattr(ours, setting)
+    }
     assert limits <= named and len(FIGURES) >= 19
-    assert {"MUSTER_SESSION_HOURS", "MUSTER_SESSION_IDLE_HOURS", "IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN"} <= named
+    assert {
+        "MUSTER_SESSION_HOURS",
+        "MUSTER_SESSION_IDLE_HOURS",
+        "IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN",
+    } <= named
 
 
 def test_the_rules_of_passwords_are_those_that_are_asked():
     told = section("Passwords")
-    [least] = [row["OPTIONS"]["min_length"] for row in settings.AUTH_PASSWORD_VALIDATORS if "min_length" in row.get("OPTIONS", {})]
+    [least] = [
+        row["OPTIONS"]["min_length"]
+        for row in settings.AUTH_PASSWORD_VALIDATORS
+        if "min_length" in row.get("OPTIONS", {})
+    ]
     assert f"At least {least} characters" in told and f"{passwords.LEFT} letters\nor digits" in told
     assert {word for word in passwords.OURS if f"`{word}`" not in told} == set()
     assert {row["NAME"].rpartition(".")[2] for row in settings.AUTH_PASSWORD_VALIDATORS} == {
-        "UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator", "NoKnownWords"}
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NoKnownWords",
+    }
 
 
 def test_every_model_has_one_class_of_data():
-    found = re.findall(r"`(\w+)`", " ".join(line.split("|")[3] for line in section("Data").splitlines() if line.startswith("| ") and "`" in line))
+    found = re.findall(
+        r"`(\w+)`",
+        " ".join(
+            line.split("|")[3]
+            for line in section("Data").splitlines()
+            if line.startswith("| ") and "`" in line
+        ),
+    )
     assert sorted(found) == sorted({model.__name__ for model in apps.get_models()})
 
 
@@ -67,30 +92,65 @@ def test_what_is_sealed_is_of_the_class_of_secrets():
 
 def test_all_cryptography_that_the_code_may_import_is_in_the_inventory():
     told = section("Cryptography")
-    kinds = {"Fernet", "HKDF", "rsa", "jwt", *(name.rpartition(".")[2] for name in settings.PASSWORD_HASHERS if "MD5" not in name)}
+    kinds = {
+        "Fernet",
+        "HKDF",
+        "rsa",
+        "jwt",
+        *(name.rpartition(".")[2] for name in settings.PASSWORD_HASHERS if "MD5" not in name),
+    }
     assert {kind for kind in kinds if f"`{kind}`" not in told} == set()
     last = {name.rpartition(".")[2] for name in PRIMITIVES}
-    known = {"fernet", "InvalidToken", "MultiFernet", "primitives", "hashes", "hkdf", "asymmetric", "serialization", "Encoding", "NoEncryption",
-             "PrivateFormat"}
-    assert last - known == {"Fernet", "HKDF", "rsa", "jwt"}      # who adds one writes it down
-    assert [name.rpartition(".")[2] for name in ours.PASSWORD_HASHERS] == re.findall(r"`(\w+PasswordHasher)`", told)
+    known = {
+        "fernet",
+        "InvalidToken",
+        "MultiFernet",
+        "primitives",
+        "hashes",
+        "hkdf",
+        "asymmetric",
+        "serialization",
+        "Encoding",
+        "NoEncryption",
+        "PrivateFormat",
+    }
+    assert last - known == {"Fernet", "HKDF", "rsa", "jwt"}  # who adds one writes it down
+    assert [name.rpartition(".")[2] for name in ours.PASSWORD_HASHERS] == re.findall(
+        r"`(\w+PasswordHasher)`", told
+    )
 
 
 def test_every_key_has_its_row_with_how_it_is_made_and_ends():
     told = section("Keys")
-    purposes = {purpose for model in apps.get_models() for purpose in getattr(model, "SEALED", {}).values()}
+    purposes = {
+        purpose for model in apps.get_models() for purpose in getattr(model, "SEALED", {}).values()
+    }
     assert len(purposes) >= 5
-    assert {purpose for purpose in {*purposes, anchors.PURPOSE, second_factor.PURPOSE} if f"`{purpose}`" not in told} == set()
+    assert {
+        purpose
+        for purpose in {*purposes, anchors.PURPOSE, second_factor.PURPOSE}
+        if f"`{purpose}`" not in told
+    } == set()
     named = {constant for constant, _ in FIGURES if constant.startswith("workspaces.issuer.keys:")}
-    assert named == {f"workspaces.issuer.keys:{name}" for name in ("BITS", "SIGNS", "AHEAD", "AFTER")}
-    rows = [line.split("|")[1:-1] for line in told.splitlines() if line.startswith("| ") and line.count("|") == 5]
-    assert len(rows) == 6 and all(cell.strip() for row in rows for cell in row)      # with the head and its line
+    assert named == {
+        f"workspaces.issuer.keys:{name}" for name in ("BITS", "SIGNS", "AHEAD", "AFTER")
+    }
+    rows = [
+        line.split("|")[1:-1]
+        for line in told.splitlines()
+        if line.startswith("| ") and line.count("|") == 5
+    ]
+    assert len(rows) == 6 and all(
+        cell.strip() for row in rows for cell in row
+    )  # with the head and its line
 
 
 def test_what_is_expensive_has_a_bound_that_is_the_codes():
     told = section("Expensive")
     rows = [line for line in told.splitlines() if line.startswith("| ")][2:]
-    assert len(rows) >= 9 and all(any(f"| `{name}` | `{value}` |" in row for name, value in FIGURES) for row in rows)
+    assert len(rows) >= 9 and all(
+        any(f"| `{name}` | `{value}` |" in row for name, value in FIGURES) for row in rows
+    )
 
 
 def test_a_persons_sessions_are_as_many_as_they_like_and_each_is_listed_and_ended(story):
@@ -101,7 +161,9 @@ def test_a_persons_sessions_are_as_many_as_they_like_and_each_is_listed_and_ende
     others = re.findall(r'name="id" value="([^"]+)"', page)
     assert len(others) == 11
     browsers[0].post("/accounts/sessions/", {"id": others[0]})
-    assert sorted(browser.get("/atlas/teams").status_code for browser in browsers) == [200] * 11 + [302]
+    assert sorted(browser.get("/atlas/teams").status_code for browser in browsers) == [200] * 11 + [
+        302
+    ]
 
 
 def test_lines_of_the_log_go_where_it_says_and_their_time_is_utc(monkeypatch):
@@ -109,12 +171,24 @@ def test_lines_of_the_log_go_where_it_says_and_their_time_is_utc(monkeypatch):
     import logging.config
     import time
 
-    assert {row["class"] for row in ours.LOGGING["handlers"].values()} == {"logging.StreamHandler"} and "| `stderr` |" in section("Logs")
+    assert {row["class"] for row in ours.LOGGING["handlers"].values()} == {
+        "logging.StreamHandler"
+    } and "| `stderr` |" in section("Logs")
     monkeypatch.setenv("TZ", "Asia/Seoul")
     time.tzset()
     try:
-        line = logging.config.DictConfigurator(ours.LOGGING).configure_formatter(dict(ours.LOGGING["formatters"]["line"]))
-        record = logging.makeLogRecord({"created": 1_700_000_000.25, "msecs": 250, "msg": "hello", "name": "jobs", "levelname": "INFO"})
+        line = logging.config.DictConfigurator(ours.LOGGING).configure_formatter(
+            dict(ours.LOGGING["formatters"]["line"])
+        )
+        record = logging.makeLogRecord(
+            {
+                "created": 1_700_000_000.25,
+                "msecs": 250,
+                "msg": "hello",
+                "name": "jobs",
+                "levelname": "INFO",
+            }
+        )
         assert line.format(record) == "2023-11-14T22:13:20.250Z INFO    jobs: hello"
     finally:
         monkeypatch.undo()

@@ -46,7 +46,10 @@ def test_a_story_told_again_is_of_people_of_its_own_and_of_now(db):
     one, other = (_undone(retell) for _ in range(2))
     for field in fields(Story):
         assert getattr(one, field.name).pk != getattr(other, field.name).pk, field.name
-    assert one.ada.date_joined < other.ada.date_joined and one.vision.created_at < other.vision.created_at
+    assert (
+        one.ada.date_joined < other.ada.date_joined
+        and one.vision.created_at < other.vision.created_at
+    )
     one.ada.name = "Another"
     assert other.ada.name == _undone(retell).ada.name == "Ada"
 
@@ -62,11 +65,21 @@ def _undone(telling: Callable[[], Story], look: Callable[[], object] = lambda: N
 def _rows(telling: Callable[[], Story]) -> list[str]:
     """Every row of ours, with names where ids stand, and dates only as there or not."""
     with platform_scope("the story is told again"):
-        return _undone(telling, lambda: sorted(_named(row) for model in apps.get_models() if model._meta.managed for row in _all(model)))
+        return _undone(
+            telling,
+            lambda: sorted(
+                _named(row)
+                for model in apps.get_models()
+                if model._meta.managed
+                for row in _all(model)
+            ),
+        )
 
 
 def _all(model: type[models.Model]) -> list[models.Model]:
-    return [] if model._meta.app_label in {"auth", "contenttypes"} else list(model._base_manager.all())
+    return (
+        [] if model._meta.app_label in {"auth", "contenttypes"} else list(model._base_manager.all())
+    )
 
 
 def _named(row: models.Model) -> str:
@@ -75,7 +88,9 @@ def _named(row: models.Model) -> str:
     for field in row._meta.concrete_fields:
         value = getattr(row, field.attname)
         if field.is_relation and value is not None:
-            value = str(getattr(getattr(row, field.name), "email", "") or getattr(row, field.name).slug)
+            value = str(
+                getattr(getattr(row, field.name), "email", "") or getattr(row, field.name).slug
+            )
         elif field.primary_key or field.name == "password" or isinstance(value, datetime | UUID):
             value = type(value).__name__
         values[field.name] = value

@@ -29,8 +29,13 @@ class SignInForm(LoginForm):
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.fields["login"] = forms.CharField(label=_("E-mail address or name"), max_length=254, widget=forms.TextInput(
-            attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}))
+        self.fields["login"] = forms.CharField(
+            label=_("E-mail address or name"),
+            max_length=254,
+            widget=forms.TextInput(
+                attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}
+            ),
+        )
         self.order_fields(["login", "password"])
 
     def clean(self) -> Any:
@@ -43,11 +48,15 @@ class SignInForm(LoginForm):
 
 def guessed_name(login: str) -> str:
     """One form of the spellings that a directory takes for the same name."""
-    plain = (char for char in unicodedata.normalize("NFKD", login) if unicodedata.category(char) not in {"Mn", "Cf"})
+    plain = (
+        char
+        for char in unicodedata.normalize("NFKD", login)
+        if unicodedata.category(char) not in {"Mn", "Cf"}
+    )
     return " ".join("".join(plain).casefold().split())
 
 
-KNOWN_SECONDS = 30 * 86_400     # for which an account keeps the addresses where it signed in
+KNOWN_SECONDS = 30 * 86_400  # for which an account keeps the addresses where it signed in
 
 
 def keep_known(request: HttpRequest, login: str) -> None:
@@ -62,7 +71,9 @@ def _reset(*, request: HttpRequest, user: Any, **_: Any) -> None:
 
 
 def _known_key(request: HttpRequest, login: str) -> str:
-    return "known:" + hashlib.sha256(f"{guessed_name(login)} {get_ip(request)}".encode()).hexdigest()
+    return (
+        "known:" + hashlib.sha256(f"{guessed_name(login)} {get_ip(request)}".encode()).hexdigest()
+    )
 
 
 def _login_in(credentials: dict[str, Any]) -> str:
@@ -74,8 +85,10 @@ class AccountAdapter(DefaultAccountAdapter):
 
     _anywhere: ratelimit.RateLimitUsage | None = None
 
-    error_messages = {**DefaultAccountAdapter.error_messages,
-                      "too_many_login_attempts": _("Too many failed tries. Wait five minutes, then try again.")}
+    error_messages = {
+        **DefaultAccountAdapter.error_messages,
+        "too_many_login_attempts": _("Too many failed tries. Wait five minutes, then try again."),
+    }
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         """Of the account and the address alone: allauth's own names the host, whose port the client chooses."""
@@ -87,11 +100,16 @@ class AccountAdapter(DefaultAccountAdapter):
         login = _login_in(credentials)
         if request.user.is_authenticated or durable.get(_known_key(request, login)):
             return
-        self._anywhere = ratelimit.consume(request, app="allauth.account", action="login_failed_anywhere", key=guessed_name(login))
+        self._anywhere = ratelimit.consume(
+            request, app="allauth.account", action="login_failed_anywhere", key=guessed_name(login)
+        )
         if self._anywhere is None:
             self._rollback_login_failed_rl_usage()
-            raise RateLimited("There were too many failed tries for this account. Wait five minutes, sign in from a network where "
-                              "you signed in before, or reset your password.", data={"retry_after": 300})
+            raise RateLimited(
+                "There were too many failed tries for this account. Wait five minutes, sign in from a network where "
+                "you signed in before, or reset your password.",
+                data={"retry_after": 300},
+            )
 
     def _rollback_login_failed_rl_usage(self) -> None:
         super()._rollback_login_failed_rl_usage()

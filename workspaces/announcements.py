@@ -14,7 +14,7 @@ from portal.core import clock
 from workspaces.models import Announcement
 
 log = logging.getLogger(__name__)
-DISMISSED = "dismissed"         # the session's key of the ids that were put away
+DISMISSED = "dismissed"  # the session's key of the ids that were put away
 _GRAVEST = {"trouble": 0, "warning": 1, "note": 2}
 
 
@@ -22,20 +22,41 @@ def announced_to(org_id: UUID | None, dismissed: Collection[str]) -> list[Announ
     """What holds now, for everybody and for that organization, gravest first. Never raises: no page fails for want of it."""
     now = clock.now()
     try:
-        rows = list(Announcement.objects.filter(Q(org=None) | Q(org_id=org_id) if org_id else Q(org=None), Q(ends_at=None) | Q(ends_at__gt=now),
-                                                begins_at__lte=now))
+        rows = list(
+            Announcement.objects.filter(
+                Q(org=None) | Q(org_id=org_id) if org_id else Q(org=None),
+                Q(ends_at=None) | Q(ends_at__gt=now),
+                begins_at__lte=now,
+            )
+        )
     except DatabaseError as error:
         log.warning("announcements were not read: %s", error)
         return []
-    return sorted((row for row in rows if row.id.hex not in dismissed), key=lambda row: (_GRAVEST[row.level], row.begins_at))
+    return sorted(
+        (row for row in rows if row.id.hex not in dismissed),
+        key=lambda row: (_GRAVEST[row.level], row.begins_at),
+    )
 
 
 def announcements_of(org_id: UUID) -> list[dict[str, Any]]:
     """Of the organization and of everybody, for the page that writes them. Those that ended are in the trail."""
     now = clock.now()
-    rows = Announcement.objects.filter(Q(org=None) | Q(org_id=org_id), Q(ends_at=None) | Q(ends_at__gt=now)).order_by("begins_at")
-    return [{"id": row.id, "level": row.level, "text": row.text, "begins_at": row.begins_at, "ends_at": row.ends_at, "made_by": row.made_by,
-             "is_wide": row.org_id is None, "is_shown": row.begins_at <= now} for row in rows]
+    rows = Announcement.objects.filter(
+        Q(org=None) | Q(org_id=org_id), Q(ends_at=None) | Q(ends_at__gt=now)
+    ).order_by("begins_at")
+    return [
+        {
+            "id": row.id,
+            "level": row.level,
+            "text": row.text,
+            "begins_at": row.begins_at,
+            "ends_at": row.ends_at,
+            "made_by": row.made_by,
+            "is_wide": row.org_id is None,
+            "is_shown": row.begins_at <= now,
+        }
+        for row in rows
+    ]
 
 
 def dismiss(session: Any, pk: UUID) -> None:

@@ -18,4 +18,6 @@ class WorkspacesConfig(AppConfig):
         if settings.MUSTER_ROW_SECURITY:
             rows.build()
         pre_migrate.connect(rows.before_migrating, sender=self, dispatch_uid="open the second wall")
-        post_migrate.connect(rows.after_migrating, sender=self, dispatch_uid="build the second wall")
+        post_migrate.connect(
+            rows.after_migrating, sender=self, dispatch_uid="build the second wall"
+        )

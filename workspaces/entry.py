@@ -17,7 +17,17 @@ from workspaces.models import AccessToken, Membership, Organization, Team, TeamM
 from workspaces.tenancy.scope import platform_scope
 from workspaces.tokens import check_network, digest_of, facts_of, is_well_formed, touch
 
-_TOKEN = ("id", "org_id", "team_id", "attempt_id", "name", "scopes", "networks", "vouched_by_id", "last_used_at")
+_TOKEN = (
+    "id",
+    "org_id",
+    "team_id",
+    "attempt_id",
+    "name",
+    "scopes",
+    "networks",
+    "vouched_by_id",
+    "last_used_at",
+)
 _USER = ("id", "email", "name", "is_operator", "is_service", "has_second_factor")
 _ORG = ("id", "slug", "name", "created_at", "last_job_number", "requires_second_factor")
 _TEAM = ("id", "org_id", "slug", "name", "created_at", "job_rules")
@@ -59,23 +69,48 @@ def by_token(raw: str, slug: str, address: str = "") -> Entry | None:
 
 
 def _entry(rows: Sequence[list[Any]], address: str) -> Entry:
-    first, ends = rows[0], (len(_TOKEN), len(_TOKEN) + len(_USER), len(_TOKEN) + len(_USER) + len(_ORG))
-    token = AccessToken.from_db(connection.alias, _TOKEN, first[:ends[0]])
-    user = User.from_db(connection.alias, _USER, first[ends[0]:ends[1]])
+    first, ends = (
+        rows[0],
+        (len(_TOKEN), len(_TOKEN) + len(_USER), len(_TOKEN) + len(_USER) + len(_ORG)),
+    )
+    token = AccessToken.from_db(connection.alias, _TOKEN, first[: ends[0]])
+    user = User.from_db(connection.alias, _USER, first[ends[0] : ends[1]])
     with platform_scope("a token names its organization itself"):
         check_network(token, user.email, address)
         touch(token, user.email, address)
     has_org = first[ends[1]] is not None
-    org = Organization.from_db(connection.alias, _ORG, first[ends[1]:ends[2]]) if has_org else None
-    seats = [row[ends[2]:] for row in rows if row[-1]]
+    org = (
+        Organization.from_db(connection.alias, _ORG, first[ends[1] : ends[2]]) if has_org else None
+    )
+    seats = [row[ends[2] :] for row in rows if row[-1]]
     teams = [Team.from_db(connection.alias, _TEAM, seat[1:-1]) for seat in seats]
-    return Entry(actor_of(user, facts_of(token)), org, first[ends[2]] or "",
-                 {seat[1]: seat[-1] for seat in seats}, {team.slug: team for team in teams})
+    return Entry(
+        actor_of(user, facts_of(token)),
+        org,
+        first[ends[2]] or "",
+        {seat[1]: seat[-1] for seat in seats},
+        {team.slug: team for team in teams},
+    )
 
 
 @cache
 def _reading(digests: int) -> Reading:
     return Reading(
         _SQL.format(digests=", ".join(["%s"] * digests)),
-        {"token": AccessToken, "person": User, "org": Organization, "member": Membership, "seat": TeamMembership, "team": Team},
-        [("token", _TOKEN), ("person", _USER), ("org", _ORG), ("member", ("role",)), ("team", _TEAM), ("seat", ("role",))])
+        {
+            "token": AccessToken,
+            "person": User,
+            "org": Organization,
+            "member": Membership,
+            "seat": TeamMembership,
+            "team": Team,
+        },
+        [
+            ("token", _TOKEN),
+            ("person", _USER),
+            ("org", _ORG),
+            ("member", ("role",)),
+            ("team", _TEAM),
+            ("seat", ("role",)),
+        ],
+    )

@@ -12,7 +12,7 @@ from portal.core import clock
 from workspaces.models import GpuMonth, Quota
 from workspaces.quotas import GPU_HOURS, ORG, TEAM, USER, Meter
 
-Whose = tuple[str, UUID]        # scope, subject
+Whose = tuple[str, UUID]  # scope, subject
 
 
 class Ran(NamedTuple):
@@ -77,7 +77,9 @@ def by_month(runs: Iterable[Ran]) -> Counter[tuple[UUID, str, UUID, date]]:
 def used_now() -> Counter[Whose]:
     """GPU-milliseconds of the current month, what runs now included, by whose, in the scope one is in. Two statements."""
     running = _running_now()
-    rows = GpuMonth.objects.filter(month=month_of(clock.now())).values_list("scope", "subject_id", "used")
+    rows = GpuMonth.objects.filter(month=month_of(clock.now())).values_list(
+        "scope", "subject_id", "used"
+    )
     return Counter({(scope, subject): n for scope, subject, n in rows}) + running
 
 
@@ -93,15 +95,20 @@ def with_hours(rows: Iterable[Quota], hours: Mapping[Whose, int]) -> list[Quota]
 def without_limit(rows: Iterable[Quota], hours: Mapping[Whose, int]) -> list[Quota]:
     """Meters for those who used GPUs and have none among these."""
     known = {(row.scope, row.subject_id) for row in rows if row.resource == GPU_HOURS}
-    return [Quota(scope=scope, subject_id=subject, resource=GPU_HOURS, used=n)
-            for (scope, subject), n in hours.items() if (scope, subject) not in known]
+    return [
+        Quota(scope=scope, subject_id=subject, resource=GPU_HOURS, used=n)
+        for (scope, subject), n in hours.items()
+        if (scope, subject) not in known
+    ]
 
 
 def _running_now() -> Counter[Whose]:
     """The part of it that what runs now has used so far."""
     at = clock.now()
     used: Counter[Whose] = Counter()
-    for (_org, scope, subject, month), n in by_month(_running[0](None, at) if _running else ()).items():
+    for (_org, scope, subject, month), n in by_month(
+        _running[0](None, at) if _running else ()
+    ).items():
         if month == month_of(at):
             used[scope, subject] += n
     return used
@@ -112,8 +119,18 @@ def used_on(meters: Collection[Meter]) -> Counter[Meter]:
     this moment, and nothing starts by an hour that was seen in neither."""
     org_ids, at = {meter.org_id for meter in meters}, clock.now()
     runs = by_month(_running[0](org_ids, at) if _running else ())
-    used = Counter({Meter(org, scope, subject, GPU_HOURS): n for (org, scope, subject, month), n in runs.items() if month == month_of(at)})
-    rows = GpuMonth.objects.filter(org_id__in=org_ids, subject_id__in={meter.subject_id for meter in meters}, month=month_of(at))
+    used = Counter(
+        {
+            Meter(org, scope, subject, GPU_HOURS): n
+            for (org, scope, subject, month), n in runs.items()
+            if month == month_of(at)
+        }
+    )
+    rows = GpuMonth.objects.filter(
+        org_id__in=org_ids,
+        subject_id__in={meter.subject_id for meter in meters},
+        month=month_of(at),
+    )
     for org, scope, subject, n in rows.values_list("org_id", "scope", "subject_id", "used"):
         used[Meter(org, scope, subject, GPU_HOURS)] += n
     return used

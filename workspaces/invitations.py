@@ -29,7 +29,9 @@ def invite_url(user: User) -> str | None:
     if user.has_usable_password() or user.is_service or _is_known(user):
         return None
     key = default_token_generator.make_token(user)
-    path = reverse("account_reset_password_from_key", kwargs={"uidb36": user_pk_to_url_str(user), "key": key})
+    path = reverse(
+        "account_reset_password_from_key", kwargs={"uidb36": user_pk_to_url_str(user), "key": key}
+    )
     return f"{settings.MUSTER_BASE_URL}{path}"
 
 
@@ -43,13 +45,25 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def send_invitation(made: Invited, inviter: str, connection: BaseEmailBackend | None = None) -> bool:
+def send_invitation(
+    made: Invited, inviter: str, connection: BaseEmailBackend | None = None
+) -> bool:
     """By e-mail; False when that failed: the link is then to be handed on otherwise. After the commit, and outside of any transaction."""
-    about = {"org": made.row.org.name, "inviter": inviter, "url": made.url, "until": made.row.expires_at}
+    about = {
+        "org": made.row.org.name,
+        "inviter": inviter,
+        "url": made.url,
+        "until": made.row.expires_at,
+    }
     try:
-        send_mail(one_line(f"{inviter} invites you to {made.row.org.name}"), render_to_string("account/invitation_mail.txt", about), None,
-                  [made.row.email], connection=connection)
-    except OSError as error:            # SMTP's own errors are OSErrors, too
+        send_mail(
+            one_line(f"{inviter} invites you to {made.row.org.name}"),
+            render_to_string("account/invitation_mail.txt", about),
+            None,
+            [made.row.email],
+            connection=connection,
+        )
+    except OSError as error:  # SMTP's own errors are OSErrors, too
         log.warning("an invitation could not be sent: %s", error)
         return False
     Invitation.objects.filter(id=made.row.id).update(sent_at=clock.now())
@@ -68,12 +82,28 @@ def send_all(made: Sequence[Invited], inviter: str) -> set[str]:
 def handed_out(report: Report, inviter: str, *, send: bool) -> list[dict[str, Any]]:
     """Of those a file brought in: the link of each, which is told once, and whether it was mailed. Who needs none is not among them."""
     sent = send_all(report.made, inviter) if send and can_mail() else set()
-    return [*({"email": one.row.email, "url": one.url, "is_sent": one.row.email in sent} for one in report.made),
-            *({"email": user.email, "url": url, "is_sent": False} for user in report.added if (url := invite_url(user)))]
+    return [
+        *(
+            {"email": one.row.email, "url": one.url, "is_sent": one.row.email in sent}
+            for one in report.made
+        ),
+        *(
+            {"email": user.email, "url": url, "is_sent": False}
+            for user in report.added
+            if (url := invite_url(user))
+        ),
+    ]
 
 
 def _is_known(user: User) -> bool:
     """To another organization, to a directory, or to the platform; or they signed in before."""
-    with platform_scope("whoever invites learns nothing of other organizations but that there is no link"):
+    with platform_scope(
+        "whoever invites learns nothing of other organizations but that there is no link"
+    ):
         others = Membership.objects.filter(user=user).count() > 1
-    return others or user.is_operator or user.last_login is not None or Identity.objects.filter(user=user).exists()
+    return (
+        others
+        or user.is_operator
+        or user.last_login is not None
+        or Identity.objects.filter(user=user).exists()
+    )

@@ -22,14 +22,30 @@ def count_running_by(running: Running) -> None:
 
 def leavers_of(provider: Provider) -> list[dict[str, Any]]:
     """The latest first, those with running jobs before the others."""
-    rows = list(provider.identities.exclude(gone_since=None).select_related("user").order_by("-gone_since")[:MOST])
+    rows = list(
+        provider.identities.exclude(gone_since=None)
+        .select_related("user")
+        .order_by("-gone_since")[:MOST]
+    )
     jobs = _jobs_of(provider, [row.user_id for row in rows]) if rows else {}
-    found = [{"email": row.user.email, "name": row.user.display_name, "since": row.gone_since, "jobs": jobs.get(row.user_id, [])} for row in rows]
+    found = [
+        {
+            "email": row.user.email,
+            "name": row.user.display_name,
+            "since": row.gone_since,
+            "jobs": jobs.get(row.user_id, []),
+        }
+        for row in rows
+    ]
     return sorted(found, key=lambda row: not row["jobs"])
 
 
 def _jobs_of(provider: Provider, users: list[UUID]) -> Mapping[UUID, list[dict[str, Any]]]:
     """In its organization; of the installation's directory, everywhere."""
-    scope = org_scope(provider.org_id) if provider.org_id else platform_scope("who left the whole installation runs jobs anywhere in it")
+    scope = (
+        org_scope(provider.org_id)
+        if provider.org_id
+        else platform_scope("who left the whole installation runs jobs anywhere in it")
+    )
     with scope:
         return _running[0](users) if _running else {}

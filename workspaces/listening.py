@@ -28,14 +28,19 @@ def _changed(sender: Any, instance: Authenticator, **_: Any) -> None:
 
 def _tell(kind: str, user: Any, authenticator: Authenticator) -> None:
     """In each of the person's organizations, as their coming and going is."""
-    record_all(Fact(kind, org_id, "user", user.id, user.email, {"type": str(authenticator.type)}) for org_id in orgs_of(user.id))
+    record_all(
+        Fact(kind, org_id, "user", user.id, user.email, {"type": str(authenticator.type)})
+        for org_id in orgs_of(user.id)
+    )
 
 
 def _added(sender: Any, request: Any, user: Any, authenticator: Authenticator, **_: Any) -> None:
     """Sessions that began without it end: whoever holds one may be the reason for adding it."""
     _tell("second_factor.added", user, authenticator)
     if request is not None and authenticator.type != Authenticator.Type.RECOVERY_CODES:
-        end_others(user.id, request.session.session_key, actor=user.email, why="a second factor was added")
+        end_others(
+            user.id, request.session.session_key, actor=user.email, why="a second factor was added"
+        )
 
 
 def _removed(sender: Any, user: Any, authenticator: Authenticator, **_: Any) -> None:

@@ -20,7 +20,10 @@ def networks_in(texts: Iterable[str]) -> list[str]:
         try:
             found[str(_network(text.strip()))] = None
         except ValueError:
-            raise InvalidInput.at("networks", f"{text[:60]!r} is no network; write 10.20.0.0/16, 2001:db8::/32 or one address") from None
+            raise InvalidInput.at(
+                "networks",
+                f"{text[:60]!r} is no network; write 10.20.0.0/16, 2001:db8::/32 or one address",
+            ) from None
     if len(found) > MOST:
         raise InvalidInput.at("networks", f"are {len(found)}; at most {MOST}")
     return list(found)
@@ -35,7 +38,9 @@ def is_within(address: str, networks: Iterable[str]) -> bool:
         host = _host(address)
     except ValueError:
         return False
-    return any(host.version == (network := _network(text)).version and host in network for text in networks)
+    return any(
+        host.version == (network := _network(text)).version and host in network for text in networks
+    )
 
 
 def are_within(inner: Iterable[str], outer: Iterable[str]) -> bool:

@@ -10,9 +10,9 @@ from workspaces.models import Role
 from workspaces.roles import OwnRole, is_built_in, own_role
 from workspaces.tenancy.scope import org_scope
 
-KEPT = 2.0          # seconds that a change made by another process may go unseen
+KEPT = 2.0  # seconds that a change made by another process may go unseen
 _known: dict[UUID, tuple[float, Mapping[str, OwnRole]]] = {}
-_turn = 0           # counts the times of forgetting, so that what was read before one is not kept after it
+_turn = 0  # counts the times of forgetting, so that what was read before one is not kept after it
 
 
 def own_roles(org_id: UUID) -> Mapping[str, OwnRole]:
@@ -36,7 +36,9 @@ def read_own_roles(org_id: UUID) -> Mapping[str, OwnRole]:
     """From the rows, now."""
     with org_scope(org_id):
         rows = Role.objects.values_list("slug", "kind", "name", "permissions")
-        return {slug: own_role(slug, kind, name, permissions) for slug, kind, name, permissions in rows}
+        return {
+            slug: own_role(slug, kind, name, permissions) for slug, kind, name, permissions in rows
+        }
 
 
 def forget() -> None:

@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from workspaces.models import Membership
 from workspaces.tenancy.scope import platform_scope
 
-LEFT = 6                    # letters and digits that must be left of a password without those words
-SHORTEST = 3                # shorter words are in everything
+LEFT = 6  # letters and digits that must be left of a password without those words
+SHORTEST = 3  # shorter words are in everything
 OURS = {"muster", "password", "passwort", "login", "admin", "gpu", "slurm", "cluster"}
 
 
@@ -30,7 +30,9 @@ class NoKnownWords:
             raise ValidationError(self.get_help_text(), code="password_of_known_words")
 
     def get_help_text(self) -> str:
-        return _("Without your name, your address, your organization's name and words like “muster” too little of this password is left to guess.")
+        return _(
+            "Without your name, your address, your organization's name and words like “muster” too little of this password is left to guess."
+        )
 
 
 def words_about(user: Any) -> set[str]:
@@ -39,8 +41,19 @@ def words_about(user: Any) -> set[str]:
     if user is not None:
         texts += [user.email, getattr(user, "name", "")]
         with platform_scope("words that a person's password is not made of"):
-            texts += [text for row in Membership.objects.filter(user_id=user.pk).values_list("org__slug", "org__name") for text in row]
-    return {word for text in texts for word in re.split(r"[\W_]+", folded(text)) if len(word) >= SHORTEST}
+            texts += [
+                text
+                for row in Membership.objects.filter(user_id=user.pk).values_list(
+                    "org__slug", "org__name"
+                )
+                for text in row
+            ]
+    return {
+        word
+        for text in texts
+        for word in re.split(r"[\W_]+", folded(text))
+        if len(word) >= SHORTEST
+    }
 
 
 def folded(text: str) -> str:

@@ -12,7 +12,7 @@ from workspaces.permissions import TeamRole
 from workspaces.services.naming import clean_name
 from workspaces.services.orgs import checked_email
 
-LARGEST, MOST = 1 << 20, 500         # bytes, and people: more come in through a directory
+LARGEST, MOST = 1 << 20, 500  # bytes, and people: more come in through a directory
 COLUMNS = {
     "email": ("email", "e-mail", "e-mail address", "email address", "mail", "e-mail-adresse"),
     "name": ("name", "full name", "display name", "displayname"),
@@ -44,7 +44,9 @@ def decoded(data: bytes) -> str:
     """UTF-8 with or without its mark, UTF-16 with one ("Unicode text"), else what Excel calls ANSI. Raises TooLarge, InvalidInput."""
     if len(data) > LARGEST:
         raise TooLarge(_("The file is larger than 1 MiB."))
-    for encoding in ("utf-16",) if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig", "cp1252"):
+    for encoding in (
+        ("utf-16",) if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig", "cp1252")
+    ):
         try:
             return data.decode(encoding)
         except UnicodeDecodeError:
@@ -61,12 +63,23 @@ def read_people(text: str) -> tuple[list[Person], list[Fault]]:
     faults: list[Fault] = []
     for number, cells in lines[1:]:
         try:
-            _add(people, _person(number, dict(zip(names, (cell.strip() for cell in cells), strict=False)), len(cells) - len(names)))
+            _add(
+                people,
+                _person(
+                    number,
+                    dict(zip(names, (cell.strip() for cell in cells), strict=False)),
+                    len(cells) - len(names),
+                ),
+            )
         except PortalError as error:
             faults.append(Fault(number, error.message))
     if len(people) > MOST:
-        raise TooLarge(_("The file names %(n)s people, and %(most)s is the most at once: cut it, or connect a directory.")
-                       % {"n": len(people), "most": MOST})
+        raise TooLarge(
+            _(
+                "The file names %(n)s people, and %(most)s is the most at once: cut it, or connect a directory."
+            )
+            % {"n": len(people), "most": MOST}
+        )
     return list(people.values()), faults
 
 
@@ -77,11 +90,21 @@ def _lines(text: str) -> list[tuple[int, list[str]]]:
         raise TooLarge(_("The file is larger than 1 MiB."))
     first, _newline, rest = text.partition("\n")
     said = first.strip().strip('"').lower()
-    is_told = said[:4] == "sep=" and said[4:] in (",", ";", "|")        # a line by which Excel is told what stands between cells
+    is_told = said[:4] == "sep=" and said[4:] in (
+        ",",
+        ";",
+        "|",
+    )  # a line by which Excel is told what stands between cells
     between = said[4] if is_told else max(",;\t", key=first.count)
     try:
-        reader = csv.reader((rest if is_told else text).splitlines(keepends=True), delimiter=between, strict=True)
-        found = [(reader.line_num + is_told, cells) for cells in reader if any(cell.strip() for cell in cells)]
+        reader = csv.reader(
+            (rest if is_told else text).splitlines(keepends=True), delimiter=between, strict=True
+        )
+        found = [
+            (reader.line_num + is_told, cells)
+            for cells in reader
+            if any(cell.strip() for cell in cells)
+        ]
     except csv.Error as error:
         raise InvalidInput.at("file", _("is no CSV: %(why)s") % {"why": error}) from None
     if not found:
@@ -92,12 +115,24 @@ def _lines(text: str) -> list[tuple[int, list[str]]]:
 def _header(cells: list[str]) -> list[str]:
     known = {word: name for name, words in COLUMNS.items() for word in words}
     names = [known.get(cell.strip().lower(), "") for cell in cells]
-    unknown = [cell.strip()[:40] for cell, name in zip(cells, names, strict=True) if not name and cell.strip()]
+    unknown = [
+        cell.strip()[:40]
+        for cell, name in zip(cells, names, strict=True)
+        if not name and cell.strip()
+    ]
     if "email" not in names:
-        raise InvalidInput.at("file", _("needs a first line that names its columns: email, and if you like name, role, team, team_role"))
+        raise InvalidInput.at(
+            "file",
+            _(
+                "needs a first line that names its columns: email, and if you like name, role, team, team_role"
+            ),
+        )
     if unknown or len(set(names) - {""}) != len([name for name in names if name]):
-        raise InvalidInput.at("file", _("has columns that are not known, or twice there: %(names)s. Known are %(known)s.")
-                              % {"names": ", ".join(unknown) or "–", "known": ", ".join(COLUMNS)})
+        raise InvalidInput.at(
+            "file",
+            _("has columns that are not known, or twice there: %(names)s. Known are %(known)s.")
+            % {"names": ", ".join(unknown) or "–", "known": ", ".join(COLUMNS)},
+        )
     return names
 
 
@@ -120,10 +155,19 @@ def _add(people: dict[str, Person], person: Person) -> None:
     if known is person:
         return
     if person.role and known.role not in ("", person.role):
-        raise InvalidInput(_("%(email)s has the role %(role)s in line %(line)s") % {
-            "email": person.email, "role": known.role, "line": known.line})
+        raise InvalidInput(
+            _("%(email)s has the role %(role)s in line %(line)s")
+            % {"email": person.email, "role": known.role, "line": known.line}
+        )
     for slug, role in person.teams.items():
         if known.teams.setdefault(slug, role) != role:
-            raise InvalidInput(_("%(email)s is %(role)s of %(team)s in line %(line)s") % {
-                "email": person.email, "role": known.teams[slug], "team": slug, "line": known.line})
+            raise InvalidInput(
+                _("%(email)s is %(role)s of %(team)s in line %(line)s")
+                % {
+                    "email": person.email,
+                    "role": known.teams[slug],
+                    "team": slug,
+                    "line": known.line,
+                }
+            )
     known.role, known.name = known.role or person.role, known.name or person.name

@@ -10,17 +10,21 @@ from django.utils.translation import gettext_noop as _
 
 class Permission(StrEnum):
     AGENT_WRITE = "agent:write"
-    APPLICATIONS_READ = "applications:read"      # what signs people in through the portal: operators only
+    APPLICATIONS_READ = (
+        "applications:read"  # what signs people in through the portal: operators only
+    )
     APPLICATIONS_WRITE = "applications:write"
-    AUDIT_PLATFORM = "audit:platform"    # what belongs to no organization: operators only
+    AUDIT_PLATFORM = "audit:platform"  # what belongs to no organization: operators only
     AUDIT_READ = "audit:read"
-    BILLING_READ = "billing:read"        # usage and cost; never what jobs hold
-    CLUSTERS_READ = "clusters:read"      # how clusters are connected: operators only, as hardware is nobody's
+    BILLING_READ = "billing:read"  # usage and cost; never what jobs hold
+    CLUSTERS_READ = (
+        "clusters:read"  # how clusters are connected: operators only, as hardware is nobody's
+    )
     CLUSTERS_WRITE = "clusters:write"
-    JOBS_ADMIN = "jobs:admin"            # act on other people's jobs, raise priority
-    JOBS_CANCEL = "jobs:cancel"          # one's own
+    JOBS_ADMIN = "jobs:admin"  # act on other people's jobs, raise priority
+    JOBS_CANCEL = "jobs:cancel"  # one's own
     JOBS_EXEC = "jobs:exec"
-    JOBS_EXEC_OTHERS = "jobs:exec-others"    # besides jobs:exec: in other people's jobs, as whom it can do what the job can
+    JOBS_EXEC_OTHERS = "jobs:exec-others"  # besides jobs:exec: in other people's jobs, as whom it can do what the job can
     JOBS_READ = "jobs:read"
     JOBS_SUBMIT = "jobs:submit"
     JOBS_WRITE_METRICS = "jobs:write-metrics"
@@ -28,14 +32,16 @@ class Permission(StrEnum):
     MEMBERS_WRITE = "members:write"
     NODES_READ = "nodes:read"
     ORG_ADMIN = "org:admin"
-    PLATFORM_ADMIN = "platform:admin"    # organizations, people and announcements of the whole installation: operators only
-    PLATFORM_IMPERSONATE = "platform:impersonate"    # act as a person who has a problem: operators only
-    PROVIDERS_READ = "providers:read"    # directories and single sign-on
+    PLATFORM_ADMIN = "platform:admin"  # organizations, people and announcements of the whole installation: operators only
+    PLATFORM_IMPERSONATE = (
+        "platform:impersonate"  # act as a person who has a problem: operators only
+    )
+    PROVIDERS_READ = "providers:read"  # directories and single sign-on
     PROVIDERS_WRITE = "providers:write"  # an owner's: who points a directory elsewhere can sign in as anybody whom it names
     QUOTAS_READ = "quotas:read"
     QUOTAS_WRITE = "quotas:write"
-    ROLES_WRITE = "roles:write"          # roles of the organization's own making
-    SECRETS_READ = "secrets:read"        # their names; values are read by jobs alone
+    ROLES_WRITE = "roles:write"  # roles of the organization's own making
+    SECRETS_READ = "secrets:read"  # their names; values are read by jobs alone
     SECRETS_WRITE = "secrets:write"
     TEAMS_READ = "teams:read"
     TEAMS_WRITE = "teams:write"
@@ -59,11 +65,33 @@ class TeamRole(StrEnum):
 
 
 P = Permission
-_SEE = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE})
-_WORK = frozenset({P.JOBS_CANCEL, P.JOBS_EXEC, P.JOBS_READ, P.JOBS_SUBMIT, P.JOBS_WRITE_METRICS, P.SECRETS_READ, P.SECRETS_WRITE})
+_SEE = frozenset(
+    {P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE}
+)
+_WORK = frozenset(
+    {
+        P.JOBS_CANCEL,
+        P.JOBS_EXEC,
+        P.JOBS_READ,
+        P.JOBS_SUBMIT,
+        P.JOBS_WRITE_METRICS,
+        P.SECRETS_READ,
+        P.SECRETS_WRITE,
+    }
+)
 # Hardware, agents and what signs people in elsewhere are nobody's in an organization: no role of one holds these.
-OPERATORS_ONLY = frozenset({P.AGENT_WRITE, P.APPLICATIONS_READ, P.APPLICATIONS_WRITE, P.AUDIT_PLATFORM, P.CLUSTERS_READ, P.CLUSTERS_WRITE,
-                            P.PLATFORM_ADMIN, P.PLATFORM_IMPERSONATE})
+OPERATORS_ONLY = frozenset(
+    {
+        P.AGENT_WRITE,
+        P.APPLICATIONS_READ,
+        P.APPLICATIONS_WRITE,
+        P.AUDIT_PLATFORM,
+        P.CLUSTERS_READ,
+        P.CLUSTERS_WRITE,
+        P.PLATFORM_ADMIN,
+        P.PLATFORM_IMPERSONATE,
+    }
+)
 # Making owners, and saying who is known to be whom, is what being the owner means: no other role of an organization holds these.
 OWNERS_ONLY = frozenset({P.ORG_ADMIN, P.PROVIDERS_WRITE})
 _ALL = frozenset(Permission) - OPERATORS_ONLY
@@ -75,7 +103,9 @@ ORG_GRANTS: dict[str, frozenset[Permission]] = {
     OrgRole.USER_ADMIN: _SEE | {P.MEMBERS_WRITE, P.ROLES_WRITE, P.TEAMS_WRITE},
     OrgRole.MEMBER: _SEE,
     OrgRole.VIEWER: _SEE | {P.JOBS_READ},
-    OrgRole.BILLING_VIEWER: frozenset({P.BILLING_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE}),
+    OrgRole.BILLING_VIEWER: frozenset(
+        {P.BILLING_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE}
+    ),
 }
 # What a team's role grants in that team, on top.
 TEAM_GRANTS: dict[str, frozenset[Permission]] = {
@@ -86,7 +116,17 @@ TEAM_GRANTS: dict[str, frozenset[Permission]] = {
 OPERATOR_GRANTS: frozenset[Permission] = frozenset(Permission)
 # What nobody does in another's name: it would outlast the hour (a job carries a token of its owner's and runs as them), reach what
 # they alone hold, or say who is known to be whom.
-NOT_FOR_OTHERS = frozenset({P.JOBS_EXEC, P.JOBS_EXEC_OTHERS, P.JOBS_SUBMIT, P.ORG_ADMIN, P.PROVIDERS_WRITE, P.SECRETS_WRITE, P.TOKENS_WRITE})
+NOT_FOR_OTHERS = frozenset(
+    {
+        P.JOBS_EXEC,
+        P.JOBS_EXEC_OTHERS,
+        P.JOBS_SUBMIT,
+        P.ORG_ADMIN,
+        P.PROVIDERS_WRITE,
+        P.SECRETS_WRITE,
+        P.TOKENS_WRITE,
+    }
+)
 # What a token bound to a team may still see of the organization around it.
 READS = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ})
 # Team roles that who brings people into the organization may give to others (never to themselves) without holding them: bringing
@@ -141,4 +181,3 @@ WORDS: dict[Permission, str] = {
     P.TOKENS_READ: _("see their own access tokens"),
     P.TOKENS_WRITE: _("make and revoke their own access tokens"),
 }
-

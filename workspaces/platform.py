@@ -30,14 +30,32 @@ def count_jobs_by(counted: Counted) -> None:
 def organizations() -> list[dict[str, Any]]:
     """All of them by name: who owns it, how many people, teams and living jobs it has."""
     with platform_scope(_WHY):
-        people = dict(Membership.objects.filter(user__is_service=False).values_list("org_id").annotate(n=Count("id")))
+        people = dict(
+            Membership.objects.filter(user__is_service=False)
+            .values_list("org_id")
+            .annotate(n=Count("id"))
+        )
         teams = dict(Team.objects.values_list("org_id").annotate(n=Count("id")))
         jobs = _living[0]() if _living else {}
         owners = defaultdict(list)
-        for org_id, email in Membership.objects.filter(role=OrgRole.OWNER).order_by("user__email").values_list("org_id", "user__email"):
+        for org_id, email in (
+            Membership.objects.filter(role=OrgRole.OWNER)
+            .order_by("user__email")
+            .values_list("org_id", "user__email")
+        ):
             owners[org_id].append(email)
-    return [{"slug": org.slug, "name": org.name, "created_at": org.created_at, "owners": owners[org.id], "people": people.get(org.id, 0),
-             "teams": teams.get(org.id, 0), "jobs": jobs.get(org.id, 0)} for org in Organization.objects.order_by("slug")]
+    return [
+        {
+            "slug": org.slug,
+            "name": org.name,
+            "created_at": org.created_at,
+            "owners": owners[org.id],
+            "people": people.get(org.id, 0),
+            "teams": teams.get(org.id, 0),
+            "jobs": jobs.get(org.id, 0),
+        }
+        for org in Organization.objects.order_by("slug")
+    ]
 
 
 def people(asked: str = "", kind: str = "", after: str = "") -> tuple[list[dict[str, Any]], str]:
@@ -50,12 +68,14 @@ def people(asked: str = "", kind: str = "", after: str = "") -> tuple[list[dict[
         rows = rows.filter(is_operator=True)
     elif kind == "suspended":
         rows = rows.filter(is_active=False)
-    found = list(rows[:PAGE + 1])
+    found = list(rows[: PAGE + 1])
     shown = found[:PAGE]
     ids = [user.id for user in shown]
     places = _places(ids)
     directories = set(Identity.objects.filter(user_id__in=ids).values_list("user_id", flat=True))
-    return [_row(user, places[user.id], user.id in directories) for user in shown], shown[-1].email if len(found) > PAGE else ""
+    return [_row(user, places[user.id], user.id in directories) for user in shown], shown[
+        -1
+    ].email if len(found) > PAGE else ""
 
 
 def one_person(pk: UUID) -> dict[str, Any]:
@@ -69,12 +89,27 @@ def one_person(pk: UUID) -> dict[str, Any]:
 def _places(ids: list[UUID]) -> Mapping[UUID, list[dict[str, str]]]:
     found: dict[UUID, list[dict[str, str]]] = defaultdict(list)
     with platform_scope(_WHY):
-        for user_id, slug, role in Membership.objects.filter(user_id__in=ids).order_by("org__slug").values_list("user_id", "org__slug", "role"):
+        for user_id, slug, role in (
+            Membership.objects.filter(user_id__in=ids)
+            .order_by("org__slug")
+            .values_list("user_id", "org__slug", "role")
+        ):
             found[user_id].append({"org": slug, "role": role})
     return found
 
 
 def _row(user: User, places: list[dict[str, str]], is_of_directory: bool) -> dict[str, Any]:
-    return {"id": user.id, "email": user.email, "name": user.display_name, "is_operator": user.is_operator, "is_active": user.is_active,
-            "suspended_at": user.suspended_at, "why": user.suspended_why, "last_login": user.last_login, "orgs": places,
-            "has_second_factor": user.has_second_factor, "is_of_directory": is_of_directory, "has_password": user.has_usable_password()}
+    return {
+        "id": user.id,
+        "email": user.email,
+        "name": user.display_name,
+        "is_operator": user.is_operator,
+        "is_active": user.is_active,
+        "suspended_at": user.suspended_at,
+        "why": user.suspended_why,
+        "last_login": user.last_login,
+        "orgs": places,
+        "has_second_factor": user.has_second_factor,
+        "is_of_directory": is_of_directory,
+        "has_password": user.has_usable_password(),
+    }

@@ -19,13 +19,27 @@ _TOLD = {QuotaRequest.State.APPROVED: "approved", QuotaRequest.State.DECLINED: "
 def tell_asker(row: QuotaRequest, org: Organization) -> bool:
     """After the commit. False where nothing was sent: withdrawn by themselves, no mail server, or it failed."""
     word = _TOLD.get(QuotaRequest.State(row.state))
-    if word is None or not can_mail() or row.decided_by == row.asker.email or not row.asker.is_active:
+    if (
+        word is None
+        or not can_mail()
+        or row.decided_by == row.asker.email
+        or not row.asker.is_active
+    ):
         return False
-    about = {"row": request_row(row), "org": org, "word": word, "url": f"{settings.MUSTER_BASE_URL}/{org.slug}/quotas"}
+    about = {
+        "row": request_row(row),
+        "org": org,
+        "word": word,
+        "url": f"{settings.MUSTER_BASE_URL}/{org.slug}/quotas",
+    }
     try:
-        send_mail(one_line(f"Your request for {row.resource} in {org.name} was {word}"),
-                  render_to_string("account/quota_mail.txt", about), None, [row.asker.email])
-    except OSError as error:            # SMTP's own errors are OSErrors, too
+        send_mail(
+            one_line(f"Your request for {row.resource} in {org.name} was {word}"),
+            render_to_string("account/quota_mail.txt", about),
+            None,
+            [row.asker.email],
+        )
+    except OSError as error:  # SMTP's own errors are OSErrors, too
         log.warning("a decision could not be sent: %s", error)
         return False
     return True

@@ -11,10 +11,20 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-GPU_HOURS = "gpu-hours"       # of a calendar month: used up by running, not held
-STORAGE = "storage"           # bytes of closed logs: held by what is kept, until it is deleted
-RESOURCE_UNITS = {"cpu": "cores", "memory": "bytes", "gpu": "GPUs", "jobs": "jobs", GPU_HOURS: "GPU-hours", STORAGE: "bytes"}
-SCALES = {"cpu": 1000, GPU_HOURS: 3_600_000}      # how many of what is stored make one of what people read
+GPU_HOURS = "gpu-hours"  # of a calendar month: used up by running, not held
+STORAGE = "storage"  # bytes of closed logs: held by what is kept, until it is deleted
+RESOURCE_UNITS = {
+    "cpu": "cores",
+    "memory": "bytes",
+    "gpu": "GPUs",
+    "jobs": "jobs",
+    GPU_HOURS: "GPU-hours",
+    STORAGE: "bytes",
+}
+SCALES = {
+    "cpu": 1000,
+    GPU_HOURS: 3_600_000,
+}  # how many of what is stored make one of what people read
 ORG, TEAM, USER = "org", "team", "user"
 
 
@@ -71,20 +81,36 @@ def judged(resources: Mapping[str, int]) -> Mapping[str, int]:
     return {**resources, **({GPU_HOURS: 1} if resources.get("gpu") else {}), STORAGE: 1}
 
 
-def meters(org_id: UUID, team_id: UUID, user_id: UUID, resources: Mapping[str, int]) -> dict[Meter, int]:
+def meters(
+    org_id: UUID, team_id: UUID, user_id: UUID, resources: Mapping[str, int]
+) -> dict[Meter, int]:
     """The meters that a hold of these resources moves, with the amounts: the person's, the team's, the organization's."""
     subjects = ((USER, user_id), (TEAM, team_id), (ORG, org_id))
-    return {Meter(org_id, scope, subject, resource): amount
-            for scope, subject in subjects for resource, amount in resources.items() if amount}
+    return {
+        Meter(org_id, scope, subject, resource): amount
+        for scope, subject in subjects
+        for resource, amount in resources.items()
+        if amount
+    }
 
 
 def refusal(standings: Standings, amounts: Amounts) -> Meter | None:
     """The first meter that has no room for its amount; None when all have."""
-    return next((meter for meter, amount in (amounts.items() if standings else ())
-                 if (now := standings.get(meter)) and now.limit is not None and not _has_room(meter, now, amount, standings, amounts)), None)
+    return next(
+        (
+            meter
+            for meter, amount in (amounts.items() if standings else ())
+            if (now := standings.get(meter))
+            and now.limit is not None
+            and not _has_room(meter, now, amount, standings, amounts)
+        ),
+        None,
+    )
 
 
-def _has_room(meter: Meter, now: Standing, amount: int, standings: Standings, amounts: Amounts) -> bool:
+def _has_room(
+    meter: Meter, now: Standing, amount: int, standings: Standings, amounts: Amounts
+) -> bool:
     assert now.limit is not None
     if now.used + amount > now.limit:
         return False
@@ -98,12 +124,21 @@ def freed_by(meter: Meter, standings: Standings, amounts: Amounts) -> int:
     """How much of what an organization's meter keeps for guarantees these amounts take up, or give back where they are below 0."""
     if meter.scope != ORG:
         return 0
-    return sum(now.idle - now.moved(amount).idle for child, amount in amounts.items()
-               if child.scope != ORG and child.resource == meter.resource and child.org_id == meter.org_id
-               and (now := standings.get(child)) and now.guaranteed)
+    return sum(
+        now.idle - now.moved(amount).idle
+        for child, amount in amounts.items()
+        if child.scope != ORG
+        and child.resource == meter.resource
+        and child.org_id == meter.org_id
+        and (now := standings.get(child))
+        and now.guaranteed
+    )
 
 
 def after(standings: Standings, amounts: Amounts) -> dict[Meter, Standing]:
     """How these meters stand once the amounts are held; those not known are left out."""
-    return {meter: now.moved(amount, freed_by(meter, standings, amounts))
-            for meter, amount in (amounts.items() if standings else ()) if (now := standings.get(meter))}
+    return {
+        meter: now.moved(amount, freed_by(meter, standings, amounts))
+        for meter, amount in (amounts.items() if standings else ())
+        if (now := standings.get(meter))
+    }

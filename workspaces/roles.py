@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from workspaces.permissions import OPERATORS_ONLY, ORG_GRANTS, ORG_TITLES, OWNERS_ONLY, TEAM_GRANTS, TEAM_TITLES, Permission
+from workspaces.permissions import (
+    OPERATORS_ONLY,
+    ORG_GRANTS,
+    ORG_TITLES,
+    OWNERS_ONLY,
+    TEAM_GRANTS,
+    TEAM_TITLES,
+    Permission,
+)
 
-NEVER_OWN = OPERATORS_ONLY | OWNERS_ONLY     # what no role of an organization's own making holds
+NEVER_OWN = OPERATORS_ONLY | OWNERS_ONLY  # what no role of an organization's own making holds
 NOTHING: frozenset[Permission] = frozenset()
 _TABLES = {"org": (ORG_GRANTS, ORG_TITLES), "team": (TEAM_GRANTS, TEAM_TITLES)}
 _KNOWN = {str(p): p for p in Permission if p not in NEVER_OWN}
@@ -40,7 +48,13 @@ class RoleFacts:
 def own_role(slug: str, kind: str, name: str, permissions: Iterable[str]) -> OwnRole:
     """From what is stored."""
     stored = sorted(set(permissions))
-    return OwnRole(slug, kind, name, frozenset(_KNOWN[p] for p in stored if p in _KNOWN), tuple(p for p in stored if p not in _KNOWN))
+    return OwnRole(
+        slug,
+        kind,
+        name,
+        frozenset(_KNOWN[p] for p in stored if p in _KNOWN),
+        tuple(p for p in stored if p not in _KNOWN),
+    )
 
 
 def granted_by(kind: str, slug: str, own: Mapping[str, OwnRole]) -> frozenset[Permission]:
@@ -65,7 +79,10 @@ def role_facts(kind: str, slug: str, own: Mapping[str, OwnRole]) -> RoleFacts:
 
 def roles_of(kind: str, own: Mapping[str, OwnRole]) -> Iterator[RoleFacts]:
     """All there are of a kind: built-in ones first, in their order of standing."""
-    for slug in (*_TABLES[kind][0], *sorted(slug for slug, role in own.items() if role.kind == kind)):
+    for slug in (
+        *_TABLES[kind][0],
+        *sorted(slug for slug, role in own.items() if role.kind == kind),
+    ):
         yield role_facts(kind, slug, own)
 
 

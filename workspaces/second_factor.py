@@ -16,8 +16,11 @@ from portal.core import clock, vault
 from workspaces.models import SpentCode, User
 
 PURPOSE = "second factors"
-MAIN = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)        # recovery codes alone are no second factor
-_REMEMBERED = timedelta(minutes=5)                                   # longer than any code is good for
+MAIN = (
+    Authenticator.Type.TOTP,
+    Authenticator.Type.WEBAUTHN,
+)  # recovery codes alone are no second factor
+_REMEMBERED = timedelta(minutes=5)  # longer than any code is good for
 
 
 class Adapter(DefaultMFAAdapter):
@@ -76,7 +79,9 @@ def note_factors(user_id: Any) -> None:
 def rotate_factors(*, is_dry: bool = False) -> Iterator[str]:
     """Keys and seeds under the newest key of the vault: for each row "anew", "newest" or "unreadable". One that is used at this very
     moment is left for the next run."""
-    for row in Authenticator.objects.exclude(type=Authenticator.Type.WEBAUTHN).order_by("pk").iterator():
+    for row in (
+        Authenticator.objects.exclude(type=Authenticator.Type.WEBAUTHN).order_by("pk").iterator()
+    ):
         name = "secret" if row.type == Authenticator.Type.TOTP else "seed"
         stored = str(row.data.get(name, "")).encode("ascii", "replace")
         if vault.is_newest(stored, PURPOSE):
@@ -88,5 +93,7 @@ def rotate_factors(*, is_dry: bool = False) -> Iterator[str]:
             yield "unreadable"
             continue
         if not is_dry:
-            Authenticator.objects.filter(pk=row.pk, data=row.data).update(data={**row.data, name: fresh})
+            Authenticator.objects.filter(pk=row.pk, data=row.data).update(
+                data={**row.data, name: fresh}
+            )
         yield "anew"

@@ -26,8 +26,8 @@ from workspaces.models import SignIn
 from workspaces.whose_trail import orgs_of
 
 log = logging.getLogger(__name__)
-EVERY = 60.0                # seconds between writes of one session by one process
-_MOST = 10_000              # sessions remembered by a process
+EVERY = 60.0  # seconds between writes of one session by one process
+_MOST = 10_000  # sessions remembered by a process
 _seen: dict[str, float] = {}
 
 
@@ -37,14 +37,20 @@ def seen(request: HttpRequest, user_id: UUID) -> bool:
     at = time.monotonic()
     if not key or at - _seen.get(key, -EVERY) < EVERY:
         return True
-    told = {"user_id": user_id, "last_seen_at": clock.now(), "address": request.META.get("REMOTE_ADDR", "")[:45],
-            "agent": request.headers.get("User-Agent", "")[:200]}
+    told = {
+        "user_id": user_id,
+        "last_seen_at": clock.now(),
+        "address": request.META.get("REMOTE_ADDR", "")[:45],
+        "agent": request.headers.get("User-Agent", "")[:200],
+    }
     try:
         if not SignIn.objects.filter(alive(), key=key).update(**told):
             if row := SignIn.objects.filter(key=key).first():
                 return _over(request, row)
             SignIn.objects.create(key=key, **told)
-    except DatabaseError as error:          # a full disk, or two first requests at once: the page matters more
+    except (
+        DatabaseError
+    ) as error:  # a full disk, or two first requests at once: the page matters more
         log.warning("a session's last use was not noted: %s", error)
         return True
     if len(_seen) >= _MOST:
@@ -63,8 +69,10 @@ def renamed(request: HttpRequest) -> None:
 def alive() -> Q:
     """Which are neither too old nor unused for too long, by the row of their sign-in."""
     at = clock.now()
-    return Q(created_at__gt=at - timedelta(hours=settings.MUSTER_SESSION_HOURS),
-             last_seen_at__gt=at - timedelta(hours=settings.MUSTER_SESSION_IDLE_HOURS))
+    return Q(
+        created_at__gt=at - timedelta(hours=settings.MUSTER_SESSION_HOURS),
+        last_seen_at__gt=at - timedelta(hours=settings.MUSTER_SESSION_IDLE_HOURS),
+    )
 
 
 def _over(request: HttpRequest, row: SignIn) -> bool:
@@ -77,8 +85,17 @@ def sessions_of(user_id: UUID, current: str = "") -> list[dict[str, Any]]:
     """Those that live, the one that asks first, then by last use."""
     kept = Session.objects.filter(expire_date__gt=clock.now()).values("session_key")
     rows = SignIn.objects.filter(alive(), user_id=user_id, key__in=kept).order_by("-last_seen_at")
-    shown = [{"id": row.id, "device": device(row.agent), "address": row.address, "created_at": row.created_at,
-              "last_seen_at": row.last_seen_at, "is_current": row.key == current} for row in rows]
+    shown = [
+        {
+            "id": row.id,
+            "device": device(row.agent),
+            "address": row.address,
+            "created_at": row.created_at,
+            "last_seen_at": row.last_seen_at,
+            "is_current": row.key == current,
+        }
+        for row in rows
+    ]
     return sorted(shown, key=lambda row: not row["is_current"])
 
 
@@ -103,8 +120,16 @@ def _end(rows: list[SignIn], actor: str, why: str) -> None:
         store().delete(row.key)
         _seen.pop(row.key, None)
         row.delete()
-        told = {"device": device(row.agent), "address": row.address, "why": why, "before": {"device": device(row.agent)}}
-        record_all(Fact("session.ended", org_id, "user", row.user_id, actor, told) for org_id in orgs_of(row.user_id))
+        told = {
+            "device": device(row.agent),
+            "address": row.address,
+            "why": why,
+            "before": {"device": device(row.agent)},
+        }
+        record_all(
+            Fact("session.ended", org_id, "user", row.user_id, actor, told)
+            for org_id in orgs_of(row.user_id)
+        )
 
 
 def tidy_sign_ins() -> None:
@@ -115,13 +140,29 @@ def tidy_sign_ins() -> None:
 
 
 def device(agent: str) -> str:
-    """"Firefox on Linux", as far as the browser says so."""
-    browser = next((name for mark, name in _BROWSERS if mark in agent), "A program" if agent else "Unknown")
+    """ "Firefox on Linux", as far as the browser says so."""
+    browser = next(
+        (name for mark, name in _BROWSERS if mark in agent), "A program" if agent else "Unknown"
+    )
     system = next((name for mark, name in _SYSTEMS if mark in agent), "")
     return f"{browser} on {system}" if system else browser
 
 
 # The first mark that is found counts: many browsers name others as well.
-_BROWSERS = (("Edg", "Edge"), ("OPR", "Opera"), ("Firefox", "Firefox"), ("Chrome", "Chrome"), ("Safari", "Safari"), ("Mozilla", "A browser"))
-_SYSTEMS = (("Android", "Android"), ("iPhone", "iPhone"), ("iPad", "iPad"), ("Windows", "Windows"), ("Mac OS X", "macOS"), ("CrOS", "ChromeOS"),
-            ("Linux", "Linux"))
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR", "Opera"),
+    ("Firefox", "Firefox"),
+    ("Chrome", "Chrome"),
+    ("Safari", "Safari"),
+    ("Mozilla", "A browser"),
+)
+_SYSTEMS = (
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("CrOS", "ChromeOS"),
+    ("Linux", "Linux"),
+)

@@ -45,6 +45,6 @@ def sync_directories() -> None:
     with platform_scope("directories of every organization"):
         end_abandoned()
         for provider in due_providers():
-            with suppress(Conflict):        # under way already
+            with suppress(Conflict):  # under way already
                 start_sync(actor=None, provider=provider)
     start_thread()

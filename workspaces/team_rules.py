@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-NO_IMAGE = "none"       # among `images`: a job without an image is allowed too
+NO_IMAGE = "none"  # among `images`: a job without an image is allowed too
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,23 @@ class TeamRules:
     def of(cls, stored: Mapping[str, Any]) -> TeamRules:
         """What the row holds; names that this version does not know are passed over."""
         known = {name: stored[name] for name in cls.__dataclass_fields__ if name in stored}
-        return cls(**known | {name: tuple(known[name]) for name in ("images", "pools") if name in known})
+        return cls(
+            **known | {name: tuple(known[name]) for name in ("images", "pools") if name in known}
+        )
 
     def stored(self) -> dict[str, Any]:
         """What says something, as the row holds it."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items() if value not in (None, (), "")}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+            if value not in (None, (), "")
+        }
 
     def allows_image(self, image: str) -> bool:
         """Whether some glob matches."""
-        return not self.images or any(fnmatchcase(image, glob) if image else glob == NO_IMAGE for glob in self.images)
+        return not self.images or any(
+            fnmatchcase(image, glob) if image else glob == NO_IMAGE for glob in self.images
+        )
 
     def allows_pool(self, name: str) -> bool:
         """Whether it is one of them."""

@@ -28,8 +28,11 @@ from workspaces.tenancy.scope import platform_scope
 PREFIX = "mst_"
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _BODY, _TAIL = 32, 6
-_TOUCH_EVERY, _TOUCH_JOBS_EVERY = timedelta(minutes=1), timedelta(minutes=5)     # jobs are many, and their tokens nobody's to judge
-_TELL_EVERY = 60        # seconds between events of one token that is used from elsewhere
+_TOUCH_EVERY, _TOUCH_JOBS_EVERY = (
+    timedelta(minutes=1),
+    timedelta(minutes=5),
+)  # jobs are many, and their tokens nobody's to judge
+_TELL_EVERY = 60  # seconds between events of one token that is used from elsewhere
 
 
 def new_secret() -> str:
@@ -40,7 +43,9 @@ def new_secret() -> str:
 
 def secret_of_attempt(attempt_id: UUID) -> str:
     """The token text of an attempt, the same each time: HMAC-SHA512 of its id under SECRET_KEY, cut to the form of a token."""
-    value = int.from_bytes(hmac.digest(settings.SECRET_KEY.encode(), b"token of attempt " + attempt_id.bytes, "sha512"))
+    value = int.from_bytes(
+        hmac.digest(settings.SECRET_KEY.encode(), b"token of attempt " + attempt_id.bytes, "sha512")
+    )
     body = PREFIX
     for _ in range(_BODY):
         value, digit = divmod(value, 62)
@@ -51,8 +56,12 @@ def secret_of_attempt(attempt_id: UUID) -> str:
 def is_well_formed(raw: str) -> bool:
     """Prefix, length and checksum are right."""
     body, tail = raw[:-_TAIL], raw[-_TAIL:]
-    return (raw.startswith(PREFIX) and len(raw) == len(PREFIX) + _BODY + _TAIL and raw.isascii()
-            and hmac.compare_digest(_checksum(body), tail))
+    return (
+        raw.startswith(PREFIX)
+        and len(raw) == len(PREFIX) + _BODY + _TAIL
+        and raw.isascii()
+        and hmac.compare_digest(_checksum(body), tail)
+    )
 
 
 def digest_of(raw: str, key: str | None = None) -> str:
@@ -77,14 +86,23 @@ def authenticate_token(raw: str, address: str = "") -> Actor | None:
 
 def live_tokens():  # type: ignore[no-untyped-def]  # a queryset of the scope one is in
     """Tokens that work now."""
-    return AccessToken.objects.filter(Q(expires_at=None) | Q(expires_at__gt=clock.now()), revoked_at=None,
-                                      user__is_active=True)
+    return AccessToken.objects.filter(
+        Q(expires_at=None) | Q(expires_at__gt=clock.now()), revoked_at=None, user__is_active=True
+    )
 
 
 def facts_of(token: AccessToken) -> TokenFacts:
     """What the row says of the token's reach."""
-    return TokenFacts(id=token.id, org_id=token.org_id, team_id=token.team_id, attempt_id=token.attempt_id,
-                      scopes=frozenset(token.scopes), networks=tuple(token.networks), name=token.name, vouched_by=token.vouched_by_id)
+    return TokenFacts(
+        id=token.id,
+        org_id=token.org_id,
+        team_id=token.team_id,
+        attempt_id=token.attempt_id,
+        scopes=frozenset(token.scopes),
+        networks=tuple(token.networks),
+        name=token.name,
+        vouched_by=token.vouched_by_id,
+    )
 
 
 def check_network(token: AccessToken, owner: str, address: str) -> None:
@@ -92,9 +110,20 @@ def check_network(token: AccessToken, owner: str, address: str) -> None:
     if is_within(address, token.networks):
         return
     if cache.add(f"token-elsewhere:{token.id}", 1, _TELL_EVERY):
-        record(Fact("token.refused", token.org_id, "token", token.id, owner, {"name": token.name, "address": address[:45], "why": "network"}))
-    raise NotPermitted(f"This access token may not be used from {address or 'an unknown address'}: it is bound to certain networks.",
-                       code="token_network")
+        record(
+            Fact(
+                "token.refused",
+                token.org_id,
+                "token",
+                token.id,
+                owner,
+                {"name": token.name, "address": address[:45], "why": "network"},
+            )
+        )
+    raise NotPermitted(
+        f"This access token may not be used from {address or 'an unknown address'}: it is bound to certain networks.",
+        code="token_network",
+    )
 
 
 def touch(token: AccessToken, owner: str, address: str = "") -> None:
@@ -105,15 +134,21 @@ def touch(token: AccessToken, owner: str, address: str = "") -> None:
     if token.last_used_at is None:
         _first_use(token, owner, at, address)
     elif at - token.last_used_at > every:
-        AccessToken.objects.filter(id=token.id, last_used_at=token.last_used_at).update(last_used_at=at, last_used_address=address[:45])
+        AccessToken.objects.filter(id=token.id, last_used_at=token.last_used_at).update(
+            last_used_at=at, last_used_address=address[:45]
+        )
 
 
 @transaction.atomic
 def _first_use(token: AccessToken, owner: str, at: datetime, address: str) -> None:
     """Of several who come with it at once one is the first."""
-    is_first = AccessToken.objects.filter(id=token.id, last_used_at=None).update(last_used_at=at, last_used_address=address[:45])
+    is_first = AccessToken.objects.filter(id=token.id, last_used_at=None).update(
+        last_used_at=at, last_used_address=address[:45]
+    )
     if is_first and token.attempt_id is None:
-        record(Fact("token.first_used", token.org_id, "token", token.id, owner, {"name": token.name}))
+        record(
+            Fact("token.first_used", token.org_id, "token", token.id, owner, {"name": token.name})
+        )
 
 
 def _checksum(body: str) -> str:

@@ -19,10 +19,21 @@ from workspaces.tenancy.scope import platform_scope
 from workspaces.whose_trail import orgs_of
 
 log = logging.getLogger(__name__)
-MOST_FAILURES = 600       # a minute, of the whole installation
-USUAL, OURS = "allauth.account.auth_backends.AuthenticationBackend", "workspaces.sso.backend.PasswordBackend"
-_KINDS = {Provider.Kind.LDAP: "LDAP", Provider.Kind.OIDC: "OpenID Connect", Provider.Kind.SAML: "SAML"}
-_PASSWORD = {accounts.password_changed: "changed", accounts.password_reset: "reset", accounts.password_set: "set"}
+MOST_FAILURES = 600  # a minute, of the whole installation
+USUAL, OURS = (
+    "allauth.account.auth_backends.AuthenticationBackend",
+    "workspaces.sso.backend.PasswordBackend",
+)
+_KINDS = {
+    Provider.Kind.LDAP: "LDAP",
+    Provider.Kind.OIDC: "OpenID Connect",
+    Provider.Kind.SAML: "SAML",
+}
+_PASSWORD = {
+    accounts.password_changed: "changed",
+    accounts.password_reset: "reset",
+    accounts.password_set: "set",
+}
 
 
 def listen() -> None:
@@ -45,9 +56,13 @@ def _signed_in(*, user: Any, request: Any = None, **_: Any) -> None:
 
 @platform_scope("by which provider somebody signed in")
 def _way(user: Any, request: Any) -> str:
-    """"password", or what vouched for them, by allauth's own record of this sign-in: "LDAP (corp)"."""
+    """ "password", or what vouched for them, by allauth's own record of this sign-in: "LDAP (corp)"."""
     named = named_by(request, user) if hasattr(request, "session") else ""
-    kind = Provider.objects.filter(slug=named).values_list("kind", flat=True).first() if named else None
+    kind = (
+        Provider.objects.filter(slug=named).values_list("kind", flat=True).first()
+        if named
+        else None
+    )
     if kind:
         return f"{_KINDS[Provider.Kind(kind)]} ({named})"
     backend = str(getattr(user, "backend", ""))
@@ -61,7 +76,9 @@ def _signed_out(*, user: Any, **_: Any) -> None:
 
 def _failed(*, credentials: dict[str, Any], **_: Any) -> None:
     """The e-mail that was tried, and nothing else of what was typed."""
-    tried = str(credentials.get("email") or credentials.get("username") or credentials.get("login") or "")
+    tried = str(
+        credentials.get("email") or credentials.get("username") or credentials.get("login") or ""
+    )
     tried = "".join(c for c in tried if c.isprintable())[:254].lower()
     if windows.take("sign-ins-failed", MOST_FAILURES)[0] <= MOST_FAILURES:
         known = User.objects.filter(email=tried).values_list("id", flat=True).first()
@@ -75,6 +92,8 @@ def _password(*, signal: Any, user: Any, **_: Any) -> None:
 def _tell(kind: str, user_id: UUID | None, email: str, data: dict[str, Any]) -> None:
     try:
         with transaction.atomic():
-            record_all(Fact(kind, org_id, "user", user_id, email, data) for org_id in orgs_of(user_id))
+            record_all(
+                Fact(kind, org_id, "user", user_id, email, data) for org_id in orgs_of(user_id)
+            )
     except Exception:
         log.exception("%s of %s could not be recorded", kind, email)

@@ -13,5 +13,11 @@ def orgs_of(user_id: UUID | None) -> Iterable[UUID | None]:
     """In that of each of their organizations; in the installation's for who has none."""
     if user_id is None:
         return [None]
-    with platform_scope("what becomes of a person's account is told in each of their organizations"):
-        return list(Membership.objects.filter(user_id=user_id).order_by("org_id").values_list("org_id", flat=True)) or [None]
+    with platform_scope(
+        "what becomes of a person's account is told in each of their organizations"
+    ):
+        return list(
+            Membership.objects.filter(user_id=user_id)
+            .order_by("org_id")
+            .values_list("org_id", flat=True)
+        ) or [None]

@@ -8,8 +8,8 @@ from muster_agent.gpus import GpuProcess, GpuReading
 from muster_agent.jobs import JobReading
 from muster_agent.sample import Sample
 
-SHARED_FACTS = ("gpu.memory.total", "gpu.temperature")   # true of the device, whoever uses it
-Place = tuple[tuple[str, str], ...]                      # the labels of a GPU or of a MIG slice, sorted
+SHARED_FACTS = ("gpu.memory.total", "gpu.temperature")  # true of the device, whoever uses it
+Place = tuple[tuple[str, str], ...]  # the labels of a GPU or of a MIG slice, sorted
 
 
 def place_of(labels: dict[str, str]) -> Place:
@@ -26,7 +26,9 @@ def gpu_samples(job: JobReading, reading: GpuReading) -> list[Sample]:
     for place in sorted(places_of(job, reading)):
         on_it = [p for p in reading.processes if place_of(p.labels) == place]
         mine = [p for p in on_it if p.pid in job.pids]
-        device = [s for s in reading.samples if place_of(dict(s.labels)) == place and "ecc" not in s.name]
+        device = [
+            s for s in reading.samples if place_of(dict(s.labels)) == place and "ecc" not in s.name
+        ]
         if len(mine) == len(on_it):
             found += device
         else:
@@ -39,7 +41,9 @@ def shares(mine: list[GpuProcess], labels: dict[str, str]) -> list[Sample]:
     memory = [p.memory for p in mine if p.memory is not None]
     busy = [p.busy for p in mine if p.busy is not None]
     found = [Sample("gpu.memory.used", sum(memory), "bytes", labels)] if memory else []
-    return [*found, Sample("gpu.utilization", min(1.0, sum(busy)), "ratio", labels)] if busy else found
+    return (
+        [*found, Sample("gpu.utilization", min(1.0, sum(busy)), "ratio", labels)] if busy else found
+    )
 
 
 def places_of(job: JobReading, reading: GpuReading) -> set[Place]:
@@ -48,11 +52,18 @@ def places_of(job: JobReading, reading: GpuReading) -> set[Place]:
     for gpu in reading.gpus:
         if not gpu.slices and {str(gpu.index), gpu.uuid} & set(job.gpus):
             places.add(place_of({"gpu": str(gpu.index)}))
-        places |= {place_of({"gpu": str(gpu.index), "mig": str(part.index)})
-                   for part in gpu.slices if part.uuid in job.gpus}
+        places |= {
+            place_of({"gpu": str(gpu.index), "mig": str(part.index)})
+            for part in gpu.slices
+            if part.uuid in job.gpus
+        }
     return places
 
 
 def jobs_on(gpu: int | None, jobs: Iterable[JobReading], reading: GpuReading) -> set[str]:
     """Keys of the jobs with a claim on this GPU: whom an XID on it concerns."""
-    return {job.key for job in jobs if any(("gpu", str(gpu)) in place for place in places_of(job, reading))}
+    return {
+        job.key
+        for job in jobs
+        if any(("gpu", str(gpu)) in place for place in places_of(job, reading))
+    }

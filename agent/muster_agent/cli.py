@@ -24,7 +24,9 @@ GIB = 1 << 30
 def main(argv: Sequence[str] | None = None) -> int:
     """Exit codes: 0 done, 1 could not start, 2 wrong usage."""
     options = parser().parse_args(argv)
-    logging.basicConfig(level=logging.DEBUG if options.verbose else logging.INFO, format="%(levelname)s %(message)s")
+    logging.basicConfig(
+        level=logging.DEBUG if options.verbose else logging.INFO, format="%(levelname)s %(message)s"
+    )
     config = configure(options)
     if options.command == "once":
         return once(config, as_json=options.json)
@@ -35,12 +37,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     about = "What this machine, its GPUs and its jobs are doing."
-    top = argparse.ArgumentParser(prog="muster-agent", description=about, parents=[shared_options(None)])
+    top = argparse.ArgumentParser(
+        prog="muster-agent", description=about, parents=[shared_options(None)]
+    )
     top.add_argument("--version", action="version", version=VERSION)
-    again = shared_options(argparse.SUPPRESS)            # given after the command, or kept from before it
+    again = shared_options(argparse.SUPPRESS)  # given after the command, or kept from before it
     commands = top.add_subparsers(dest="command", metavar="run|once|check")
     commands.add_parser("run", parents=[again], help="measure and send until stopped (the default)")
-    commands.add_parser("once", parents=[again], help="print one batch").add_argument("--json", action="store_true")
+    commands.add_parser("once", parents=[again], help="print one batch").add_argument(
+        "--json", action="store_true"
+    )
     commands.add_parser("check", parents=[again], help="say in words what is found")
     return top
 
@@ -48,12 +54,24 @@ def parser() -> argparse.ArgumentParser:
 def shared_options(default: str | None) -> argparse.ArgumentParser:
     shared = argparse.ArgumentParser(add_help=False, argument_default=default)
     shared.add_argument("--url", help="the portal, like https://muster.example.org (MUSTER_URL)")
-    shared.add_argument("--token-file", type=Path,
-                        help="file with a token of scope agent:write (MUSTER_AGENT_TOKEN_FILE, MUSTER_AGENT_TOKEN)")
+    shared.add_argument(
+        "--token-file",
+        type=Path,
+        help="file with a token of scope agent:write (MUSTER_AGENT_TOKEN_FILE, MUSTER_AGENT_TOKEN)",
+    )
     shared.add_argument("--node", help="this node's name; default: its host name")
-    shared.add_argument("--jobs-dir", type=Path, help="the local backend's jobs folder (MUSTER_JOBS_DIR)")
-    shared.add_argument("--disk", type=Path, action="append", help="a path whose file system to watch (/); may repeat")
-    shared.add_argument("--spool", type=Path, help="folder for what cannot be sent yet; default: memory only")
+    shared.add_argument(
+        "--jobs-dir", type=Path, help="the local backend's jobs folder (MUSTER_JOBS_DIR)"
+    )
+    shared.add_argument(
+        "--disk",
+        type=Path,
+        action="append",
+        help="a path whose file system to watch (/); may repeat",
+    )
+    shared.add_argument(
+        "--spool", type=Path, help="folder for what cannot be sent yet; default: memory only"
+    )
     shared.add_argument("--listen", help="serve Prometheus metrics on HOST:PORT")
     shared.add_argument("-v", "--verbose", action="store_const", const=True, help="log more")
     return shared
@@ -61,14 +79,21 @@ def shared_options(default: str | None) -> argparse.ArgumentParser:
 
 def configure(options: argparse.Namespace) -> Config:
     return Config.from_environ(
-        url=options.url, token_file=options.token_file, node=options.node, jobs_dir=options.jobs_dir,
-        disks=tuple(options.disk) if options.disk else None, spool_dir=options.spool, listen=options.listen or None,
+        url=options.url,
+        token_file=options.token_file,
+        node=options.node,
+        jobs_dir=options.jobs_dir,
+        disks=tuple(options.disk) if options.disk else None,
+        spool_dir=options.spool,
+        listen=options.listen or None,
     )
 
 
 def run(config: Config) -> int:
     if not config.url and not config.listen:
-        return fail("no portal to send to: give --url (or MUSTER_URL), or --listen for Prometheus alone")
+        return fail(
+            "no portal to send to: give --url (or MUSTER_URL), or --listen for Prometheus alone"
+        )
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

@@ -23,7 +23,7 @@ from muster_agent.sample import Event, Json, Sample
 from muster_agent.version import VERSION
 
 log = logging.getLogger("muster.agent")
-GPU_PATIENCE = 5.0     # seconds; a healthy look at eight GPUs takes some 20 ms
+GPU_PATIENCE = 5.0  # seconds; a healthy look at eight GPUs takes some 20 ms
 NO_PROC = "jobs are not measured: this system has no /proc"
 NO_JOBS: list[JobReading] = []
 NOTHING: list[Sample] = []
@@ -33,15 +33,24 @@ T = TypeVar("T")
 class Collector:
     """Looks at the machine, its GPUs and its jobs. What fails is left out and named in `facts.note`; nothing raises."""
 
-    def __init__(self, config: Config, *, gpus: Gpus | None = None, host: Host | None = None, jobs: Jobs | None = None):
+    def __init__(
+        self,
+        config: Config,
+        *,
+        gpus: Gpus | None = None,
+        host: Host | None = None,
+        jobs: Jobs | None = None,
+    ):
         procfs = ProcFs(config.proc)
         self._config, self._gpus, self._host = config, gpus or Gpus(), host or Host(config.disks)
         self._has_proc = procfs.is_there
-        self._jobs = jobs or (Jobs(config.jobs_dir, procfs) if config.jobs_dir and self._has_proc else None)
+        self._jobs = jobs or (
+            Jobs(config.jobs_dir, procfs) if config.jobs_dir and self._has_proc else None
+        )
         self._look_at_gpus = Deadline("the NVIDIA driver", self._gpus.look, GPU_PATIENCE)
         self._reading = GpuReading()
         self._failing: dict[str, str] = {}
-        self._claims: dict[str, set[str]] = {}           # GPU -> jobs on it at the last look
+        self._claims: dict[str, set[str]] = {}  # GPU -> jobs on it at the last look
 
     def has_running(self) -> bool:
         """Whether a job is alive here; cheap enough to ask every second."""
@@ -57,13 +66,15 @@ class Collector:
         measured = {
             "samples": [sample.as_json() for sample in (*self._host_samples(), *reading.samples)],
             "jobs": [self._job(job, reading) for job in jobs],
-            "events": [with_jobs(event, self._claims, before) for event in self._gpus.take_events()],
+            "events": [
+                with_jobs(event, self._claims, before) for event in self._gpus.take_events()
+            ],
         }
         return {
             "batch": str(uuid.uuid4()),
             "node": self._config.node,
             "at": at,
-            "facts": self.facts(),                       # last: what failed just now is in its note
+            "facts": self.facts(),  # last: what failed just now is in its note
             **measured,
         }
 
@@ -87,11 +98,15 @@ class Collector:
             yield NO_PROC
 
     def _host_samples(self) -> list[Sample]:
-        found = (self._guard(name, all_of(measure), NOTHING) for name, measure in self._host.parts())
+        found = (
+            self._guard(name, all_of(measure), NOTHING) for name, measure in self._host.parts()
+        )
         return [sample for samples in found for sample in samples]
 
     def _job(self, job: JobReading, reading: GpuReading) -> Json:
-        samples = job.samples + self._guard("gpu use of jobs", lambda: gpu_samples(job, reading), NOTHING)
+        samples = job.samples + self._guard(
+            "gpu use of jobs", lambda: gpu_samples(job, reading), NOTHING
+        )
         return {"key": job.key, "samples": [sample.as_json() for sample in samples]}
 
     def _guard(self, part: str, work: Callable[[], T], otherwise: T) -> T:

@@ -19,9 +19,9 @@ from muster_agent.version import VERSION
 
 log = logging.getLogger("muster.agent")
 PATH = "/api/v1/agent/samples"
-FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0       # seconds between two tries while the portal is away
-CLOCK_TOLERANCE = 2.0                      # seconds; the Date header has no fractions
-QUICK = 1.0                                # seconds; a slower answer says too little about the clock
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds between two tries while the portal is away
+CLOCK_TOLERANCE = 2.0  # seconds; the Date header has no fractions
+QUICK = 1.0  # seconds; a slower answer says too little about the clock
 NEEDS_HAND = {
     301: "the portal has moved: correct the agent's url",
     302: "the portal redirects: correct the agent's url",
@@ -49,7 +49,7 @@ class Courier(threading.Thread):
         super().__init__(name="agent-courier", daemon=True)
         self._config, self._spool, self._target = config, spool, Target(config)
         self._bell, self._halt = threading.Event(), threading.Event()
-        self._bell.set()                                 # batches of an earlier life may wait
+        self._bell.set()  # batches of an earlier life may wait
         self.note, self.skew, self.refused = "", 0.0, 0
 
     def offer(self, body: Json) -> None:
@@ -98,13 +98,15 @@ class Courier(threading.Thread):
             status, headers, text = self._target.post(data)
             self._compare_clocks(began, time.time(), headers)
             answer = self._judge(status, headers, text)
-        except Exception as error:                       # no network, no token file, nonsense for an answer: try again
-            answer = Answer(False, f"the portal does not answer: {type(error).__name__}: {error}".rstrip(": "))
+        except Exception as error:  # no network, no token file, nonsense for an answer: try again
+            answer = Answer(
+                False, f"the portal does not answer: {type(error).__name__}: {error}".rstrip(": ")
+            )
         self._tell(answer.note)
         return answer
 
     def _judge(self, status: int, headers: http.client.HTTPMessage, text: str) -> Answer:
-        if 200 <= status < 300 or status == 409:         # 409: this batch id has been taken before
+        if 200 <= status < 300 or status == 409:  # 409: this batch id has been taken before
             return Answer(True)
         if status in NEEDS_HAND:
             return Answer(False, NEEDS_HAND[status], LONGEST_WAIT * random.uniform(0.5, 1.0))
@@ -112,10 +114,12 @@ class Courier(threading.Thread):
             after = headers.get("Retry-After", "")
             wait = float(after) if after.isdigit() else None
             return Answer(False, f"the portal answers {status}: {text[:200]}", wait)
-        self.refused += 1                                # would be refused for ever, and block all that follow
+        self.refused += 1  # would be refused for ever, and block all that follow
         return Answer(True, f"the portal refused a batch ({status}): {text[:200]}")
 
-    def _compare_clocks(self, sent: float, received: float, headers: http.client.HTTPMessage) -> None:
+    def _compare_clocks(
+        self, sent: float, received: float, headers: http.client.HTTPMessage
+    ) -> None:
         if received - sent <= QUICK and (date := headers.get("Date")):
             self.skew = parsedate_to_datetime(date).timestamp() + 0.5 - (sent + received) / 2
 
@@ -138,7 +142,7 @@ class Target:
             try:
                 return self._post(self._connection, data)
             except (ConnectionError, http.client.BadStatusLine):
-                self.close()                             # the portal closed an idle connection: no failure yet
+                self.close()  # the portal closed an idle connection: no failure yet
         self._connection = self._connect()
         try:
             return self._post(self._connection, data)
@@ -152,14 +156,26 @@ class Target:
         self._connection = None
 
     def _connect(self) -> http.client.HTTPConnection:
-        kind = http.client.HTTPSConnection if self._url.scheme == "https" else http.client.HTTPConnection
+        kind = (
+            http.client.HTTPSConnection
+            if self._url.scheme == "https"
+            else http.client.HTTPConnection
+        )
         return kind(self._url.hostname or "", self._url.port, timeout=self._config.timeout)
 
-    def _post(self, connection: http.client.HTTPConnection, data: bytes) -> tuple[int, http.client.HTTPMessage, str]:
-        connection.request("POST", self._url.path.rstrip("/") + PATH, body=data, headers={
-            "Authorization": f"Bearer {self._config.bearer()}", "Content-Type": "application/json",
-            "User-Agent": f"muster-agent/{VERSION}",
-        })
+    def _post(
+        self, connection: http.client.HTTPConnection, data: bytes
+    ) -> tuple[int, http.client.HTTPMessage, str]:
+        connection.request(
+            "POST",
+            self._url.path.rstrip("/") + PATH,
+            body=data,
+            headers={
+                "Authorization": f"Bearer {self._config.bearer()}",
+                "Content-Type": "application/json",
+                "User-Agent": f"muster-agent/{VERSION}",
+            },
+        )
         response = connection.getresponse()
         text = response.read(1 << 16).decode(errors="replace")
         if response.will_close or not response.isclosed():

@@ -12,9 +12,17 @@ from muster_agent.loop import Agent
 from muster_agent.sample import Json
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-STALE_INTERVALS = 3        # a batch older than so many idle intervals is not served: a gap is a gap
-SUFFIX = {"bytes": "_bytes", "bytes/s": "_bytes_per_second", "ratio": "_ratio", "degC": "_celsius", "Hz": "_hertz",
-          "W": "_watts", "cores": "_cores", "s": "_seconds"}
+STALE_INTERVALS = 3  # a batch older than so many idle intervals is not served: a gap is a gap
+SUFFIX = {
+    "bytes": "_bytes",
+    "bytes/s": "_bytes_per_second",
+    "ratio": "_ratio",
+    "degC": "_celsius",
+    "Hz": "_hertz",
+    "W": "_watts",
+    "cores": "_cores",
+    "s": "_seconds",
+}
 ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
@@ -22,9 +30,13 @@ def render(body: Json) -> str:
     """Prometheus text of one batch. A name is ours with underscores and its unit: muster_gpu_memory_used_bytes."""
     families: dict[str, list[str]] = {}
     for name, labels, value in rows(body):
-        pairs = ",".join(f'{key}="{str(text).translate(ESCAPES)}"' for key, text in sorted(labels.items()))
+        pairs = ",".join(
+            f'{key}="{str(text).translate(ESCAPES)}"' for key, text in sorted(labels.items())
+        )
         families.setdefault(name, []).append(f"{name}{{{pairs}}} {value!r}")
-    return "".join(f"# TYPE {name} gauge\n" + "\n".join(lines) + "\n" for name, lines in families.items())
+    return "".join(
+        f"# TYPE {name} gauge\n" + "\n".join(lines) + "\n" for name, lines in families.items()
+    )
 
 
 def rows(body: Json) -> Iterator[tuple[str, dict[str, str], float]]:
@@ -33,7 +45,11 @@ def rows(body: Json) -> Iterator[tuple[str, dict[str, str], float]]:
         yield metric_name("muster", sample), {**node, **sample["labels"]}, sample["value"]
     for job in body["jobs"]:
         for sample in job["samples"]:
-            yield metric_name("muster_job", sample), {**node, "job": job["key"], **sample["labels"]}, sample["value"]
+            yield (
+                metric_name("muster_job", sample),
+                {**node, "job": job["key"], **sample["labels"]},
+                sample["value"],
+            )
 
 
 def metric_name(prefix: str, sample: Json) -> str:

@@ -12,10 +12,14 @@ from muster_agent.nvml import Driver, DriverLost, Gpu, GpuLost, Slice
 from muster_agent.sample import Event, Sample
 from muster_agent.xid import Xids
 
-EVENTS_AT_ONCE = 256   # a GPU in trouble can raise XIDs faster than they are read
+EVENTS_AT_ONCE = 256  # a GPU in trouble can raise XIDs faster than they are read
 MHZ = 1_000_000
-HARM = {               # bits of NVML's clock event reasons that cost speed; idle and chosen clocks do not
-    0x04: "power_cap", 0x08: "hw_slowdown", 0x20: "sw_thermal", 0x40: "hw_thermal", 0x80: "power_brake",
+HARM = {  # bits of NVML's clock event reasons that cost speed; idle and chosen clocks do not
+    0x04: "power_cap",
+    0x08: "hw_slowdown",
+    0x20: "sw_thermal",
+    0x40: "hw_thermal",
+    0x80: "power_brake",
 }
 Found = Iterator[tuple[str, float, str]]
 
@@ -44,13 +48,18 @@ class GpuReading:
 class Gpus:
     """Looks at all GPUs. Never raises for a driver or a GPU in trouble: the note and the events say so."""
 
-    def __init__(self, driver: Driver | None = None, xids: Xids | None = None, now_ms: Callable[[], int] | None = None):
+    def __init__(
+        self,
+        driver: Driver | None = None,
+        xids: Xids | None = None,
+        now_ms: Callable[[], int] | None = None,
+    ):
         self._driver, self._xids = driver or Driver(), xids or Xids()
         self._now_ms = now_ms or (lambda: int(time.time() * 1000))
         self._event_set: Any = None
-        self._events_of = 0                              # the driver's opening that the event set belongs to
+        self._events_of = 0  # the driver's opening that the event set belongs to
         self._events: deque[Event] = deque(maxlen=4 * EVENTS_AT_ONCE)
-        self._utilized: dict[int, int] = {}              # GPU -> last timestamp (µs) of its per-process samples
+        self._utilized: dict[int, int] = {}  # GPU -> last timestamp (µs) of its per-process samples
 
     def look(self) -> GpuReading:
         reading = GpuReading()
@@ -68,7 +77,9 @@ class Gpus:
         try:
             for event in self._xid_events():
                 self._events.append(event)
-                reading.samples.append(Sample("gpu.xid", event.detail["code"], "code", {"gpu": str(event.gpu)}))
+                reading.samples.append(
+                    Sample("gpu.xid", event.detail["code"], "code", {"gpu": str(event.gpu)})
+                )
             for gpu in self._driver.gpus:
                 if not gpu.is_lost:
                     self._look_at(gpu, reading)
@@ -90,7 +101,9 @@ class Gpus:
             detail = {"meaning": str(error), "action": "drain"}
             self._events.append(Event("gpu_lost", self._now_ms(), gpu.index, detail))
 
-    def _measure(self, gpu: Gpu, part: Slice | None, metric: str, read: Callable[[Any, Any], Found]) -> list[Sample]:
+    def _measure(
+        self, gpu: Gpu, part: Slice | None, metric: str, read: Callable[[Any, Any], Found]
+    ) -> list[Sample]:
         handle, labels = (part or gpu).handle, labels_of(gpu, part)
         found = self._driver.ask(gpu, metric, lambda: list(read(self._driver.nvml, handle))) or ()
         return [Sample(name, value, unit, labels) for name, value, unit in found]
@@ -99,16 +112,33 @@ class Gpus:
         nvml, ask = self._driver.nvml, self._driver.ask
         for kind, error_type in (("corrected", 0), ("uncorrected", 1)):
             for counter, counter_type in (("volatile", 0), ("aggregate", 1)):
-                count = ask(gpu, f"ecc {kind} {counter}", nvml.nvmlDeviceGetTotalEccErrors,
-                            gpu.handle, error_type, counter_type)
+                count = ask(
+                    gpu,
+                    f"ecc {kind} {counter}",
+                    nvml.nvmlDeviceGetTotalEccErrors,
+                    gpu.handle,
+                    error_type,
+                    counter_type,
+                )
                 if count is not None:
                     reading.samples.append(
-                        Sample(f"gpu.ecc.{kind}", count, "count", {**labels_of(gpu), "counter": counter}))
+                        Sample(
+                            f"gpu.ecc.{kind}",
+                            count,
+                            "count",
+                            {**labels_of(gpu), "counter": counter},
+                        )
+                    )
         reasons = ask(gpu, "throttle", nvml.nvmlDeviceGetCurrentClocksThrottleReasons, gpu.handle)
         if reasons is not None:
             active = [name for bit, name in HARM.items() if reasons & bit]
-            reading.samples.append(Sample("gpu.throttled", 1.0 if active else 0.0, "ratio", labels_of(gpu)))
-            reading.samples += [Sample("gpu.throttle", 1.0, "ratio", {**labels_of(gpu), "reason": r}) for r in active]
+            reading.samples.append(
+                Sample("gpu.throttled", 1.0 if active else 0.0, "ratio", labels_of(gpu))
+            )
+            reading.samples += [
+                Sample("gpu.throttle", 1.0, "ratio", {**labels_of(gpu), "reason": r})
+                for r in active
+            ]
 
     def _processes(self, gpu: Gpu) -> list[GpuProcess]:
         """The processes on a GPU, or on its slices where it has any. Compute and graphics may name the same one."""
@@ -121,17 +151,30 @@ class Gpus:
                 question = getattr(nvml, f"nvmlDeviceGet{kind}RunningProcesses")
                 for p in self._driver.ask(gpu, f"{kind} processes{name}", question, handle) or ():
                     key = (p.pid, part.index if part else None)
-                    found.setdefault(key, GpuProcess(p.pid, gpu.index, labels_of(gpu, part), p.usedGpuMemory))
+                    found.setdefault(
+                        key, GpuProcess(p.pid, gpu.index, labels_of(gpu, part), p.usedGpuMemory)
+                    )
         if gpu.slices or len(found) < 2:
             return list(found.values())
         busy = self._busy(gpu)
-        return [replace(process, busy=busy.get(process.pid, 0.0 if busy else None)) for process in found.values()]
+        return [
+            replace(process, busy=busy.get(process.pid, 0.0 if busy else None))
+            for process in found.values()
+        ]
 
     def _busy(self, gpu: Gpu) -> dict[int, float]:
         """Each process's mean share of a shared GPU since the last look. Those that did nothing are not in it."""
         since = self._utilized.get(gpu.index, 0)
-        samples = self._driver.ask(gpu, "process utilization", self._driver.nvml.nvmlDeviceGetProcessUtilization,
-                                   gpu.handle, since) or ()
+        samples = (
+            self._driver.ask(
+                gpu,
+                "process utilization",
+                self._driver.nvml.nvmlDeviceGetProcessUtilization,
+                gpu.handle,
+                since,
+            )
+            or ()
+        )
         shares: dict[int, list[float]] = {}
         for sample in samples:
             self._utilized[gpu.index] = max(self._utilized.get(gpu.index, 0), sample.timeStamp)
@@ -148,7 +191,7 @@ class Gpus:
             try:
                 data = nvml.nvmlEventSetWait(self._event_set, 0)
             except nvml.NVMLError:
-                break                       # a timeout: nothing more has happened (a lost GPU shows in its numbers)
+                break  # a timeout: nothing more has happened (a lost GPU shows in its numbers)
             if data.eventType == nvml.nvmlEventTypeXidCriticalError:
                 events.append(self._xid_event(data))
         return events
@@ -162,7 +205,9 @@ class Gpus:
             return None
         for gpu in self._driver.gpus:
             try:
-                nvml.nvmlDeviceRegisterEvents(gpu.handle, nvml.nvmlEventTypeXidCriticalError, event_set)
+                nvml.nvmlDeviceRegisterEvents(
+                    gpu.handle, nvml.nvmlEventTypeXidCriticalError, event_set
+                )
                 registered += 1
             except (nvml.NVMLError, TypeError):
                 continue
@@ -172,16 +217,20 @@ class Gpus:
         try:
             index: int | None = self._driver.nvml.nvmlDeviceGetIndex(data.device)
         except self._driver.nvml.NVMLError:
-            index = None                    # off the bus by now
+            index = None  # off the bus by now
         code = int(data.eventData)
         detail: dict[str, Any] = {"code": code, **self._xids.explain(code)}
         slices = [s for gpu in self._driver.gpus if gpu.index == index for s in gpu.slices]
         mig = next((s.index for s in slices if s.instance == data.gpuInstanceId), None)
-        return Event("xid", self._now_ms(), index, detail if mig is None else {**detail, "mig": mig})
+        return Event(
+            "xid", self._now_ms(), index, detail if mig is None else {**detail, "mig": mig}
+        )
 
 
 def labels_of(gpu: Gpu, part: Slice | None = None) -> dict[str, str]:
-    return {"gpu": str(gpu.index)} if part is None else {"gpu": str(gpu.index), "mig": str(part.index)}
+    return (
+        {"gpu": str(gpu.index)} if part is None else {"gpu": str(gpu.index), "mig": str(part.index)}
+    )
 
 
 def utilization(nvml: Any, handle: Any) -> Found:
@@ -206,7 +255,11 @@ def power(nvml: Any, handle: Any) -> Found:
 
 
 def temperature(nvml: Any, handle: Any) -> Found:
-    yield "gpu.temperature", nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU), "degC"
+    yield (
+        "gpu.temperature",
+        nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU),
+        "degC",
+    )
 
 
 def sm_clock(nvml: Any, handle: Any) -> Found:
@@ -218,6 +271,10 @@ def memory_clock(nvml: Any, handle: Any) -> Found:
 
 
 METRICS: tuple[tuple[str, Callable[[Any, Any], Found]], ...] = (
-    ("utilization", utilization), ("memory", memory), ("power", power), ("temperature", temperature),
-    ("sm clock", sm_clock), ("memory clock", memory_clock),
+    ("utilization", utilization),
+    ("memory", memory),
+    ("power", power),
+    ("temperature", temperature),
+    ("sm clock", sm_clock),
+    ("memory clock", memory_clock),
 )

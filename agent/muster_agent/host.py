@@ -15,15 +15,17 @@ from muster_agent.rates import Rates
 from muster_agent.sample import Sample
 
 IDLE_MODES = ("idle", "iowait")
-COUNTED_TWICE = ("guest", "guest_nice")    # Linux has them inside user and nice already
-DISK_EVERY = 30.0                          # seconds between two looks at a file system's fill
+COUNTED_TWICE = ("guest", "guest_nice")  # Linux has them inside user and nice already
+DISK_EVERY = 30.0  # seconds between two looks at a file system's fill
 VIRTUAL_NICS = ("veth", "docker", "br-", "virbr", "cni", "flannel", "cali")
 
 
 class Host:
     """Measures this machine. One instance sees the deltas between its own looks."""
 
-    def __init__(self, disks: tuple[Path, ...] = (Path("/"),), clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self, disks: tuple[Path, ...] = (Path("/"),), clock: Callable[[], float] = time.monotonic
+    ):
         self._clock, self._rates = clock, Rates()
         self._cpu_before: dict[str, float] | None = None
         self._disks = [Disk(path, clock) for path in disks]
@@ -31,9 +33,13 @@ class Host:
     def parts(self) -> tuple[tuple[str, Callable[[], Iterator[Sample]]], ...]:
         """The measurements by name. Each may fail by itself without taking the others along."""
         return (
-            ("cpu", self.cpu), ("load", self.load), ("memory", self.memory),
+            ("cpu", self.cpu),
+            ("load", self.load),
+            ("memory", self.memory),
             *((f"disk {disk.path}", disk.samples) for disk in self._disks),
-            ("disk rates", self.disk_rates), ("network", self.network), ("rdma", self.rdma),
+            ("disk rates", self.disk_rates),
+            ("network", self.network),
+            ("rdma", self.rdma),
         )
 
     def notes(self) -> list[str]:
@@ -41,7 +47,9 @@ class Host:
 
     def cpu(self) -> Iterator[Sample]:
         """Share of all processors' time since the last look: all that was not idle, and each mode by itself."""
-        times = {mode: t for mode, t in psutil.cpu_times()._asdict().items() if mode not in COUNTED_TWICE}
+        times = {
+            mode: t for mode, t in psutil.cpu_times()._asdict().items() if mode not in COUNTED_TWICE
+        }
         before, self._cpu_before = self._cpu_before, times
         if before is None:
             return
@@ -49,7 +57,9 @@ class Host:
         total = sum(spent.values())
         if total <= 0:
             return
-        yield Sample("cpu.utilization", 1 - sum(spent.get(mode, 0) for mode in IDLE_MODES) / total, "ratio")
+        yield Sample(
+            "cpu.utilization", 1 - sum(spent.get(mode, 0) for mode in IDLE_MODES) / total, "ratio"
+        )
         for mode in ("user", "system", "iowait", "steal"):
             if mode in spent:
                 yield Sample("cpu.mode", spent[mode] / total, "ratio", {"mode": mode})
@@ -75,7 +85,9 @@ class Host:
     def network(self) -> Iterator[Sample]:
         """Traffic of the network cards, or of every interface but loopback and bridges where no card is seen."""
         nics = psutil.net_io_counters(pernic=True, nowrap=False)
-        real = [n for n in nics if has_hardware("net", n)] or [n for n in nics if not is_virtual_nic(n)]
+        real = [n for n in nics if has_hardware("net", n)] or [
+            n for n in nics if not is_virtual_nic(n)
+        ]
         if real:
             yield from self._rate("net.rx", sum(nics[n].bytes_recv for n in real))
             yield from self._rate("net.tx", sum(nics[n].bytes_sent for n in real))
@@ -84,8 +96,12 @@ class Host:
         """InfiniBand and RoCE traffic, which bypasses the kernel's counters. The ports count words of 4 bytes."""
         ports = list(root.glob("*/ports/*/counters"))
         if ports:
-            yield from self._rate("rdma.rx", 4 * sum(int((p / "port_rcv_data").read_text()) for p in ports))
-            yield from self._rate("rdma.tx", 4 * sum(int((p / "port_xmit_data").read_text()) for p in ports))
+            yield from self._rate(
+                "rdma.rx", 4 * sum(int((p / "port_rcv_data").read_text()) for p in ports)
+            )
+            yield from self._rate(
+                "rdma.tx", 4 * sum(int((p / "port_xmit_data").read_text()) for p in ports)
+            )
 
     def _rate(self, name: str, counter: float) -> Iterator[Sample]:
         rate = self._rates.of(name, counter, self._clock())
@@ -97,7 +113,10 @@ class Disk:
     """How full the file system of one path is. Looked at rarely, and in a thread: a dead NFS server answers never."""
 
     def __init__(
-        self, path: Path, clock: Callable[[], float], statvfs: Callable[[Path], os.statvfs_result] = os.statvfs,
+        self,
+        path: Path,
+        clock: Callable[[], float],
+        statvfs: Callable[[Path], os.statvfs_result] = os.statvfs,
         patience: float = 2.0,
     ):
         self.path, self.note = path, ""
@@ -115,11 +134,16 @@ class Disk:
         try:
             stat = self._look()
         except (OSError, Stalled) as error:
-            self.note = f"disk {self.path}: {error.strerror if isinstance(error, OSError) else error}"
+            self.note = (
+                f"disk {self.path}: {error.strerror if isinstance(error, OSError) else error}"
+            )
             return
         labels, total = {"path": str(self.path)}, stat.f_blocks * stat.f_frsize
         used = total - stat.f_bfree * stat.f_frsize
-        self._found = (Sample("disk.used", used, "bytes", labels), Sample("disk.total", total, "bytes", labels))
+        self._found = (
+            Sample("disk.used", used, "bytes", labels),
+            Sample("disk.total", total, "bytes", labels),
+        )
 
 
 def has_hardware(kind: str, name: str) -> bool:
@@ -135,4 +159,6 @@ def is_virtual_nic(name: str) -> bool:
 
 def cpu_count() -> int:
     """Processors that this process may use, which in a container or a cpuset is fewer than the machine has."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    return (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    )

@@ -15,10 +15,12 @@ from muster_agent.processes import TICKS, Forest, Process, ProcFs, Root
 from muster_agent.sample import Sample
 
 STATE = "state.json"
-SETTLED = 2.0          # seconds after which a folder's mtime surely differs from that of a change to come
+SETTLED = 2.0  # seconds after which a folder's mtime surely differs from that of a change to come
 NEVER_WRITTEN = 600.0  # a folder without a state file this old is looked at only by the full scan
-FULL_SCAN = 600.0      # finished jobs are looked at again: a supervisor may have written a new pid
-SAME_START = 2.0       # seconds by which a start time may differ: the machine's boot time is known to the second
+FULL_SCAN = 600.0  # finished jobs are looked at again: a supervisor may have written a new pid
+SAME_START = (
+    2.0  # seconds by which a start time may differ: the machine's boot time is known to the second
+)
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class JobState:
 
     key: str
     pid: int
-    started: float                          # Unix seconds, or clock ticks since boot; 0 when not told
+    started: float  # Unix seconds, or clock ticks since boot; 0 when not told
     gpus: tuple[str, ...] = ()
 
 
@@ -60,9 +62,9 @@ class JobFolders:
     def __init__(self, root: Path, procfs: ProcFs, clock: Callable[[], float] = time.time):
         self._root, self._procfs, self._clock = root, procfs, clock
         self._seen_mtime, self._full_scan_at = -1, 0.0
-        self._finished: dict[str, int] = {}               # folder -> mtime of its state file
-        self._waiting: dict[str, float] = {}              # folder without a state file yet -> first seen
-        self.running: dict[str, Running] = {}             # folder -> job
+        self._finished: dict[str, int] = {}  # folder -> mtime of its state file
+        self._waiting: dict[str, float] = {}  # folder without a state file yet -> first seen
+        self.running: dict[str, Running] = {}  # folder -> job
 
     def look(self) -> list[Running]:
         self._list()
@@ -115,7 +117,11 @@ class JobFolders:
     def _check(self, name: str, job: Running) -> None:
         """Takes a new pid when the supervisor wrote one: a restarted supervisor adopts its job."""
         state = self._read(name)
-        if state is not None and state.pid != job.state.pid and (root := living_root(state, self._procfs)):
+        if (
+            state is not None
+            and state.pid != job.state.pid
+            and (root := living_root(state, self._procfs))
+        ):
             job.state, job.root = state, root
 
     def _mtime(self, name: str) -> int:
@@ -128,13 +134,15 @@ class JobFolders:
         try:
             return parse_state(json.loads((self._root / name / STATE).read_bytes()))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return None      # not there yet, or not a state file
+            return None  # not there yet, or not a state file
 
 
 class Jobs:
     """Measures the jobs that are alive under `root`."""
 
-    def __init__(self, root: Path, procfs: ProcFs | None = None, clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self, root: Path, procfs: ProcFs | None = None, clock: Callable[[], float] = time.monotonic
+    ):
         self._procfs, self._clock = procfs or ProcFs(), clock
         self._folders = JobFolders(root, self._procfs)
         self._forest = Forest(self._procfs)
@@ -149,7 +157,11 @@ class Jobs:
             return []
         roots = [Root(key, job.root) for key, job in jobs.items() if self._is_alive(job.root)]
         trees = self._forest.look(roots, jobs.keys())
-        trees = {key: tree for key, tree in trees.items() if not all(process.is_zombie for process in tree)}
+        trees = {
+            key: tree
+            for key, tree in trees.items()
+            if not all(process.is_zombie for process in tree)
+        }
         for key in jobs.keys() - trees.keys():
             self._folders.forget(jobs[key])
         return [self._read(jobs[key], tree) for key, tree in trees.items()]
@@ -191,20 +203,35 @@ def cpu_growth(job: Running, ticks: dict[tuple[int, int], tuple[int, int]]) -> i
     what the living used themselves is the best that can be known. A process that joins with a past brings none along.
     """
     before = sum(map(sum, job.ticks.values()))
-    joined = sum(sum(t) for ident, t in ticks.items() if ident not in job.ticks and ident[1] < job.looked_ticks)
+    joined = sum(
+        sum(t)
+        for ident, t in ticks.items()
+        if ident not in job.ticks and ident[1] < job.looked_ticks
+    )
     by_sum = sum(map(sum, ticks.values())) - before - joined
-    own = sum(t[0] - (job.ticks[ident][0] if ident in job.ticks else 0)
-              for ident, t in ticks.items() if ident in job.ticks or ident[1] >= job.looked_ticks)
+    own = sum(
+        t[0] - (job.ticks[ident][0] if ident in job.ticks else 0)
+        for ident, t in ticks.items()
+        if ident in job.ticks or ident[1] >= job.looked_ticks
+    )
     return max(by_sum, own, 0)
 
 
-def io_samples(job: Running, traffic: dict[tuple[int, int], tuple[int, int]], elapsed: float) -> list[Sample]:
+def io_samples(
+    job: Running, traffic: dict[tuple[int, int], tuple[int, int]], elapsed: float
+) -> list[Sample]:
     """Bytes per second, by the same sum: Linux adds a child's traffic to the one who waits for it."""
     samples = []
-    late = [t for ident, t in traffic.items() if ident not in job.bytes and ident[1] < job.looked_ticks]
+    late = [
+        t for ident, t in traffic.items() if ident not in job.bytes and ident[1] < job.looked_ticks
+    ]
     for column, name in enumerate(("io.read", "io.write")):
         joined = sum(t[column] for t in late)
-        growth = sum(t[column] for t in traffic.values()) - sum(t[column] for t in job.bytes.values()) - joined
+        growth = (
+            sum(t[column] for t in traffic.values())
+            - sum(t[column] for t in job.bytes.values())
+            - joined
+        )
         samples.append(Sample(name, max(growth, 0) / elapsed, "bytes/s"))
     return samples
 
@@ -212,7 +239,11 @@ def io_samples(job: Running, traffic: dict[tuple[int, int], tuple[int, int]], el
 def living_root(state: JobState, procfs: ProcFs) -> Process | None:
     """The process of `state`, or None when it has ended, also when its pid now names another."""
     process = procfs.process(state.pid)
-    if process is None or process.is_zombie or not is_same_start(state.started, process.started, procfs):
+    if (
+        process is None
+        or process.is_zombie
+        or not is_same_start(state.started, process.started, procfs)
+    ):
         return None
     return process
 
@@ -232,4 +263,9 @@ def parse_state(raw: dict[str, Any]) -> JobState:
         started = datetime.fromisoformat(started).timestamp()
     if started > 1e11:
         started /= 1000
-    return JobState(str(raw["key"]), int(raw["pid"]), float(started), tuple(str(gpu) for gpu in raw.get("gpus") or ()))
+    return JobState(
+        str(raw["key"]),
+        int(raw["pid"]),
+        float(started),
+        tuple(str(gpu) for gpu in raw.get("gpus") or ()),
+    )

@@ -14,7 +14,7 @@ from muster_agent.sample import Json
 from muster_agent.spool import MemorySpool, Queue, Spool
 
 log = logging.getLogger("muster.agent")
-MEMORY_SPOOL = 8 << 20     # bytes, compressed: a day and a half of an idle machine
+MEMORY_SPOOL = 8 << 20  # bytes, compressed: a day and a half of an idle machine
 Sink = Callable[[Json], object]
 
 
@@ -25,15 +25,21 @@ class Agent:
     `config.url`. `run()` blocks; `start()` runs it in a thread. Raises SpoolBusy, OSError if the spool won't open.
     """
 
-    def __init__(self, config: Config, sink: Sink | None = None, *, stop: threading.Event | None = None,
-                 collector: Collector | None = None):
+    def __init__(
+        self,
+        config: Config,
+        sink: Sink | None = None,
+        *,
+        stop: threading.Event | None = None,
+        collector: Collector | None = None,
+    ):
         self.config, self.collector = config, collector or Collector(config)
         self._halt = stop or threading.Event()
         self._courier = None if sink else Courier(config, open_spool(config))
-        self._sink: Sink = sink or self._courier.offer   # type: ignore[union-attr]
+        self._sink: Sink = sink or self._courier.offer  # type: ignore[union-attr]
         self._thread: threading.Thread | None = None
-        self.last: Json | None = None                    # the newest batch, for the Prometheus endpoint
-        self.last_at = 0.0                               # monotonic
+        self.last: Json | None = None  # the newest batch, for the Prometheus endpoint
+        self.last_at = 0.0  # monotonic
         self._trouble = ""
 
     def facts(self) -> Json:
@@ -69,7 +75,7 @@ class Agent:
             self._sink(body)
             self._trouble = ""
         except Exception as error:
-            if self._trouble != (text := repr(error)):      # said when it begins, not at every look
+            if self._trouble != (text := repr(error)):  # said when it begins, not at every look
                 log.exception("the batch could not be handed over")
             self._trouble = text
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-RETRY = 60.0           # seconds until a driver that is absent, lost or incomplete is looked for again
-RELIST = 60.0          # seconds until MIG instances are listed again: an operator may have repartitioned
+RETRY = 60.0  # seconds until a driver that is absent, lost or incomplete is looked for again
+RELIST = 60.0  # seconds until MIG instances are listed again: an operator may have repartitioned
 NO_LIBRARY = "no GPU: the NVIDIA driver is not installed (libnvidia-ml.so.1 not found)"
 
 
@@ -34,10 +34,15 @@ class Slice:
     uuid: str
     profile: str
     memory: int
-    instance: int | None = None             # GPU instance id, by which XID events name it
+    instance: int | None = None  # GPU instance id, by which XID events name it
 
     def as_json(self) -> dict[str, Any]:
-        return {"index": self.index, "uuid": self.uuid, "profile": self.profile, "memory": self.memory}
+        return {
+            "index": self.index,
+            "uuid": self.uuid,
+            "profile": self.profile,
+            "memory": self.memory,
+        }
 
 
 @dataclass
@@ -49,14 +54,20 @@ class Gpu:
     uuid: str
     model: str
     memory: int
-    compute: str = ""                       # compute capability, "9.0"
+    compute: str = ""  # compute capability, "9.0"
     slices: list[Slice] = field(default_factory=list)
     unsupported: set[str] = field(default_factory=set)
     is_lost: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        return {"index": self.index, "uuid": self.uuid, "model": self.model, "memory": self.memory,
-                "compute": self.compute, "mig": [part.as_json() for part in self.slices]}
+        return {
+            "index": self.index,
+            "uuid": self.uuid,
+            "model": self.model,
+            "memory": self.memory,
+            "compute": self.compute,
+            "mig": [part.as_json() for part in self.slices],
+        }
 
 
 def load_pynvml() -> Any:
@@ -68,18 +79,24 @@ def load_pynvml() -> Any:
 class Driver:
     """Holds NVML open across looks, and looks for it again when it was not there or went away."""
 
-    def __init__(self, load: Callable[[], Any] = load_pynvml, clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self, load: Callable[[], Any] = load_pynvml, clock: Callable[[], float] = time.monotonic
+    ):
         self._load, self._clock = load, clock
         self._retry_at = self._relist_at = 0.0
         self.nvml: Any = None
         self.gpus: list[Gpu] = []
-        self.version = self.cuda = ""       # of the driver, and the newest CUDA that it runs
+        self.version = self.cuda = ""  # of the driver, and the newest CUDA that it runs
         self.note = ""
-        self.openings = 0                   # grows whenever handles became new: event sets must be made again
+        self.openings = 0  # grows whenever handles became new: event sets must be made again
 
     def ready(self) -> bool:
         """Whether the driver is open. Opens it when its time has come; the reason why not is `note`, in words."""
-        if self.nvml is not None and any(gpu.is_lost for gpu in self.gpus) and self._clock() >= self._retry_at:
+        if (
+            self.nvml is not None
+            and any(gpu.is_lost for gpu in self.gpus)
+            and self._clock() >= self._retry_at
+        ):
             self.close(self.note, retry_after=0)
         if self.nvml is None and self._clock() >= self._retry_at:
             self._open()
@@ -93,7 +110,7 @@ class Driver:
             try:
                 self.nvml.nvmlShutdown()
             except self.nvml.NVMLError:
-                pass                        # it is gone already, which is why we are here
+                pass  # it is gone already, which is why we are here
         self.nvml, self.gpus, self.note = None, [], why
         self._retry_at = self._clock() + retry_after
 
@@ -116,12 +133,18 @@ class Driver:
 
     def _judge(self, gpu: Gpu, metric: str, code: int | None, error: Exception) -> None:
         nvml = self.nvml
-        if code is None or code in (nvml.NVML_ERROR_NOT_SUPPORTED, nvml.NVML_ERROR_FUNCTION_NOT_FOUND):
+        if code is None or code in (
+            nvml.NVML_ERROR_NOT_SUPPORTED,
+            nvml.NVML_ERROR_FUNCTION_NOT_FOUND,
+        ):
             gpu.unsupported.add(metric)
         elif code in (nvml.NVML_ERROR_GPU_IS_LOST, nvml.NVML_ERROR_RESET_REQUIRED):
             raise GpuLost(str(error)) from error
-        elif code in (nvml.NVML_ERROR_UNINITIALIZED, nvml.NVML_ERROR_DRIVER_NOT_LOADED,
-                      nvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH):
+        elif code in (
+            nvml.NVML_ERROR_UNINITIALIZED,
+            nvml.NVML_ERROR_DRIVER_NOT_LOADED,
+            nvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH,
+        ):
             raise DriverLost(str(error)) from error
 
     def _open(self) -> None:
@@ -143,7 +166,10 @@ class Driver:
     def _list_gpus(self) -> None:
         try:
             count = self.nvml.nvmlDeviceGetCount()
-            self.version, self.cuda = text(self.nvml.nvmlSystemGetDriverVersion()), cuda_version(self.nvml)
+            self.version, self.cuda = (
+                text(self.nvml.nvmlSystemGetDriverVersion()),
+                cuda_version(self.nvml),
+            )
         except self.nvml.NVMLError as error:
             self.close(f"no GPU: {why(self.nvml, error)}")
             return
@@ -156,8 +182,14 @@ class Driver:
         nvml = self.nvml
         try:
             handle = nvml.nvmlDeviceGetHandleByIndex(index)
-            return Gpu(index, handle, text(nvml.nvmlDeviceGetUUID(handle)), text(nvml.nvmlDeviceGetName(handle)),
-                       int(nvml.nvmlDeviceGetMemoryInfo(handle).total), compute_capability(nvml, handle))
+            return Gpu(
+                index,
+                handle,
+                text(nvml.nvmlDeviceGetUUID(handle)),
+                text(nvml.nvmlDeviceGetName(handle)),
+                int(nvml.nvmlDeviceGetMemoryInfo(handle).total),
+                compute_capability(nvml, handle),
+            )
         except nvml.NVMLError as error:
             gpu = Gpu(index, None, "", "", 0)
             self.lose(gpu)
@@ -181,19 +213,27 @@ class Driver:
             return
         for index in range(places):
             try:
-                yield self._slice(index, nvml.nvmlDeviceGetMigDeviceHandleByIndex(gpu.handle, index))
+                yield self._slice(
+                    index, nvml.nvmlDeviceGetMigDeviceHandleByIndex(gpu.handle, index)
+                )
             except nvml.NVMLError:
-                continue                    # an empty place
+                continue  # an empty place
 
     def _slice(self, index: int, handle: Any) -> Slice:
         nvml = self.nvml
         profile = text(nvml.nvmlDeviceGetName(handle)).rpartition("MIG ")[2]
-        return Slice(index, handle, text(nvml.nvmlDeviceGetUUID(handle)), profile,
-                     int(nvml.nvmlDeviceGetMemoryInfo(handle).total), nvml.nvmlDeviceGetGpuInstanceId(handle))
+        return Slice(
+            index,
+            handle,
+            text(nvml.nvmlDeviceGetUUID(handle)),
+            profile,
+            int(nvml.nvmlDeviceGetMemoryInfo(handle).total),
+            nvml.nvmlDeviceGetGpuInstanceId(handle),
+        )
 
 
 def cuda_version(nvml: Any) -> str:
-    """"12.8"; empty where the driver does not say."""
+    """ "12.8"; empty where the driver does not say."""
     try:
         number = nvml.nvmlSystemGetCudaDriverVersion_v2()
     except (nvml.NVMLError, AttributeError):
@@ -202,7 +242,7 @@ def cuda_version(nvml: Any) -> str:
 
 
 def compute_capability(nvml: Any, handle: Any) -> str:
-    """"9.0"; empty where the GPU does not say."""
+    """ "9.0"; empty where the GPU does not say."""
     try:
         major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
     except (nvml.NVMLError, AttributeError):
@@ -214,8 +254,7 @@ def why(nvml: Any, error: Any) -> str:
     """The usual reasons, in words that say what to do."""
     words = {
         nvml.NVML_ERROR_DRIVER_NOT_LOADED: "the NVIDIA driver is installed and its kernel module is not loaded",
-        nvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH:
-            "the NVIDIA driver was upgraded and its kernel module is still the old one: reboot, or reload it",
+        nvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH: "the NVIDIA driver was upgraded and its kernel module is still the old one: reboot, or reload it",
         nvml.NVML_ERROR_NO_PERMISSION: "this user may not use the NVIDIA driver (/dev/nvidiactl)",
     }
     return words.get(error.value, f"the NVIDIA driver says: {error}")

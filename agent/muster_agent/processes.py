@@ -21,11 +21,11 @@ class Process:
     pid: int
     parent: int
     session: int
-    started: int                            # clock ticks since boot
-    own_ticks: int                          # user and system time of the process itself
-    reaped_ticks: int                       # the same of its children that ended and were waited for
-    rss: int                                # bytes
-    is_zombie: bool = False                 # ended, not yet waited for: its ticks still count, itself no more
+    started: int  # clock ticks since boot
+    own_ticks: int  # user and system time of the process itself
+    reaped_ticks: int  # the same of its children that ended and were waited for
+    rss: int  # bytes
+    is_zombie: bool = False  # ended, not yet waited for: its ticks still count, itself no more
 
     @property
     def ident(self) -> tuple[int, int]:
@@ -101,11 +101,16 @@ class ProcFs:
 
 def parse_stat(pid: int, line: bytes) -> Process:
     """/proc/PID/stat; the name in brackets may hold spaces and brackets itself. See proc(5)."""
-    fields = line[line.rindex(b")") + 2:].split()
+    fields = line[line.rindex(b")") + 2 :].split()
     return Process(
-        pid=pid, parent=int(fields[1]), session=int(fields[3]), started=int(fields[19]),
-        own_ticks=int(fields[11]) + int(fields[12]), reaped_ticks=int(fields[13]) + int(fields[14]),
-        rss=int(fields[21]) * PAGE, is_zombie=fields[0] in b"ZX",
+        pid=pid,
+        parent=int(fields[1]),
+        session=int(fields[3]),
+        started=int(fields[19]),
+        own_ticks=int(fields[11]) + int(fields[12]),
+        reaped_ticks=int(fields[13]) + int(fields[14]),
+        rss=int(fields[21]) * PAGE,
+        is_zombie=fields[0] in b"ZX",
     )
 
 
@@ -144,7 +149,11 @@ class Forest:
         """The processes of each job: of `roots`, and of `keys` whose root has ended and left others behind."""
         wanted = {root.key for root in roots} | keys
         alive = self._alive(is_fresh=any(root.process.ident not in self._members for root in roots))
-        owners = {pid: key for pid, p in alive.items() if (key := self._members.get(p.ident, "")) in wanted}
+        owners = {
+            pid: key
+            for pid, p in alive.items()
+            if (key := self._members.get(p.ident, "")) in wanted
+        }
         owners.update({root.process.pid: root.key for root in roots if root.process.pid in alive})
         self._adopt(alive, owners, wanted, min((root.process.started for root in roots), default=0))
         self._remember(alive, owners, wanted)
@@ -157,13 +166,19 @@ class Forest:
         """All processes but the known strangers; them too when a root is new: it and its children may be among them."""
         self._looks += 1
         pids = self._procfs.pids()
-        self._strangers = set() if is_fresh or self._looks % self.FRESH == 0 else self._strangers & pids
+        self._strangers = (
+            set() if is_fresh or self._looks % self.FRESH == 0 else self._strangers & pids
+        )
         found = (self._procfs.process(pid) for pid in pids - self._strangers)
         return {process.pid: process for process in found if process is not None}
 
-    def _adopt(self, alive: dict[int, Process], owners: dict[int, str], wanted: set[str], oldest: int) -> None:
+    def _adopt(
+        self, alive: dict[int, Process], owners: dict[int, str], wanted: set[str], oldest: int
+    ) -> None:
         """Gives every process without an owner its parent's, its session's or its environment's."""
-        sessions = self._sessions | {pid: key for pid, key in owners.items() if alive[pid].session == pid}
+        sessions = self._sessions | {
+            pid: key for pid, key in owners.items() if alive[pid].session == pid
+        }
         for process in sorted(alive.values(), key=lambda p: p.started):
             if process.pid in owners or self._inherits(process, alive, owners):
                 continue
@@ -186,12 +201,21 @@ class Forest:
         return True
 
     def _key_in_environ(self, pid: int, wanted: set[str]) -> str | None:
-        values = {pair.partition(b"=")[2].decode(errors="replace") for pair in self._procfs.environ(pid).split(b"\0")}
+        values = {
+            pair.partition(b"=")[2].decode(errors="replace")
+            for pair in self._procfs.environ(pid).split(b"\0")
+        }
         return next(iter(wanted & values), None)
 
-    def _remember(self, alive: dict[int, Process], owners: dict[int, str], wanted: set[str]) -> None:
+    def _remember(
+        self, alive: dict[int, Process], owners: dict[int, str], wanted: set[str]
+    ) -> None:
         in_use = {alive[pid].session for pid in owners}
         led = {pid: key for pid, key in owners.items() if alive[pid].session == pid}
-        self._sessions = {sid: key for sid, key in (self._sessions | led).items() if sid in in_use and key in wanted}
+        self._sessions = {
+            sid: key
+            for sid, key in (self._sessions | led).items()
+            if sid in in_use and key in wanted
+        }
         self._members = {alive[pid].ident: key for pid, key in owners.items()}
         self._strangers |= alive.keys() - owners.keys()

@@ -22,7 +22,12 @@ class Sample:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def as_json(self) -> Json:
-        return {"name": self.name, "labels": dict(self.labels), "value": self.value, "unit": self.unit}
+        return {
+            "name": self.name,
+            "labels": dict(self.labels),
+            "value": self.value,
+            "unit": self.unit,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Protocol
 
 HEAD = struct.Struct("<II")
-NAME = 8                                   # bytes at the beginning of a file
+NAME = 8  # bytes at the beginning of a file
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,9 @@ class Spool:
     def _read_place(self) -> int:
         try:
             place, path = json.loads(self._place.read_text()), self._oldest()
-            is_here = place["file"] == name_of(path).hex() and NAME <= place["at"] <= path.stat().st_size
+            is_here = (
+                place["file"] == name_of(path).hex() and NAME <= place["at"] <= path.stat().st_size
+            )
             return int(place["at"]) if is_here else NAME
         except (OSError, ValueError, KeyError, TypeError):
             return NAME
@@ -207,7 +209,11 @@ def read_record(path: Path, at: int) -> tuple[bytes, int] | None:
             return None
         length, crc = HEAD.unpack(head)
         packed = file.read(length)
-    return (packed, at + HEAD.size + length) if zlib.crc32(packed) == crc and len(packed) == length else None
+    return (
+        (packed, at + HEAD.size + length)
+        if zlib.crc32(packed) == crc and len(packed) == length
+        else None
+    )
 
 
 def next_record(path: Path, at: int) -> int | None:

@@ -8,7 +8,10 @@ from functools import cached_property
 from pathlib import Path
 
 TABLE = Path(__file__).with_name("xid.toml")
-UNKNOWN = {"meaning": "an XID that the table does not know; see NVIDIA's XID catalogue", "action": "watch"}
+UNKNOWN = {
+    "meaning": "an XID that the table does not know; see NVIDIA's XID catalogue",
+    "action": "watch",
+}
 
 
 class Xids:

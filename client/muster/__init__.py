@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from muster.client import Client
-    from muster.errors import Conflict, InvalidInput, MusterError, NotAuthenticated, NotFound, NotPermitted, QuotaExceeded, RateLimited, Unavailable
+    from muster.errors import (
+        Conflict,
+        InvalidInput,
+        MusterError,
+        NotAuthenticated,
+        NotFound,
+        NotPermitted,
+        QuotaExceeded,
+        RateLimited,
+        Unavailable,
+    )
     from muster.records import Attempt, Job
     from muster.training import log
 
@@ -16,7 +26,12 @@ __all__ = [
 ]  # fmt: skip
 __version__ = "0.1.0"
 
-_HOMES = {"Client": "muster.client", "log": "muster.training", "Job": "muster.records", "Attempt": "muster.records"}
+_HOMES = {
+    "Client": "muster.client",
+    "log": "muster.training",
+    "Job": "muster.records",
+    "Attempt": "muster.records",
+}
 
 
 def __getattr__(name: str) -> Any:

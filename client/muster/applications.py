@@ -27,12 +27,22 @@ class Applications:
 
     def create(self, client_id: str, addresses: Sequence[str], name: str = "") -> Json:
         """`addresses`: where answers may go, to the letter. The secret is in this answer ("client_secret"), and never again."""
-        return self._client.send("POST", "applications", {"client_id": client_id, "name": name, "addresses": [*addresses]})
+        return self._client.send(
+            "POST",
+            "applications",
+            {"client_id": client_id, "name": name, "addresses": [*addresses]},
+        )
 
-    def change(self, client_id: str, *, name: str | None = None, addresses: Sequence[str] | None = None) -> Json:
+    def change(
+        self, client_id: str, *, name: str | None = None, addresses: Sequence[str] | None = None
+    ) -> Json:
         """`addresses`: all of them from now on; None leaves them."""
         given = {"name": name, "addresses": None if addresses is None else [*addresses]}
-        return self._client.send("PATCH", _of(client_id), {key: value for key, value in given.items() if value is not None})
+        return self._client.send(
+            "PATCH",
+            _of(client_id),
+            {key: value for key, value in given.items() if value is not None},
+        )
 
     def rotate(self, client_id: str) -> Json:
         """Another secret, in this answer only; the former ends at once."""

@@ -19,22 +19,32 @@ class Audit:
     def __init__(self, client: Client):
         self._client = client
 
-    def list(self, most: int | None = None, *, of_installation: bool = False, **filters: str) -> builtins.list[Json]:
+    def list(
+        self, most: int | None = None, *, of_installation: bool = False, **filters: str
+    ) -> builtins.list[Json]:
         """Newest first."""
         cursor: str = ""
         found: builtins.list[Json] = []
         while most is None or len(found) < most:
             limit = 200 if most is None else min(most - len(found), 200)
-            page: Json = self._client.request("GET", self._at("", of_installation), query={**filters, "cursor": cursor, "limit": limit}).json()
+            page: Json = self._client.request(
+                "GET",
+                self._at("", of_installation),
+                query={**filters, "cursor": cursor, "limit": limit},
+            ).json()
             found += page["items"]
             cursor = page["next"] or ""
             if not cursor:
                 break
         return found
 
-    def export(self, form: str = "jsonl", *, of_installation: bool = False, **filters: str) -> Iterator[bytes]:
+    def export(
+        self, form: str = "jsonl", *, of_installation: bool = False, **filters: str
+    ) -> Iterator[bytes]:
         """The file in pieces, oldest first: "jsonl" or "csv"."""
-        return self._client.stream(self._at("/export", of_installation), query={**filters, "format": form})
+        return self._client.stream(
+            self._at("/export", of_installation), query={**filters, "format": form}
+        )
 
     def chain(self, *, of_installation: bool = False) -> Json:
         """How far it is sealed, and what the last verification found."""
@@ -47,7 +57,9 @@ class Audit:
         deadline, rest = time.monotonic() + seconds, 0.2
         while (told := self.chain(of_installation=of_installation))["is_checking"]:
             if time.monotonic() > deadline:
-                raise Unavailable("The verification has not ended yet; ask for its state later: muster audit chain")
+                raise Unavailable(
+                    "The verification has not ended yet; ask for its state later: muster audit chain"
+                )
             time.sleep(rest)
             rest = min(rest * 1.5, 5)
         return told

@@ -19,7 +19,9 @@ def changed(spec: Mapping[str, Any], changes: Sequence[str]) -> dict[str, Any]:
     for change in changes:
         path, is_pair, text = change.partition("=")
         if not is_pair or not path:
-            raise InvalidInput(f"{change!r} is no change: write field=value, such as resources.cpus=4")
+            raise InvalidInput(
+                f"{change!r} is no change: write field=value, such as resources.cpus=4"
+            )
         _put(made, _steps(path), _value(text), change)
     return made
 
@@ -28,7 +30,10 @@ def _steps(path: str) -> list[str | int]:
     head, _, rest = path.partition(".")
     if head in _OPEN and rest:
         return [head, rest]
-    return [int(word[1:-1]) if word.startswith("[") else word for word in re.findall(r"\[\d+\]|[^.\[\]]+", path)]
+    return [
+        int(word[1:-1]) if word.startswith("[") else word
+        for word in re.findall(r"\[\d+\]|[^.\[\]]+", path)
+    ]
 
 
 def _value(text: str) -> Any:

@@ -31,13 +31,25 @@ NOUNS = {
     "people": ("people", "people", "Bring in many people, from a file."),
     "session": ("people", "sessions", "Where you are signed in."),
     "secret": ("secrets", "secrets", "Values that jobs get and nobody reads."),
-    "service-account": ("service_accounts", "accounts", "Members that are no people, and their tokens."),
+    "service-account": (
+        "service_accounts",
+        "accounts",
+        "Members that are no people, and their tokens.",
+    ),
     "node": ("places", "nodes", "Machines and GPUs."),
     "cluster": ("clusters", "clusters", "Connect schedulers, for operators."),
     "pool": ("clusters", "pools", "Parts of clusters, and who may use them."),
     "audit": ("audit", "audit", "Who did what, and whether the trail is whole."),
-    "directory": ("directories", "directories", "Connect directories and sign-in services, and make people follow them."),
-    "application": ("applications", "applications", "Sign people in elsewhere through the portal, for operators."),
+    "directory": (
+        "directories",
+        "directories",
+        "Connect directories and sign-in services, and make people follow them.",
+    ),
+    "application": (
+        "applications",
+        "applications",
+        "Sign people in elsewhere through the portal, for operators.",
+    ),
     "login": ("account", "app", "Keep a portal's address and a token."),
     "logout": ("account", "app", "Forget the token kept here."),
     "whoami": ("account", "app", "Who one is, and where."),
@@ -62,7 +74,9 @@ class Root(TyperGroup):
             return None
         module, application, _ = NOUNS[name]
         import_module("muster.commands.output" if module == "jobs" else f"muster.commands.{module}")
-        group = typer.main.get_group(getattr(import_module(f"muster.commands.{module}"), application))
+        group = typer.main.get_group(
+            getattr(import_module(f"muster.commands.{module}"), application)
+        )
         return group.commands.get(name, group)
 
     def format_commands(self, context: Any, formatter: Any) -> None:

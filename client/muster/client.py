@@ -48,9 +48,13 @@ class Client:
     ):  # fmt: skip
         self.settings = settings.load(url=url, token=token, org=org, team=team)
         if not self.settings.url:
-            raise InvalidInput("Which portal? Run `muster login URL`, or set MUSTER_URL.", code="no_url")
+            raise InvalidInput(
+                "Which portal? Run `muster login URL`, or set MUSTER_URL.", code="no_url"
+            )
         self.team = self.settings.team
-        self._transport = Transport(self.settings.url, self.settings.token, timeout=timeout, tries=tries)
+        self._transport = Transport(
+            self.settings.url, self.settings.token, timeout=timeout, tries=tries
+        )
         self.jobs, self.teams, self.members = Jobs(self), Teams(self), Members(self)
         self.quotas, self.tokens, self.nodes = Quotas(self), Tokens(self), Nodes(self)
         self.roles, self.access, self.audit = Roles(self), Access(self), Audit(self)
@@ -82,8 +86,14 @@ class Client:
         if len(mine) == 1:
             return mine[0]
         if not mine:
-            raise InvalidInput("You are in no organization, or suspended in yours: ask an administrator.", code="no_org")
-        raise InvalidInput(f"Which organization? Say --org, or set MUSTER_ORG, to one of: {', '.join(mine)}.", code="no_org")
+            raise InvalidInput(
+                "You are in no organization, or suspended in yours: ask an administrator.",
+                code="no_org",
+            )
+        raise InvalidInput(
+            f"Which organization? Say --org, or set MUSTER_ORG, to one of: {', '.join(mine)}.",
+            code="no_org",
+        )
 
     def me(self) -> Json:
         """Who one is: email, name, orgs with roles and teams, and what the token is narrowed to."""
@@ -99,13 +109,19 @@ class Client:
         told: Json = self.request("GET", self.within(path), query=query).json()
         return told
 
-    def send(self, method: str, path: str, body: Json | None = None, query: Json | None = None) -> Json:
+    def send(
+        self, method: str, path: str, body: Json | None = None, query: Json | None = None
+    ) -> Json:
         """A change below the organization; {} where the answer is empty."""
-        answer = self.request(method, self.within(path), body=body if body is not None else {}, query=query)
+        answer = self.request(
+            method, self.within(path), body=body if body is not None else {}, query=query
+        )
         told: Json = answer.json() if answer.content and answer.status_code != 204 else {}
         return told
 
-    def items(self, path: str, most: int | None = None, *, cursor_name: str = "cursor", **query: Any) -> Iterator[Json]:
+    def items(
+        self, path: str, most: int | None = None, *, cursor_name: str = "cursor", **query: Any
+    ) -> Iterator[Json]:
         """All items of a list, a page at a time as they are asked for."""
         cursor, count = "", 0
         while most is None or count < most:
@@ -120,13 +136,17 @@ class Client:
     def stream(self, path: str, query: Json) -> Iterator[bytes]:
         """One answer in pieces, below /api/v1/; asked for once."""
         if not self.settings.token:
-            raise NotAuthenticated(f"Not signed in to {self.url}. Run `muster login {self.url}`, or set MUSTER_TOKEN.")
+            raise NotAuthenticated(
+                f"Not signed in to {self.url}. Run `muster login {self.url}`, or set MUSTER_TOKEN."
+            )
         return self._transport.stream(path, query)
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
         """One call below /api/v1/, tried again while that can help."""
         if not self.settings.token:
-            raise NotAuthenticated(f"Not signed in to {self.url}. Run `muster login {self.url}`, or set MUSTER_TOKEN.")
+            raise NotAuthenticated(
+                f"Not signed in to {self.url}. Run `muster login {self.url}`, or set MUSTER_TOKEN."
+            )
         return self._transport.request(method, path, **options)
 
 

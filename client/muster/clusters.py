@@ -27,7 +27,9 @@ class Clusters:
         return list(self._call("GET", f"{_at(name)}/nodes")["items"])
 
     def connect(self, name: str, backend: str, options: dict[str, Any] | None = None) -> Json:
-        return self._call("POST", "clusters", {"name": name, "backend": backend, "options": options or {}})
+        return self._call(
+            "POST", "clusters", {"name": name, "backend": backend, "options": options or {}}
+        )
 
     def change(self, name: str, **changes: Any) -> Json:
         """`options` (what is left out stays) and `is_enabled`."""
@@ -41,7 +43,9 @@ class Clusters:
         self._call("DELETE", _at(name))
 
     def drain(self, name: str, node: str, reason: str) -> Json:
-        return self._call("POST", f"{_at(name)}/nodes/{quote(node, safe='')}/drain", {"reason": reason})
+        return self._call(
+            "POST", f"{_at(name)}/nodes/{quote(node, safe='')}/drain", {"reason": reason}
+        )
 
     def resume(self, name: str, node: str) -> Json:
         return self._call("POST", f"{_at(name)}/nodes/{quote(node, safe='')}/resume", {})
@@ -68,7 +72,9 @@ class Pools:
 
     def grant(self, name: str, team: str, **identity: str) -> Json:
         """`identity`: user, account and qos of the cluster's scheduler for the team's jobs; none of them given, they stay."""
-        return self._client.send("PUT", f"pools/{quote(name, safe='')}/teams/{quote(team, safe='')}", identity)
+        return self._client.send(
+            "PUT", f"pools/{quote(name, safe='')}/teams/{quote(team, safe='')}", identity
+        )
 
     def revoke(self, name: str, team: str) -> None:
         self._client.send("DELETE", f"pools/{quote(name, safe='')}/teams/{quote(team, safe='')}")

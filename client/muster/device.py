@@ -36,23 +36,40 @@ class Grant:
         """A code for a person to look at."""
         found = self._post("device/code", {"client_id": CLIENT, "machine": platform.node()[:60]})
         if "device_code" not in found:
-            raise MusterError(_words(found) or "This portal does not sign in by browser. Use: muster login --paste", code="no_device_grant")
+            raise MusterError(
+                _words(found)
+                or "This portal does not sign in by browser. Use: muster login --paste",
+                code="no_device_grant",
+            )
         link = found.get("verification_uri_complete") or found["verification_uri"]
-        return Asked(found["device_code"], found["user_code"], link, float(found.get("expires_in", 600)), float(found.get("interval", 5)))
+        return Asked(
+            found["device_code"],
+            found["user_code"],
+            link,
+            float(found.get("expires_in", 600)),
+            float(found.get("interval", 5)),
+        )
 
     def wait(self, asked: Asked, sleep: Callable[[float], None] = time.sleep) -> tuple[str, str]:
         """The token, and the organization it is for; once somebody has agreed. Raises NotAuthenticated when they did not."""
         ends, every = time.monotonic() + asked.seconds, asked.every
         while time.monotonic() < ends:
             sleep(every)
-            found = self._post("token", {"client_id": CLIENT, "grant_type": GRANT, "device_code": asked.device_code})
+            found = self._post(
+                "token",
+                {"client_id": CLIENT, "grant_type": GRANT, "device_code": asked.device_code},
+            )
             if "access_token" in found:
                 return str(found["access_token"]), str(found.get("org", ""))
             error = found.get("error")
             if error == "slow_down":
                 every += SLOWER
             elif error not in ("authorization_pending", "temporarily_unavailable"):
-                raise NotAuthenticated(_REASONS.get(str(error)) or _words(found) or "The portal did not agree. Run muster login again.")
+                raise NotAuthenticated(
+                    _REASONS.get(str(error))
+                    or _words(found)
+                    or "The portal did not agree. Run muster login again."
+                )
         raise NotAuthenticated("Nobody agreed in time. Run muster login again.")
 
     def _post(self, path: str, form: dict[str, str]) -> dict[str, Any]:
@@ -63,8 +80,12 @@ class Grant:
             found = answer.json()
         except httpx.TransportError:
             if path == "token":
-                return {"error": "temporarily_unavailable"}  # while one waits, a portal may be started again
-            raise MusterError(f"{self._url} does not answer. Is it the portal's address?", code="unavailable") from None
+                return {
+                    "error": "temporarily_unavailable"
+                }  # while one waits, a portal may be started again
+            raise MusterError(
+                f"{self._url} does not answer. Is it the portal's address?", code="unavailable"
+            ) from None
         except ValueError:
             found = {}
         return found if isinstance(found, dict) else {}

@@ -31,10 +31,24 @@ class Directories:
         return self._client.get(_of(slug))
 
     def connect(
-        self, slug: str, kind: str, options: Mapping[str, Any], name: str = "", *, domains: Sequence[str] = (), is_wide: bool = False
+        self,
+        slug: str,
+        kind: str,
+        options: Mapping[str, Any],
+        name: str = "",
+        *,
+        domains: Sequence[str] = (),
+        is_wide: bool = False,
     ) -> Json:
         """`kind`: ldap, oidc, saml or scim. `domains` and `is_wide`, for the whole installation, are for operators."""
-        wish = {"slug": slug, "kind": kind, "name": name, "options": dict(options), "domains": [*domains], "is_wide": is_wide}
+        wish = {
+            "slug": slug,
+            "kind": kind,
+            "name": name,
+            "options": dict(options),
+            "domains": [*domains],
+            "is_wide": is_wide,
+        }
         return self._client.send("POST", "providers", wish)
 
     def change(self, slug: str, **given: Any) -> Json:
@@ -51,7 +65,9 @@ class Directories:
 
     def set_rules(self, slug: str, rules: Sequence[Mapping[str, str]]) -> Json:
         """All of them, in order: [{"group", "org"?, "team"?, "role"}]."""
-        return self._client.send("PUT", f"{_of(slug)}/rules", {"rules": [dict(rule) for rule in rules]})
+        return self._client.send(
+            "PUT", f"{_of(slug)}/rules", {"rules": [dict(rule) for rule in rules]}
+        )
 
     def runs(self, slug: str) -> builtins.list[Json]:
         """The latest first."""
@@ -59,7 +75,11 @@ class Directories:
 
     def sync(self, slug: str, *, is_dry: bool = False, accept: str = "") -> Json:
         """Ask it for everybody, and make people and roles follow; returns when that is over. `accept`: the id of a run that was stopped."""
-        run = self._client.send("POST", f"{_of(slug)}/runs", {"is_dry": is_dry, **({"accept": accept} if accept else {})})
+        run = self._client.send(
+            "POST",
+            f"{_of(slug)}/runs",
+            {"is_dry": is_dry, **({"accept": accept} if accept else {})},
+        )
         return self._ended(run, f"{_of(slug)}/runs/{run['id']}")
 
     def _ended(self, row: Json, path: str) -> Json:

@@ -88,9 +88,14 @@ def error_of(status: int, body: object, text: str, url: str) -> MusterError:
     kind = _BY_STATUS.get(status, MusterError)
     if not isinstance(body, dict) or not isinstance(body.get("code"), str):
         what = " ".join(text.split())[:120] or "nothing"
-        return kind(f"{url} answered {status} and no word of Muster: {what}. Is this the portal's address?", status=status)
+        return kind(
+            f"{url} answered {status} and no word of Muster: {what}. Is this the portal's address?",
+            status=status,
+        )
     kind = _BY_CODE.get(body["code"], kind)
     message = str(body.get("detail") or body.get("title") or body["code"])
     request_id = str(body.get("request_id") or "")
     errors = [fault for fault in body.get("errors") or [] if isinstance(fault, dict)]
-    return kind(message, code=body["code"], status=status, errors=errors, request_id=request_id, body=body)
+    return kind(
+        message, code=body["code"], status=status, errors=errors, request_id=request_id, body=body
+    )

@@ -36,7 +36,16 @@ class Follower:
     """`next()` gives the next piece; `offset` moves on only by `took(piece)`, so that whoever is interrupted between the two
     begins again with the same byte. After the end (`is_over`) `job` and `certificate` are what is known last."""
 
-    def __init__(self, jobs: Jobs, name: str, *, index: int = 0, attempt: int | None = None, offset: int = 0, goes_on: bool | None = None):
+    def __init__(
+        self,
+        jobs: Jobs,
+        name: str,
+        *,
+        index: int = 0,
+        attempt: int | None = None,
+        offset: int = 0,
+        goes_on: bool | None = None,
+    ):
         """`goes_on`: into later attempts; unless said otherwise, when no attempt is named."""
         self.jobs, self.name, self.index = jobs, name, index
         self.ordinal, self.offset = attempt, offset
@@ -71,7 +80,9 @@ class Follower:
             return self._idle()
         assert self.ordinal is not None
         try:
-            page = self.jobs.read_log(self.name, self.offset, index=self.index, attempt=self.ordinal)
+            page = self.jobs.read_log(
+                self.name, self.offset, index=self.index, attempt=self.ordinal
+            )
         except NotFound:
             return self._after_bytes(is_complete=False)
         if page.data:
@@ -122,7 +133,9 @@ class Follower:
     def _finish(self, *, is_complete: bool) -> None:
         self.is_over = True
         if not is_complete:
-            self.certificate_text = "the log is not closed" if self.offset else "no log: it never started"
+            self.certificate_text = (
+                "the log is not closed" if self.offset else "no log: it never started"
+            )
             return
         told = self.jobs.certificate(self.name, index=self.index, attempt=self.ordinal) or {}
         self.certificate_text = str(told.get("text") or "complete")
@@ -152,4 +165,8 @@ class Follower:
         if time.monotonic() - self._lost_at > PATIENCE:
             raise error
         self.sleep(SLOW)
-        return Piece(note="the portal does not answer; the job is not touched by that, trying again" if first else "")
+        return Piece(
+            note="the portal does not answer; the job is not touched by that, trying again"
+            if first
+            else ""
+        )

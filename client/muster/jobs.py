@@ -23,11 +23,23 @@ class Jobs:
     def __init__(self, client: Client):
         self._client = client
 
-    def submit(self, spec: Mapping[str, Any] | None = None, *, yaml: str | None = None, team: str | None = None) -> Job:
+    def submit(
+        self,
+        spec: Mapping[str, Any] | None = None,
+        *,
+        yaml: str | None = None,
+        team: str | None = None,
+    ) -> Job:
         """A spec as a mapping, or the text of one: YAML, or a script with #SBATCH lines. Accepted means kept."""
         return Job.of(self._client.send("POST", "jobs", self._body(spec, yaml, team)))
 
-    def rehearse(self, spec: Mapping[str, Any] | None = None, *, yaml: str | None = None, team: str | None = None) -> Json:
+    def rehearse(
+        self,
+        spec: Mapping[str, Any] | None = None,
+        *,
+        yaml: str | None = None,
+        team: str | None = None,
+    ) -> Json:
         """What a submission would be asked, and the very text that would be sent; nothing is written."""
         return self._client.send("POST", "jobs", self._body(spec, yaml, team), {"dry_run": "true"})
 
@@ -64,7 +76,9 @@ class Jobs:
 
     def attempts(self, name: str | int, index: int = 0) -> builtins.list[Attempt]:
         """The tries of one task, first to last."""
-        rows = self._client.get(self._path(name, "attempts"), limit=200, after=index - 1 if index else None)["items"]
+        rows = self._client.get(
+            self._path(name, "attempts"), limit=200, after=index - 1 if index else None
+        )["items"]
         return [Attempt.of(row) for row in rows if row["index"] == index]
 
     def events(self, name: str | int) -> Iterator[Json]:
@@ -80,23 +94,46 @@ class Jobs:
         """Curves; `names`, `start` and `end` (Unix ms), `max_points`, `index`, `attempt`."""
         return self._client.get(self._path(name, "metrics"), **query)
 
-    def exec(self, name: str | int, argv: Sequence[str], *, timeout: float = 30, index: int = 0) -> Json:
+    def exec(
+        self, name: str | int, argv: Sequence[str], *, timeout: float = 30, index: int = 0
+    ) -> Json:
         """Run a command beside the running job: {"exit_code", "output"}. Sent once: it may not be repeatable."""
         body = {"argv": list(argv), "timeout": timeout, "index": index}
         answer: Json = self._client.request(
-            "POST", self._client.within(self._path(name, "exec")), body=body, timeout=timeout + 15, is_repeatable=False
+            "POST",
+            self._client.within(self._path(name, "exec")),
+            body=body,
+            timeout=timeout + 15,
+            is_repeatable=False,
         ).json()
         return answer
 
-    def read_log(self, name: str | int, after: int = 0, limit: int = 1 << 20, *, index: int = 0, attempt: int | None = None) -> LogPage:
+    def read_log(
+        self,
+        name: str | int,
+        after: int = 0,
+        limit: int = 1 << 20,
+        *,
+        index: int = 0,
+        attempt: int | None = None,
+    ) -> LogPage:
         """Bytes from an offset on; may be fewer than there are."""
         query = {"after": after, "limit": limit, "index": index, "attempt": attempt}
-        answer = self._client.request("GET", self._client.within(self._path(name, "logs")), query=query)
+        answer = self._client.request(
+            "GET", self._client.within(self._path(name, "logs")), query=query
+        )
         data, start = answer.content, int(answer.headers.get("X-Log-Start", after))
         is_all = int(answer.headers.get("X-Log-End", 0)) <= start + len(data)
-        return LogPage(data, start, start + len(data), answer.headers.get("X-Log-Complete") == "true" and is_all)
+        return LogPage(
+            data,
+            start,
+            start + len(data),
+            answer.headers.get("X-Log-Complete") == "true" and is_all,
+        )
 
-    def logs(self, name: str | int, *, after: int = 0, index: int = 0, attempt: int | None = None) -> Iterator[bytes]:
+    def logs(
+        self, name: str | int, *, after: int = 0, index: int = 0, attempt: int | None = None
+    ) -> Iterator[bytes]:
         """What is stored now, piece by piece."""
         while (page := self.read_log(name, after, 4 << 20, index=index, attempt=attempt)).data:
             yield page.data
@@ -110,7 +147,9 @@ class Jobs:
         """Delete all that an ended job wrote, of every task and try, for good. Repeating it is no error."""
         return Job.of(self._client.send("DELETE", self._path(name, "logs")))
 
-    def follow(self, name: str | int, *, after: int = 0, index: int = 0, attempt: int | None = None) -> Iterator[bytes]:
+    def follow(
+        self, name: str | int, *, after: int = 0, index: int = 0, attempt: int | None = None
+    ) -> Iterator[bytes]:
         """The log as it grows, to its end, byte for byte whatever happens to the connection; into later attempts unless one
         is named."""
         from muster.following import Follower
@@ -119,12 +158,20 @@ class Jobs:
             if piece.data:
                 yield piece.data
 
-    def certificate(self, name: str | int, *, index: int = 0, attempt: int | None = None) -> Json | None:
+    def certificate(
+        self, name: str | int, *, index: int = 0, attempt: int | None = None
+    ) -> Json | None:
         """How whole the log is; None while it grows."""
         told = self._client.get(self._path(name, "logs/certificate"), index=index, attempt=attempt)
         return told["certificate"]
 
-    def wait(self, name: str | int, *, timeout: float | None = None, on_look: Callable[[Job], None] | None = None) -> Job:
+    def wait(
+        self,
+        name: str | int,
+        *,
+        timeout: float | None = None,
+        on_look: Callable[[Job], None] | None = None,
+    ) -> Job:
         """The job once it has ended; the portal may be away for a while. Raises TimeoutError after `timeout` seconds."""
         started, lost_at, every = time.monotonic(), 0.0, 0.2
         while True:
@@ -157,4 +204,7 @@ class Jobs:
         if (spec is None) == (yaml is None):
             raise TypeError("give either `spec` or `yaml`")
         team = team or self._client.team
-        return {**({"yaml": yaml} if yaml is not None else {"spec": dict(spec or {})}), **({"team": team} if team else {})}
+        return {
+            **({"yaml": yaml} if yaml is not None else {"spec": dict(spec or {})}),
+            **({"team": team} if team else {}),
+        }

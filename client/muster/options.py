@@ -15,7 +15,9 @@ from muster.output import Session
 
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON, one document.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Answer with ids only.")]
-Org = Annotated[str | None, typer.Option("--org", metavar="SLUG", help="Organization (MUSTER_ORG).")]
+Org = Annotated[
+    str | None, typer.Option("--org", metavar="SLUG", help="Organization (MUSTER_ORG).")
+]
 Team = Annotated[str | None, typer.Option("--team", metavar="SLUG", help="Team (MUSTER_TEAM).")]
 Url = Annotated[str | None, typer.Option("--url", metavar="URL", help="The portal (MUSTER_URL).")]
 READER_GONE = 141  # 128 + SIGPIPE, as a shell tells it
@@ -26,7 +28,9 @@ class Commands(typer.Typer):
     """Commands whose functions take a Session first, and the arguments of their own after it."""
 
     def __init__(self, **options: Any):
-        super().__init__(rich_markup_mode=None, add_completion=False, no_args_is_help=True, **options)
+        super().__init__(
+            rich_markup_mode=None, add_completion=False, no_args_is_help=True, **options
+        )
 
     def command(  # type: ignore[override]  # passes on what it is given
         self, name: str | None = None, **options: Any
@@ -52,10 +56,17 @@ def start(context: typer.Context, **given: Any) -> Session:
 def _with_shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
     shared = [
-        inspect.Parameter(f"shared_{name}", inspect.Parameter.KEYWORD_ONLY, default=False if kind in (Json, Quiet) else None, annotation=kind)
+        inspect.Parameter(
+            f"shared_{name}",
+            inspect.Parameter.KEYWORD_ONLY,
+            default=False if kind in (Json, Quiet) else None,
+            annotation=kind,
+        )
         for name, kind in _SHARED.items()
     ]
-    context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+    context = inspect.Parameter(
+        "context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context
+    )
 
     @functools.wraps(function)
     def call(context: typer.Context, **given: Any) -> Any:
@@ -63,7 +74,9 @@ def _with_shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return function(session, **given)
         except BrokenPipeError:  # here, because Typer would end with 1
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit must not complain
+            os.dup2(
+                os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+            )  # the flush at exit must not complain
             return READER_GONE
 
     del call.__wrapped__  # type: ignore[attr-defined]  # its signature is the one below

@@ -46,7 +46,9 @@ class Teams(_Noun):
 
     def add(self, slug: str, email: str, role: str = "member") -> Json:
         """Roles: lead, member, viewer, or one of the organization's own."""
-        return self._client.send("POST", f"teams/{_safe(slug)}/members", {"email": email, "role": role})
+        return self._client.send(
+            "POST", f"teams/{_safe(slug)}/members", {"email": email, "role": role}
+        )
 
     def remove(self, slug: str, email: str) -> None:
         self._client.send("DELETE", f"teams/{_safe(slug)}/members/{_safe(email)}")
@@ -83,14 +85,26 @@ class Roles(_Noun):
     def get(self, slug: str) -> Json:
         return self._client.get(f"roles/{_safe(slug)}")
 
-    def create(self, slug: str, permissions: Sequence[str], *, kind: str = "org", name: str = "") -> Json:
+    def create(
+        self, slug: str, permissions: Sequence[str], *, kind: str = "org", name: str = ""
+    ) -> Json:
         """`kind`: org, or team."""
-        return self._client.send("POST", "roles", {"slug": slug, "kind": kind, "name": name or slug, "permissions": [*permissions]})
+        return self._client.send(
+            "POST",
+            "roles",
+            {"slug": slug, "kind": kind, "name": name or slug, "permissions": [*permissions]},
+        )
 
-    def change(self, slug: str, *, permissions: Sequence[str] | None = None, name: str | None = None) -> Json:
+    def change(
+        self, slug: str, *, permissions: Sequence[str] | None = None, name: str | None = None
+    ) -> Json:
         """`permissions`: all that it grants from now on; None leaves them."""
         changes = {"permissions": None if permissions is None else [*permissions], "name": name}
-        return self._client.send("PATCH", f"roles/{_safe(slug)}", {key: value for key, value in changes.items() if value is not None})
+        return self._client.send(
+            "PATCH",
+            f"roles/{_safe(slug)}",
+            {key: value for key, value in changes.items() if value is not None},
+        )
 
     def delete(self, slug: str) -> None:
         self._client.send("DELETE", f"roles/{_safe(slug)}")
@@ -99,7 +113,12 @@ class Roles(_Noun):
 class Access(_Noun):
     def why(self, permission: str, *, user: str = "", team: str = "", job: str = "") -> Json:
         """Why that person (left out: oneself, with the token that asks) may or may not: `allowed`, `steps`, `would_allow`."""
-        asked = {"permission": permission, "user": user, "team": team, "about": f"job:{job.removeprefix('#')}" if job else ""}
+        asked = {
+            "permission": permission,
+            "user": user,
+            "team": team,
+            "about": f"job:{job.removeprefix('#')}" if job else "",
+        }
         return self._client.get("access", **{key: value for key, value in asked.items() if value})
 
 
@@ -111,29 +130,55 @@ class Quotas(_Noun):
         """A limit of a team, a person, or else the organization; None lifts it. `cpu` in cores, `memory` in bytes."""
         return self.change(resource, team=team, user=user, limit=limit)
 
-    def change(self, resource: str, *, team: str = "", user: str = "", **amounts: float | None) -> Json:
+    def change(
+        self, resource: str, *, team: str = "", user: str = "", **amounts: float | None
+    ) -> Json:
         """`limit`, `guaranteed`, or both; what is left out stays."""
         scope = "team" if team else "user" if user else "org"
-        return self._client.send("PUT", "quotas", {"scope": scope, "subject": team or user, "resource": resource, **amounts})
+        return self._client.send(
+            "PUT",
+            "quotas",
+            {"scope": scope, "subject": team or user, "resource": resource, **amounts},
+        )
 
     def set_many(self, changes: Sequence[Json]) -> builtins.list[Json]:
         """All of these or none; each with `scope`, `subject`, `resource`, and `limit`, `guaranteed` or both."""
-        found: builtins.list[Json] = self._client.send("PATCH", "quotas", {"changes": [*changes]})["items"]
+        found: builtins.list[Json] = self._client.send("PATCH", "quotas", {"changes": [*changes]})[
+            "items"
+        ]
         return found
 
     def requests(self) -> builtins.list[Json]:
         """One's own for higher limits, and everybody's for who sets limits; what is open first."""
         return list(self._client.items("quotas/requests"))
 
-    def request(self, resource: str, amount: float, *, team: str = "", user: str = "", why: str = "", job: int | None = None) -> Json:
+    def request(
+        self,
+        resource: str,
+        amount: float,
+        *,
+        team: str = "",
+        user: str = "",
+        why: str = "",
+        job: int | None = None,
+    ) -> Json:
         """Ask for a limit of a team, a person, or else the organization that would be enough."""
         scope = "team" if team else "user" if user else "org"
-        wish = {"scope": scope, "subject": team or user, "resource": resource, "amount": amount, "why": why, "job": job}
+        wish = {
+            "scope": scope,
+            "subject": team or user,
+            "resource": resource,
+            "amount": amount,
+            "why": why,
+            "job": job,
+        }
         return self._client.send("POST", "quotas/requests", wish)
 
     def decide(self, request_id: str, do: str, word: str = "") -> Json:
         """`do`: approve (which raises the limit), decline, or withdraw what one asked oneself. `word` is for the asker."""
-        return self._client.send("POST", f"quotas/requests/{_safe(request_id)}", {"do": do, "word": word})
+        return self._client.send(
+            "POST", f"quotas/requests/{_safe(request_id)}", {"do": do, "word": word}
+        )
 
 
 class Tokens(_Noun):
@@ -141,7 +186,13 @@ class Tokens(_Noun):
         return list(self._client.items("tokens"))
 
     def create(
-        self, name: str, scopes: Sequence[str] = ("all",), *, team: str | None = None, days: int | None = 90, networks: Sequence[str] = ()
+        self,
+        name: str,
+        scopes: Sequence[str] = ("all",),
+        *,
+        team: str | None = None,
+        days: int | None = 90,
+        networks: Sequence[str] = (),
     ) -> Json:
         """The secret is in this answer ("token"), and never again. `days` None: it does not expire. `networks`: CIDRs that it works
         from; none: from anywhere."""
@@ -149,7 +200,9 @@ class Tokens(_Noun):
 
     def rotate(self, token_id: str, overlap_hours: int = 24) -> Json:
         """A successor with the same rights; its secret is in this answer only. The old token works for the overlap."""
-        return self._client.send("POST", f"tokens/{_safe(token_id)}/rotate", {"overlap_hours": overlap_hours})
+        return self._client.send(
+            "POST", f"tokens/{_safe(token_id)}/rotate", {"overlap_hours": overlap_hours}
+        )
 
     def revoke(self, token_id: str) -> None:
         self._client.send("DELETE", f"tokens/{_safe(token_id)}")
@@ -166,7 +219,9 @@ class ServiceAccounts(_Noun):
 
     def create(self, name: str, *, note: str = "", role: str = "member") -> Json:
         """Roles: admin, member, viewer; none beyond one's own."""
-        return self._client.send("POST", "service-accounts", {"name": name, "note": note, "role": role})
+        return self._client.send(
+            "POST", "service-accounts", {"name": name, "note": note, "role": role}
+        )
 
     def change(self, name: str, **changes: str) -> Json:
         """`role`, `note`."""
@@ -183,7 +238,11 @@ class ServiceAccounts(_Noun):
         networks: Sequence[str] = (),
     ) -> Json:  # fmt: skip
         """A token of the account's; as with `tokens.create`."""
-        return self._client.send("POST", f"service-accounts/{_safe(name)}/tokens", _wish(token, scopes, team, days, networks))
+        return self._client.send(
+            "POST",
+            f"service-accounts/{_safe(name)}/tokens",
+            _wish(token, scopes, team, days, networks),
+        )
 
 
 class Nodes(_Noun):
@@ -221,15 +280,31 @@ class Invitations(_Noun):
         return list(self._client.items("invitations"))
 
     def create(
-        self, email: str, *, name: str = "", role: str = "member", teams: dict[str, str] | None = None, days: int = 7, send: bool = False
+        self,
+        email: str,
+        *,
+        name: str = "",
+        role: str = "member",
+        teams: dict[str, str] | None = None,
+        days: int = 7,
+        send: bool = False,
     ) -> Json:
         """`teams`: role by team. The link is in this answer ("url"), and never again; `send` mails it, too."""
-        wish = {"email": email, "name": name, "role": role, "teams": teams or {}, "days": days, "send": send}
+        wish = {
+            "email": email,
+            "name": name,
+            "role": role,
+            "teams": teams or {},
+            "days": days,
+            "send": send,
+        }
         return self._client.send("POST", "invitations", wish)
 
     def renew(self, invitation_id: str, *, send: bool = False) -> Json:
         """Another link for the same; the former one stops working."""
-        return self._client.send("POST", f"invitations/{_safe(invitation_id)}/renew", {"send": send})
+        return self._client.send(
+            "POST", f"invitations/{_safe(invitation_id)}/renew", {"send": send}
+        )
 
     def revoke(self, invitation_id: str) -> None:
         self._client.send("DELETE", f"invitations/{_safe(invitation_id)}")
@@ -238,10 +313,14 @@ class Invitations(_Noun):
 class People(_Noun):
     """Many at once."""
 
-    def import_csv(self, text: str, *, dry_run: bool = False, add: bool = False, send: bool = False) -> Json:
+    def import_csv(
+        self, text: str, *, dry_run: bool = False, add: bool = False, send: bool = False
+    ) -> Json:
         """Invites whom the file names, or adds them; who is a member joins the teams. `links` are in this answer only. With `faults`, or
         `dry_run`, nothing was changed."""
-        return self._client.send("POST", "people/import", {"csv": text, "dry_run": dry_run, "add": add, "send": send})
+        return self._client.send(
+            "POST", "people/import", {"csv": text, "dry_run": dry_run, "add": add, "send": send}
+        )
 
 
 class Sessions(_Noun):
@@ -253,11 +332,21 @@ class Sessions(_Noun):
 
     def end(self, session_id: str = "") -> None:
         """One, or all of them."""
-        self._client.request("DELETE", f"me/sessions/{_safe(session_id)}" if session_id else "me/sessions")
+        self._client.request(
+            "DELETE", f"me/sessions/{_safe(session_id)}" if session_id else "me/sessions"
+        )
 
 
-def _wish(name: str, scopes: Sequence[str], team: str | None, days: int | None, networks: Sequence[str]) -> Json:
-    return {"name": name, "scopes": list(scopes), "team": team or None, "days": days, **({"networks": list(networks)} if networks else {})}
+def _wish(
+    name: str, scopes: Sequence[str], team: str | None, days: int | None, networks: Sequence[str]
+) -> Json:
+    return {
+        "name": name,
+        "scopes": list(scopes),
+        "team": team or None,
+        "days": days,
+        **({"networks": list(networks)} if networks else {}),
+    }
 
 
 def _safe(part: str) -> str:

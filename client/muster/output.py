@@ -50,7 +50,9 @@ class Session:
 
         return Client(self.url, self.token, self.org, self.team)
 
-    def show(self, data: Any, human: str | Table | Sequence[str | Table] = "", ids: Iterable[object] = ()) -> None:
+    def show(
+        self, data: Any, human: str | Table | Sequence[str | Table] = "", ids: Iterable[object] = ()
+    ) -> None:
         """The result: one JSON document, or one id a line, or `human`."""
         if self.json:
             sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
@@ -79,7 +81,12 @@ def drawn(part: str | Table, out: TextIO) -> str:
 
 
 def painted(text: str, colour: str, out: TextIO) -> str:
-    has_colour = colour and out.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    has_colour = (
+        colour
+        and out.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    )
     return f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if has_colour else text
 
 
@@ -92,7 +99,9 @@ def tell_error(error: MusterError, *, as_json: bool) -> int:
     if len(error.errors) > 1:
         lines += [f"  {fault_text(fault)}" for fault in error.errors]
     if isinstance(error, NotAuthenticated) and error.status:
-        lines.append("The token is unknown, has expired or was revoked. Make a new one on the Tokens page, then: muster login")
+        lines.append(
+            "The token is unknown, has expired or was revoked. Make a new one on the Tokens page, then: muster login"
+        )
     if error.code == "internal" and error.request_id:
         lines.append(f"Request {error.request_id}")
     sys.stderr.write("\n".join(lines) + "\n")
@@ -129,7 +138,13 @@ def _rich_table(table: Table, rows: list[list[str]]) -> str:
     console, made = Console(), RichTable(box=None, pad_edge=False, header_style="bold")
     for name, width in zip(table.columns, _widths(table.columns, rows, console.width), strict=True):
         folds = table.wraps and name.startswith("~")
-        made.add_column(_title(name), justify="right" if name.startswith(">") else "left", width=width, no_wrap=not folds, overflow="ellipsis")
+        made.add_column(
+            _title(name),
+            justify="right" if name.startswith(">") else "left",
+            width=width,
+            no_wrap=not folds,
+            overflow="ellipsis",
+        )
     for row in rows:
         made.add_row(*[Text(cell, style=COLOURS.get(cell, "")) for cell in row])
     with console.capture() as capture:
@@ -141,9 +156,16 @@ def _widths(columns: Sequence[str], rows: list[list[str]], room: int) -> list[in
     """Of each column in a terminal `room` characters wide: what gives way shares what the others leave."""
     from rich.cells import cell_len
 
-    widths = [max(cell_len(line[at]) for line in [[*map(_title, columns)], *rows]) for at in range(len(columns))]
+    widths = [
+        max(cell_len(line[at]) for line in [[*map(_title, columns)], *rows])
+        for at in range(len(columns))
+    ]
     giving = [at for at, name in enumerate(columns) if name.startswith("~")]
-    left = room - 2 * (len(columns) - 1) - sum(width for at, width in enumerate(widths) if at not in giving)
+    left = (
+        room
+        - 2 * (len(columns) - 1)
+        - sum(width for at, width in enumerate(widths) if at not in giving)
+    )
     for at in giving:
         widths[at] = min(widths[at], max(left // len(giving), LEAST_WIDE))
     return widths

@@ -178,7 +178,11 @@ def _shell_code(job: Job) -> int:
 
 
 def _reason(data: Mapping[str, Any] | None) -> Reason | None:
-    return Reason(**{name: data.get(name) or "" for name in Reason.__dataclass_fields__}) if data else None
+    return (
+        Reason(**{name: data.get(name) or "" for name in Reason.__dataclass_fields__})
+        if data
+        else None
+    )
 
 
 def _pending(data: Mapping[str, Any] | None) -> Pending | None:
@@ -186,7 +190,11 @@ def _pending(data: Mapping[str, Any] | None) -> Pending | None:
         return None
     change, holders = data.get("change") or {}, data.get("holders") or []
     return Pending(
-        data["code"], data.get("text") or "", change.get("text") or "", tuple(str(h.get("text", "")) for h in holders), _time(data.get("since"))
+        data["code"],
+        data.get("text") or "",
+        change.get("text") or "",
+        tuple(str(h.get("text", "")) for h in holders),
+        _time(data.get("since")),
     )
 
 

@@ -24,13 +24,21 @@ class Settings:
 def path() -> Path:
     """~/.config/muster/config.toml, or where MUSTER_CONFIG says."""
     given = os.environ.get("MUSTER_CONFIG")
-    return Path(given) if given else Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "muster" / "config.toml"
+    return (
+        Path(given)
+        if given
+        else Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+        / "muster"
+        / "config.toml"
+    )
 
 
 def load(**options: str | None) -> Settings:
     """What holds now. The kept token, org and team belong to the kept portal: another address never gets to see them."""
     kept = kept_settings()
-    given = {name: options.get(name) or os.environ.get(f"MUSTER_{name.upper()}", "") for name in NAMES}
+    given = {
+        name: options.get(name) or os.environ.get(f"MUSTER_{name.upper()}", "") for name in NAMES
+    }
     url = tidy_url(given["url"] or kept.url)
     if url != kept.url:
         kept = Settings()

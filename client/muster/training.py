@@ -28,7 +28,13 @@ _NEEDED = ("MUSTER_URL", "MUSTER_ORG", "MUSTER_JOB_ID", "MUSTER_TOKEN")
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
 
 
-def log(values: dict[str, SupportsFloat] | None = None, /, *, step: int | None = None, **named: SupportsFloat) -> None:
+def log(
+    values: dict[str, SupportsFloat] | None = None,
+    /,
+    *,
+    step: int | None = None,
+    **named: SupportsFloat,
+) -> None:
     """Points of this job's own curves: `log(step=1, loss=0.4)` or `log({"val/loss": 0.4}, step=1)`. Anything that `float()`
     takes will do (a tensor of one element too); NaN and infinities, which no curve can show, are left out with a warning."""
     if all(os.environ.get(name) for name in _NEEDED):
@@ -100,7 +106,9 @@ class Reporter:
         except urllib.error.HTTPError as error:
             if error.code in _AGAIN:
                 return False
-            self.warn(f"curves are not reported: the portal answered {error.code}: {error.read(300).decode(errors='replace')}")
+            self.warn(
+                f"curves are not reported: the portal answered {error.code}: {error.read(300).decode(errors='replace')}"
+            )
         except Exception as error:
             self.warn(f"curves are late: {error}")
             return False

@@ -27,7 +27,9 @@ class Transport:
         import httpx
 
         if not url.startswith(("http://", "https://")):
-            raise MusterError(f"{url!r} is no address: it begins with http:// or https://", code="no_url")
+            raise MusterError(
+                f"{url!r} is no address: it begins with http:// or https://", code="no_url"
+            )
         from muster import __version__
 
         headers = {"User-Agent": f"muster/{__version__}", "Accept": "application/json"}
@@ -52,7 +54,9 @@ class Transport:
         for attempt in range(self.tries):
             is_last = attempt == self.tries - 1
             try:
-                answer = self._http.request(method, path, headers=headers, params=params, json=body, **options)
+                answer = self._http.request(
+                    method, path, headers=headers, params=params, json=body, **options
+                )
             except Exception as error:
                 if is_last or not _is_transient(error, is_repeatable):
                     raise self._no_answer(error) from error
@@ -62,7 +66,11 @@ class Transport:
             if answer.is_success:
                 return answer
             wait = pause(attempt, answer.headers.get("Retry-After"))
-            if answer.status_code not in (_AGAIN if is_repeatable else {429}) or is_last or wait > LONGEST_WAIT:
+            if (
+                answer.status_code not in (_AGAIN if is_repeatable else {429})
+                or is_last
+                or wait > LONGEST_WAIT
+            ):
                 return self._refused(answer, is_gone=method == "DELETE" and is_lost)
             time.sleep(wait)
         raise AssertionError("the last try returns or raises")
@@ -84,7 +92,9 @@ class Transport:
             body = answer.json()
         except ValueError:
             body = None
-        error = error_of(answer.status_code, body, "" if body is not None else answer.text, self.url)
+        error = error_of(
+            answer.status_code, body, "" if body is not None else answer.text, self.url
+        )
         if isinstance(error, NotFound) and is_gone:
             answer.status_code = 204
             return answer  # the try whose answer was lost deleted it
@@ -94,7 +104,9 @@ class Transport:
         import httpx
 
         if isinstance(error, httpx.HTTPError | httpx.InvalidURL):
-            return Unavailable(f"{self.url} does not answer: {error or type(error).__name__}. Is the address right, and the portal running?")
+            return Unavailable(
+                f"{self.url} does not answer: {error or type(error).__name__}. Is the address right, and the portal running?"
+            )
         raise error
 
 
@@ -115,11 +127,17 @@ def pause(attempt: int, asked: str | None = None) -> float:
 def _is_transient(error: Exception, is_repeatable: bool) -> bool:
     import httpx
 
-    kinds = httpx.TransportError if is_repeatable else (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+    kinds = (
+        httpx.TransportError
+        if is_repeatable
+        else (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+    )
     return isinstance(error, kinds) and not isinstance(error, httpx.UnsupportedProtocol)
 
 
 def _sendable(token: str) -> str:
     if not token.isascii() or not token.isprintable() or " " in token:
-        raise NotAuthenticated("The token has characters that no token has. Copy it again, whole: it begins with mst_.")
+        raise NotAuthenticated(
+            "The token has characters that no token has. Copy it again, whole: it begins with mst_."
+        )
     return token

@@ -40,17 +40,27 @@ def duration(seconds: float) -> str:
         return f"{whole} s"
     if whole < 3600:
         return f"{whole // 60} min"
-    return f"{whole // 3600}h {whole // 60 % 60:02d}m" if whole < 172800 else f"{whole // 86400}d {whole // 3600 % 24:02d}h"
+    return (
+        f"{whole // 3600}h {whole // 60 % 60:02d}m"
+        if whole < 172800
+        else f"{whole // 86400}d {whole // 3600 % 24:02d}h"
+    )
 
 
 def seconds(text: str) -> int:
     """Of "2d", "1d12h", "90m" or bare seconds. Raises InvalidInput."""
     if text.isdecimal() and len(text) < 12:
         return int(text)
-    found = re.fullmatch(r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?", text.strip().lower(), re.ASCII)
+    found = re.fullmatch(
+        r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?",
+        text.strip().lower(),
+        re.ASCII,
+    )
     if not text.strip() or not found:
         raise InvalidInput(f"{text} is no time: write seconds, or as in 90m, 12h, 1d12h")
-    return sum(int(number) * unit for number, unit in zip(found.groups("0"), _TIMES.values(), strict=True))
+    return sum(
+        int(number) * unit for number, unit in zip(found.groups("0"), _TIMES.values(), strict=True)
+    )
 
 
 def timespan(whole: int) -> str:
@@ -94,19 +104,27 @@ def why(row: Json) -> str:
     if row.get("pending"):
         return str(row["pending"]["text"])
     reason = row.get("reason") or {}
-    return str(reason.get("evidence") or reason.get("headline") or "") if row["state"] == "failed" else ""
+    return (
+        str(reason.get("evidence") or reason.get("headline") or "")
+        if row["state"] == "failed"
+        else ""
+    )
 
 
 def advice(row: Json) -> str:
     """What to do about it."""
     pending = row.get("pending") or {}
     change = pending.get("change") or {}
-    return " ".join(filter(None, [change.get("text"), pending.get("advice")])) or str((row.get("reason") or {}).get("advice") or "")
+    return " ".join(filter(None, [change.get("text"), pending.get("advice")])) or str(
+        (row.get("reason") or {}).get("advice") or ""
+    )
 
 
 def holders(row: Json) -> str:
     """Who has what it waits for."""
-    return "; ".join(str(holder["text"]) for holder in (row.get("pending") or {}).get("holders") or [])
+    return "; ".join(
+        str(holder["text"]) for holder in (row.get("pending") or {}).get("holders") or []
+    )
 
 
 def progress(row: Json) -> str:
@@ -119,7 +137,11 @@ def ending(row: Json) -> str:
     """How a job ended: one line, and the evidence and advice where it failed."""
     head = f"#{row['number']} {clean(row['name'])}: {row['state']}"
     if row["state"] == "succeeded":
-        return f"{head} after {span(row['started_at'], row['finished_at'])}" if row.get("started_at") else head
+        return (
+            f"{head} after {span(row['started_at'], row['finished_at'])}"
+            if row.get("started_at")
+            else head
+        )
     reason = row.get("reason") or {}
     headline = str(reason.get("headline") or "").rstrip(".")
     head += f": {headline}" if headline.lower() != row["state"] and headline else ""

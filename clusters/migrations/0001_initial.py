@@ -7,60 +7,96 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Cluster',
+            name="Cluster",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('name', models.SlugField(max_length=40, unique=True)),
-                ('backend', models.CharField(max_length=40)),
-                ('config', models.JSONField(default=dict)),
-                ('is_enabled', models.BooleanField(default=True)),
-                ('created_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('seen_at', models.DateTimeField(null=True)),
-                ('trouble', models.CharField(blank=True, max_length=500)),
-                ('trouble_since', models.DateTimeField(null=True)),
-                ('plan', models.PositiveBigIntegerField(default=0)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("name", models.SlugField(max_length=40, unique=True)),
+                ("backend", models.CharField(max_length=40)),
+                ("config", models.JSONField(default=dict)),
+                ("is_enabled", models.BooleanField(default=True)),
+                ("created_at", models.DateTimeField(default=portal.core.clock.now)),
+                ("seen_at", models.DateTimeField(null=True)),
+                ("trouble", models.CharField(blank=True, max_length=500)),
+                ("trouble_since", models.DateTimeField(null=True)),
+                ("plan", models.PositiveBigIntegerField(default=0)),
             ],
         ),
         migrations.CreateModel(
-            name='Node',
+            name="Node",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=253)),
-                ('cpus', models.PositiveIntegerField()),
-                ('memory', models.BigIntegerField()),
-                ('labels', models.JSONField(default=dict)),
-                ('is_ready', models.BooleanField(default=True)),
-                ('note', models.CharField(blank=True, max_length=300)),
-                ('seen_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='nodes', to='clusters.cluster')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("name", models.CharField(max_length=253)),
+                ("cpus", models.PositiveIntegerField()),
+                ("memory", models.BigIntegerField()),
+                ("labels", models.JSONField(default=dict)),
+                ("is_ready", models.BooleanField(default=True)),
+                ("note", models.CharField(blank=True, max_length=300)),
+                ("seen_at", models.DateTimeField(default=portal.core.clock.now)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="nodes",
+                        to="clusters.cluster",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Gpu',
+            name="Gpu",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('index', models.PositiveSmallIntegerField()),
-                ('uuid', models.CharField(max_length=80)),
-                ('model', models.CharField(max_length=80)),
-                ('type', models.CharField(max_length=34)),
-                ('memory', models.BigIntegerField()),
-                ('node', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='gpus', to='clusters.node')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("index", models.PositiveSmallIntegerField()),
+                ("uuid", models.CharField(max_length=80)),
+                ("model", models.CharField(max_length=80)),
+                ("type", models.CharField(max_length=34)),
+                ("memory", models.BigIntegerField()),
+                (
+                    "node",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="gpus",
+                        to="clusters.node",
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='node',
-            constraint=models.UniqueConstraint(fields=('cluster', 'name'), name='node_once'),
+            model_name="node",
+            constraint=models.UniqueConstraint(fields=("cluster", "name"), name="node_once"),
         ),
         migrations.AddConstraint(
-            model_name='gpu',
-            constraint=models.UniqueConstraint(fields=('node', 'uuid'), name='gpu_once'),
+            model_name="gpu",
+            constraint=models.UniqueConstraint(fields=("node", "uuid"), name="gpu_once"),
         ),
     ]

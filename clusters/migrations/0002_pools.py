@@ -7,81 +7,126 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('clusters', '0001_initial'),
-        ('workspaces', '0001_initial'),
+        ("clusters", "0001_initial"),
+        ("workspaces", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='cluster',
-            name='counted_at',
+            model_name="cluster",
+            name="counted_at",
             field=models.DateTimeField(null=True),
         ),
         migrations.AddField(
-            model_name='cluster',
-            name='secrets',
+            model_name="cluster",
+            name="secrets",
             field=models.BinaryField(default=bytes),
         ),
         migrations.AddField(
-            model_name='node',
-            name='is_drained',
+            model_name="node",
+            name="is_drained",
             field=models.BooleanField(default=False),
         ),
         migrations.AddField(
-            model_name='node',
-            name='is_gone',
+            model_name="node",
+            name="is_gone",
             field=models.BooleanField(default=False),
         ),
         migrations.AddField(
-            model_name='node',
-            name='partitions',
+            model_name="node",
+            name="partitions",
             field=models.JSONField(default=list),
         ),
         migrations.AddField(
-            model_name='node',
-            name='used_cpus',
+            model_name="node",
+            name="used_cpus",
             field=models.PositiveIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name='node',
-            name='used_gpus',
+            model_name="node",
+            name="used_gpus",
             field=models.PositiveSmallIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name='node',
-            name='used_memory',
+            model_name="node",
+            name="used_memory",
             field=models.BigIntegerField(default=0),
         ),
         migrations.CreateModel(
-            name='Pool',
+            name="Pool",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('name', models.SlugField(max_length=40, unique=True)),
-                ('labels', models.JSONField(default=dict)),
-                ('partition', models.CharField(blank=True, max_length=80)),
-                ('gpu_type', models.CharField(blank=True, max_length=34)),
-                ('note', models.CharField(blank=True, max_length=300)),
-                ('is_open', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pools', to='clusters.cluster')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("name", models.SlugField(max_length=40, unique=True)),
+                ("labels", models.JSONField(default=dict)),
+                ("partition", models.CharField(blank=True, max_length=80)),
+                ("gpu_type", models.CharField(blank=True, max_length=34)),
+                ("note", models.CharField(blank=True, max_length=300)),
+                ("is_open", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(default=portal.core.clock.now)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="pools",
+                        to="clusters.cluster",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='PoolGrant',
+            name="PoolGrant",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('created_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('org', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.organization')),
-                ('pool', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='grants', to='clusters.pool')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=portal.core.clock.now)),
+                (
+                    "org",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.organization",
+                    ),
+                ),
+                (
+                    "pool",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="grants",
+                        to="clusters.pool",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.team",
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
-                'base_manager_name': 'objects',
-                'default_manager_name': 'objects',
-                'constraints': [models.UniqueConstraint(fields=('pool', 'team'), name='pool_grant_once')],
+                "abstract": False,
+                "base_manager_name": "objects",
+                "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("pool", "team"), name="pool_grant_once")
+                ],
             },
         ),
     ]

@@ -4,25 +4,24 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('clusters', '0002_pools'),
+        ("clusters", "0002_pools"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='poolgrant',
-            name='account',
+            model_name="poolgrant",
+            name="account",
             field=models.CharField(blank=True, max_length=100),
         ),
         migrations.AddField(
-            model_name='poolgrant',
-            name='qos',
+            model_name="poolgrant",
+            name="qos",
             field=models.CharField(blank=True, max_length=100),
         ),
         migrations.AddField(
-            model_name='poolgrant',
-            name='run_as',
+            model_name="poolgrant",
+            name="run_as",
             field=models.CharField(blank=True, max_length=64),
         ),
     ]

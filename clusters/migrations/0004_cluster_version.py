@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('clusters', '0003_grant_identity'),
+        ("clusters", "0003_grant_identity"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='cluster',
-            name='version',
+            model_name="cluster",
+            name="version",
             field=models.CharField(blank=True, max_length=80),
         ),
     ]

@@ -4,25 +4,24 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('clusters', '0004_cluster_version'),
+        ("clusters", "0004_cluster_version"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='gpu',
-            name='compute',
+            model_name="gpu",
+            name="compute",
             field=models.CharField(blank=True, max_length=10),
         ),
         migrations.AddField(
-            model_name='node',
-            name='runs',
+            model_name="node",
+            name="runs",
             field=models.JSONField(default=dict),
         ),
         migrations.AddField(
-            model_name='node',
-            name='told',
+            model_name="node",
+            name="told",
             field=models.JSONField(default=dict),
         ),
     ]

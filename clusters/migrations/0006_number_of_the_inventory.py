@@ -6,5 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [("clusters", "0005_what_runs_there")]
     operations = [
-        migrations.AddField(model_name="cluster", name="inventory", field=models.PositiveBigIntegerField(default=0)),
+        migrations.AddField(
+            model_name="cluster", name="inventory", field=models.PositiveBigIntegerField(default=0)
+        ),
     ]

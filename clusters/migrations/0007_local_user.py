@@ -11,7 +11,15 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="LocalUser",
             fields=[
-                ("id", models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
                 ("team_id", models.UUIDField(unique=True)),
                 ("uid", models.PositiveIntegerField(unique=True)),
             ],

@@ -27,7 +27,9 @@ class Engine(Alone):
         images, labels = self.learnt
         order = self.random.permutation(len(labels))
         batches = [order[at : at + self.batch] for at in range(0, len(order), self.batch)]
-        return float(sum(self._learn(images[rows], labels[rows], rate) for rows in batches) / len(order))
+        return float(
+            sum(self._learn(images[rows], labels[rows], rate) for rows in batches) / len(order)
+        )
 
     def accuracy(self) -> float:
         """The share of unseen digits that are told right, 0..1."""

@@ -1,4 +1,3 @@
-
 """The network in nothing but Python: slow, and it runs everywhere."""
 
 from __future__ import annotations
@@ -32,7 +31,9 @@ class Engine(Alone):
         digits = self.split.train
         order = list(range(len(digits.labels)))
         self.random.shuffle(order)
-        return sum(self._learn([*digits.images[at], 1.0], digits.labels[at], rate) for at in order) / len(order)
+        return sum(
+            self._learn([*digits.images[at], 1.0], digits.labels[at], rate) for at in order
+        ) / len(order)
 
     def accuracy(self) -> float:
         """The share of unseen digits that are told right, 0..1."""

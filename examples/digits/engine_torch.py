@@ -23,12 +23,20 @@ class Engine:
     batch = 128
 
     def __init__(self, split: Split, seed: int, hidden: int = 256):
-        torch.manual_seed(seed)                          # the same on all ranks: they begin alike, and draw the same order
+        torch.manual_seed(seed)  # the same on all ranks: they begin alike, and draw the same order
         self.rank, self.ranks = _ranks()
         self.device = _device()
-        self.name = f"PyTorch {torch.__version__} on {self._device_name()}" + (f", {self.ranks} ranks" if self.ranks > 1 else "")
+        self.name = f"PyTorch {torch.__version__} on {self._device_name()}" + (
+            f", {self.ranks} ranks" if self.ranks > 1 else ""
+        )
         self.learnt, self.unseen = self._tensors(split.train), self._tensors(split.test)
-        layers = (nn.Linear(64, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 10))
+        layers = (
+            nn.Linear(64, hidden),
+            nn.ReLU(),
+            nn.Linear(hidden, hidden),
+            nn.ReLU(),
+            nn.Linear(hidden, 10),
+        )
         self.model = nn.Sequential(*layers).to(self.device)
         self.shared = self._joined() if self.ranks > 1 else self.model
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=self.rate)
@@ -39,10 +47,10 @@ class Engine:
         images, labels = self.learnt
         total = torch.zeros((), device=self.device)
         for batch in torch.randperm(len(labels), device=self.device).split(self.batch):
-            rows = batch[self.rank::self.ranks]          # of each batch every rank learns its share
+            rows = batch[self.rank :: self.ranks]  # of each batch every rank learns its share
             loss = nn.functional.cross_entropy(self.shared(images[rows]), labels[rows])
             self.optimizer.zero_grad()
-            loss.backward()                              # with several ranks: the mean of all their gradients
+            loss.backward()  # with several ranks: the mean of all their gradients
             self.optimizer.step()
             total += loss.detach() * len(rows)
         if self.ranks > 1:
@@ -80,14 +88,16 @@ class Engine:
     def _part(self) -> None:
         """gloo closes with a reset, and what was not read by then is lost: the first one, which holds the others' store, goes last."""
         distributed.barrier()
-        store = distributed_c10d._get_default_store()        # noqa: SLF001  there is no public way to it
+        store = distributed_c10d._get_default_store()  # noqa: SLF001  there is no public way to it
         if self.rank:
             store.set(f"left{self.rank}", "")
         else:
             store.wait([f"left{rank}" for rank in range(1, self.ranks)], PARTING)
 
     def _joined(self) -> DistributedDataParallel:
-        distributed.init_process_group("nccl" if self.device.type == "cuda" else "gloo", rank=self.rank, world_size=self.ranks)
+        distributed.init_process_group(
+            "nccl" if self.device.type == "cuda" else "gloo", rank=self.rank, world_size=self.ranks
+        )
         return DistributedDataParallel(self.model)
 
     def _device_name(self) -> str:
@@ -100,7 +110,9 @@ class Engine:
 
 def _ranks() -> tuple[int, int]:
     """Which rank of how many: one a node, or those that torchrun started. Their first meets them at MASTER_ADDR and MASTER_PORT."""
-    own, all_of_them = ("RANK", "WORLD_SIZE") if "TORCHELASTIC_RUN_ID" in os.environ else ("NODE_RANK", "NNODES")
+    own, all_of_them = (
+        ("RANK", "WORLD_SIZE") if "TORCHELASTIC_RUN_ID" in os.environ else ("NODE_RANK", "NNODES")
+    )
     return int(os.environ.get(own, "0")), int(os.environ.get(all_of_them, "1"))
 
 

@@ -21,14 +21,20 @@ class Metrics:
     def __init__(self) -> None:
         self.address = _address()
         index = os.environ.get("MUSTER_ARRAY_INDEX")
-        self.suffix = f"/{index}" if index else ""        # the tasks of an array share one job: a curve for each
+        self.suffix = (
+            f"/{index}" if index else ""
+        )  # the tasks of an array share one job: a curve for each
         self.waiting: list[dict[str, Any]] = []
         self.sent = 0
         self.warned = False
         self.next_try = 0.0
 
     def describe(self) -> str:
-        return f"live curves go to {self.address}" if self.address else "no MUSTER_URL: no live curves, only this log"
+        return (
+            f"live curves go to {self.address}"
+            if self.address
+            else "no MUSTER_URL: no live curves, only this log"
+        )
 
     def report(self, step: int, **values: float) -> None:
         """Queues one point per value and sends what is queued, unless a failure was moments ago."""
@@ -36,8 +42,10 @@ class Metrics:
             return
         now = int(time.time() * 1000)
         for name, value in values.items():
-            if math.isfinite(value):                     # JSON has no word for the others
-                self.waiting.append({"name": name + self.suffix, "value": value, "step": step, "at": now})
+            if math.isfinite(value):  # JSON has no word for the others
+                self.waiting.append(
+                    {"name": name + self.suffix, "value": value, "step": step, "at": now}
+                )
         self.waiting = self.waiting[-MOST_WAITING:]
         if time.monotonic() >= self.next_try:
             self.send()
@@ -47,7 +55,10 @@ class Metrics:
         if self.address is None or not self.waiting:
             return
         body = json.dumps({"points": self.waiting}).encode()
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {os.environ.get('MUSTER_TOKEN', '')}"}
+        headers = {
+            "Content-Type": "application/json",
+            "Authorization": f"Bearer {os.environ.get('MUSTER_TOKEN', '')}",
+        }
         try:
             request = urllib.request.Request(self.address, body, headers)
             with urllib.request.urlopen(request, timeout=2):
@@ -59,7 +70,11 @@ class Metrics:
     def _warn(self, fault: Exception) -> None:
         self.next_try = time.monotonic() + QUIET_SECONDS
         if not self.warned:
-            print(f"warning: live curves could not be sent ({fault}); training goes on", file=sys.stderr, flush=True)
+            print(
+                f"warning: live curves could not be sent ({fault}); training goes on",
+                file=sys.stderr,
+                flush=True,
+            )
         self.warned = True
 
 

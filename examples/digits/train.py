@@ -42,7 +42,9 @@ def work(engine: Any, split: Split, metrics: Metrics, seconds: float, epochs: in
     if engine.rank > 0:
         follow(engine, seconds, epochs)
         return
-    print(f"{len(split.train.labels)} digits to learn, {len(split.test.labels)} to be judged by; engine: {engine.name}")
+    print(
+        f"{len(split.train.labels)} digits to learn, {len(split.test.labels)} to be judged by; engine: {engine.name}"
+    )
     print(metrics.describe(), flush=True)
     learn(engine, metrics, seconds, epochs)
     metrics.send()
@@ -81,11 +83,15 @@ def learn(engine: Any, metrics: Metrics, seconds: float, epochs: int) -> None:
 def follow(engine: Any, seconds: float, epochs: int) -> None:
     """What every node but the first does: the same passes, by the first one's clock."""
     if engine.learns_together:
-        for _ in passes(engine, engine.rate * float(os.environ.get("DIGITS_RATE", "1")), seconds, epochs):
+        for _ in passes(
+            engine, engine.rate * float(os.environ.get("DIGITS_RATE", "1")), seconds, epochs
+        ):
             pass
 
 
-def passes(engine: Any, rate: float, seconds: float, epochs: int) -> Iterator[tuple[int, float, bool]]:
+def passes(
+    engine: Any, rate: float, seconds: float, epochs: int
+) -> Iterator[tuple[int, float, bool]]:
     """Number, mean loss, and whether it was the last."""
     began, done = time.monotonic(), 0.0
     for epoch in range(1, epochs + 1):

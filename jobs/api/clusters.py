@@ -20,7 +20,10 @@ from workspaces.permissions import Permission as P
 
 
 class OptionsSerializer(serializers.Serializer[Any]):
-    options = serializers.DictField(default=dict, help_text="By name; see `kinds`. A secret that is left out or empty stays; null removes it.")
+    options = serializers.DictField(
+        default=dict,
+        help_text="By name; see `kinds`. A secret that is left out or empty stays; null removes it.",
+    )
 
 
 class NewClusterSerializer(OptionsSerializer):
@@ -38,9 +41,18 @@ class ChangeClusterSerializer(serializers.Serializer[Any]):
 
 
 class IdentitySerializer(serializers.Serializer[Any]):
-    user = serializers.CharField(max_length=64, required=False, allow_blank=True, help_text="Unix user; empty: the cluster's.")
-    account = serializers.CharField(max_length=100, required=False, allow_blank=True, help_text="Empty: the cluster's.")
-    qos = serializers.CharField(max_length=100, required=False, allow_blank=True, help_text="Empty: the cluster's.")
+    user = serializers.CharField(
+        max_length=64,
+        required=False,
+        allow_blank=True,
+        help_text="Unix user; empty: the cluster's.",
+    )
+    account = serializers.CharField(
+        max_length=100, required=False, allow_blank=True, help_text="Empty: the cluster's."
+    )
+    qos = serializers.CharField(
+        max_length=100, required=False, allow_blank=True, help_text="Empty: the cluster's."
+    )
 
 
 class DrainSerializer(serializers.Serializer[Any]):
@@ -66,7 +78,9 @@ class ClustersView(PortalView):
     @extend_schema(operation_id="clusters_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """All clusters, and the kinds that can be connected with their options."""
-        return Response({"items": rows.cluster_rows(), "next": None, "previous": None, "kinds": backend_kinds()})
+        return Response(
+            {"items": rows.cluster_rows(), "next": None, "previous": None, "kinds": backend_kinds()}
+        )
 
     @extend_schema(request=NewClusterSerializer, responses={201: OpenApiTypes.OBJECT})
     @idempotent
@@ -82,7 +96,11 @@ class ClusterTestView(PortalView):
     @extend_schema(request=TestClusterSerializer, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request) -> Response:
         """Try options that are not stored yet."""
-        return Response(_probe(connecting.probe_options(actor=self.actor, **read(TestClusterSerializer, request))))
+        return Response(
+            _probe(
+                connecting.probe_options(actor=self.actor, **read(TestClusterSerializer, request))
+            )
+        )
 
 
 class ClusterView(PortalView):
@@ -100,7 +118,9 @@ class ClusterView(PortalView):
         if "options" in body:
             row = connecting.change_cluster(actor=self.actor, cluster=row, options=body["options"])
         if "is_enabled" in body:
-            row = connecting.enable_cluster(actor=self.actor, cluster=row, is_enabled=body["is_enabled"])
+            row = connecting.enable_cluster(
+                actor=self.actor, cluster=row, is_enabled=body["is_enabled"]
+            )
         return Response(rows.cluster_row(row))
 
     @extend_schema(responses={204: None})
@@ -119,7 +139,13 @@ class ClusterProbeView(PortalView):
         row, body = connecting.find_cluster(cluster), read(OptionsSerializer, request)
         if not body["options"]:
             return Response(_probe(connecting.probe_cluster(actor=self.actor, cluster=row)))
-        return Response(_probe(connecting.probe_options(actor=self.actor, backend=row.backend, options=body["options"], cluster=row)))
+        return Response(
+            _probe(
+                connecting.probe_options(
+                    actor=self.actor, backend=row.backend, options=body["options"], cluster=row
+                )
+            )
+        )
 
 
 class ClusterNodesView(PortalView):
@@ -138,7 +164,13 @@ class DrainView(PortalView):
     def post(self, request: Request, cluster: str, node: str) -> Response:
         """No new jobs on this node; what runs goes on."""
         row = draining.find_node(_cluster(cluster), node)
-        return Response(_state(draining.drain_node(actor=self.actor, node=row, why=read(DrainSerializer, request)["reason"])))
+        return Response(
+            _state(
+                draining.drain_node(
+                    actor=self.actor, node=row, why=read(DrainSerializer, request)["reason"]
+                )
+            )
+        )
 
 
 class ResumeView(PortalView):
@@ -147,7 +179,13 @@ class ResumeView(PortalView):
     @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, cluster: str, node: str) -> Response:
         """Take a node into use again."""
-        return Response(_state(draining.resume_node(actor=self.actor, node=draining.find_node(_cluster(cluster), node))))
+        return Response(
+            _state(
+                draining.resume_node(
+                    actor=self.actor, node=draining.find_node(_cluster(cluster), node)
+                )
+            )
+        )
 
 
 class PoolsView(OrgView):
@@ -173,7 +211,9 @@ class PoolView(OrgView):
     @extend_schema(request=PoolRuleSerializer, responses=OpenApiTypes.OBJECT)
     def patch(self, request: Request, pool: str) -> Response:
         """Another rule; what is left out stays."""
-        row = pools.change_pool(actor=self.actor, pool=pools.find_pool(pool), **read(PoolRuleSerializer, request))
+        row = pools.change_pool(
+            actor=self.actor, pool=pools.find_pool(pool), **read(PoolRuleSerializer, request)
+        )
         return Response(rows.pool_row(row, pools.teams_of([row])[row.id]))
 
     @extend_schema(responses={204: None})
@@ -190,8 +230,15 @@ class PoolTeamView(OrgView):
     def put(self, request: Request, pool: str, team: str) -> Response:
         """Grant the pool to a team of this organization, and say as whom its jobs run there; with no body that stays."""
         row, given = pools.find_pool(pool), read(IdentitySerializer, request)
-        pools.grant_pool(actor=self.actor, pool=row, team=self.team(team), identity=Identity(**given) if given else None)
-        return Response(rows.pool_row(row, pools.teams_of([row])[row.id], pools.identities_of([row])[row.id]))
+        pools.grant_pool(
+            actor=self.actor,
+            pool=row,
+            team=self.team(team),
+            identity=Identity(**given) if given else None,
+        )
+        return Response(
+            rows.pool_row(row, pools.teams_of([row])[row.id], pools.identities_of([row])[row.id])
+        )
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pool: str, team: str) -> Response:

@@ -18,13 +18,19 @@ def cost_of(actor: Actor, team: Team | None, spec: JobSpec) -> list[dict[str, An
     return [_entry(actor, team, resource, amount, spec.tasks) for resource, amount in asked.items()]
 
 
-def _entry(actor: Actor, team: Team | None, resource: str, amount: int, tasks: int) -> dict[str, Any]:
+def _entry(
+    actor: Actor, team: Team | None, resource: str, amount: int, tasks: int
+) -> dict[str, Any]:
     scale = 1000 if resource == "cpu" else 1
     tight = _tightest(actor, team, resource, amount)
     return {
-        "resource": resource, "unit": unit_of(resource), "ask": amount / scale, "tasks": tasks,
+        "resource": resource,
+        "unit": unit_of(resource),
+        "ask": amount / scale,
+        "tasks": tasks,
         "text": amount_text(resource, amount),
-        "scope": tight.scope if tight else None, "used": tight.used / scale if tight else None,
+        "scope": tight.scope if tight else None,
+        "used": tight.used / scale if tight else None,
         "limit": tight.limit / scale if tight and tight.limit is not None else None,
         "fits": tight is None or tight.limit is None or tight.used + amount <= tight.limit,
     }
@@ -33,7 +39,14 @@ def _entry(actor: Actor, team: Team | None, resource: str, amount: int, tasks: i
 def _tightest(actor: Actor, team: Team | None, resource: str, amount: int) -> Quota | None:
     if actor.org_id is None or actor.user_id is None:
         return None
-    wanted = meters(actor.org_id, team.id if team else actor.org_id, actor.user_id, {resource: amount})
-    rows = [q for m in wanted for q in Quota.objects.filter(scope=m.scope, subject_id=m.subject_id, resource=m.resource)
-            .exclude(limit=None)]
+    wanted = meters(
+        actor.org_id, team.id if team else actor.org_id, actor.user_id, {resource: amount}
+    )
+    rows = [
+        q
+        for m in wanted
+        for q in Quota.objects.filter(
+            scope=m.scope, subject_id=m.subject_id, resource=m.resource
+        ).exclude(limit=None)
+    ]
     return min(rows, key=lambda q: (q.limit or 0) - q.used, default=None)

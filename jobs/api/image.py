@@ -14,7 +14,9 @@ from workspaces.models import Team
 from workspaces.permissions import Permission
 
 
-def image_note(actor: Actor, team: Team | None, spec: JobSpec, *, is_settled: bool) -> dict[str, Any] | None:
+def image_note(
+    actor: Actor, team: Team | None, spec: JobSpec, *, is_settled: bool
+) -> dict[str, Any] | None:
     """From what is known by now; `is_settled`: the name is typed to its end, so its registry may be asked, without waiting for it.
     None where there is nothing to say."""
     if not spec.image or team is None or not actor.may(Permission.JOBS_SUBMIT, team.id):
@@ -28,7 +30,7 @@ def image_note(actor: Actor, team: Team | None, spec: JobSpec, *, is_settled: bo
     try:
         place = choose_place(actor, team, spec)
         check_features(spec, place.cluster)
-    except PortalError:                                # said elsewhere: here it is about the image alone
+    except PortalError:  # said elsewhere: here it is about the image alone
         return None
     told = answer_for(image, spec, place.cluster, place.pool)
     return {"ok": told.is_ok, "doubtful": told.is_doubtful, "text": told.text}

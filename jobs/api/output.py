@@ -23,8 +23,10 @@ from portal.blobs.logs import log_store
 from portal.core.errors import Gone, InvalidInput
 from workspaces.api.views import read
 
-_LOG = [OpenApiParameter("index", int, description="Task of an array; 0 if left out."),
-        OpenApiParameter("attempt", int, description="Which try; the latest if left out.")]
+_LOG = [
+    OpenApiParameter("index", int, description="Task of an array; 0 if left out."),
+    OpenApiParameter("attempt", int, description="Which try; the latest if left out."),
+]
 
 
 class OutputView(JobViewBase):
@@ -33,16 +35,25 @@ class OutputView(JobViewBase):
     def attempt(self, request: Request, job: str) -> Attempt:
         asked = request.query_params
         ordinal = asked.get("attempt")
-        return selectors.find_attempt(self.job(job), whole("index", asked.get("index") or "0") % 2**31,
-                                      whole("attempt", ordinal) % 2**15 if ordinal else None)
+        return selectors.find_attempt(
+            self.job(job),
+            whole("index", asked.get("index") or "0") % 2**31,
+            whole("attempt", ordinal) % 2**15 if ordinal else None,
+        )
 
 
 class LogView(OutputView):
     permissions = {"GET": None, "DELETE": None}
 
-    @extend_schema(parameters=[*_LOG, OpenApiParameter("after", int), OpenApiParameter("limit", int),
-                               OpenApiParameter("format", str, description="raw (default) or json")],
-                   responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})
+    @extend_schema(
+        parameters=[
+            *_LOG,
+            OpenApiParameter("after", int),
+            OpenApiParameter("limit", int),
+            OpenApiParameter("format", str, description="raw (default) or json"),
+        ],
+        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+    )
     def get(self, request: Request, job: str) -> HttpResponse | Response:
         """Bytes of the log from offset `after`. X-Log-Start, X-Log-End (of these bytes), X-Log-Size (stored so far) and
         X-Log-Complete (nothing will follow) tell how to go on; X-Log-Deleted says by whom and when, where it was deleted."""
@@ -55,13 +66,26 @@ class LogView(OutputView):
         end = part.start + len(part.data)
         is_complete = certificate is not None and end >= store.end(name)
         if request.query_params.get("format") == "json":
-            return Response({
-                "start": part.start, "end": end, "size": store.end(name), "complete": is_complete,
-                "text": part.data.decode(errors="replace"), "data": base64.b64encode(part.data).decode(),
-                "times": store.times(name, part.start, end), "gaps": [list(gap) for gap in part.gaps]})
-        headers = {"X-Log-Start": str(part.start), "X-Log-End": str(end), "X-Log-Size": str(store.end(name)),
-                   "X-Log-Complete": "true" if is_complete else "false", "Cache-Control": "no-store",
-                   "X-Content-Type-Options": "nosniff"}
+            return Response(
+                {
+                    "start": part.start,
+                    "end": end,
+                    "size": store.end(name),
+                    "complete": is_complete,
+                    "text": part.data.decode(errors="replace"),
+                    "data": base64.b64encode(part.data).decode(),
+                    "times": store.times(name, part.start, end),
+                    "gaps": [list(gap) for gap in part.gaps],
+                }
+            )
+        headers = {
+            "X-Log-Start": str(part.start),
+            "X-Log-End": str(end),
+            "X-Log-Size": str(store.end(name)),
+            "X-Log-Complete": "true" if is_complete else "false",
+            "Cache-Control": "no-store",
+            "X-Content-Type-Options": "nosniff",
+        }
         if certificate and certificate.deleted:
             headers["X-Log-Deleted"] = certificate.gaps[0][2]
         return HttpResponse(part.data, content_type="application/octet-stream", headers=headers)
@@ -87,9 +111,14 @@ class LogDownloadView(OutputView):
         size, pieces = log_store().whole(attempt.id.hex)
         number = attempt.job.number
         return StreamingHttpResponse(
-            pieces, content_type="text/plain; charset=utf-8",
-            headers={"Content-Disposition": f'attachment; filename="job-{number}-{attempt.index}-{attempt.ordinal}.log"',
-                     "Content-Length": str(size), "X-Content-Type-Options": "nosniff"})
+            pieces,
+            content_type="text/plain; charset=utf-8",
+            headers={
+                "Content-Disposition": f'attachment; filename="job-{number}-{attempt.index}-{attempt.ordinal}.log"',
+                "Content-Length": str(size),
+                "X-Content-Type-Options": "nosniff",
+            },
+        )
 
 
 class CertificateView(OutputView):
@@ -105,22 +134,36 @@ class CertificateView(OutputView):
 class LogSearchView(OutputView):
     permissions = {"GET": None}
 
-    @extend_schema(parameters=[*_LOG, OpenApiParameter("q", str, required=True), OpenApiParameter("after", int)],
-                   responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        parameters=[
+            *_LOG,
+            OpenApiParameter("q", str, required=True),
+            OpenApiParameter("after", int),
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
     def get(self, request: Request, job: str) -> Response:
         """Lines that contain the text. Bounded work a call: go on from `after` while `done` is false."""
         needle = request.query_params.get("q", "").encode()
         if not needle or len(needle) > 1000:
             raise InvalidInput.at("q", "must be 1 to 1000 bytes of text")
         after = whole("after", request.query_params.get("after") or "0")
-        return Response(log_store().search(self.attempt(request, job).id.hex, needle, after).as_dict())
+        return Response(
+            log_store().search(self.attempt(request, job).id.hex, needle, after).as_dict()
+        )
 
 
 class MetricsView(OutputView):
     permissions = {"GET": None, "POST": None}
 
-    @extend_schema(parameters=[*_LOG, *(OpenApiParameter(n, int) for n in ("start", "end", "max_points")),
-                               OpenApiParameter("names", str)], responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        parameters=[
+            *_LOG,
+            *(OpenApiParameter(n, int) for n in ("start", "end", "max_points")),
+            OpenApiParameter("names", str),
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
     def get(self, request: Request, job: str) -> Response:
         """Curves: what the job reported (`training`) and what its node saw of it (`system`)."""
         attempt = self.attempt(request, job)
@@ -128,14 +171,29 @@ class MetricsView(OutputView):
         names = [n for n in asked.get("names", "").split(",") if n][:100] or None
         span = {f"{n}_ms": whole(n, asked[n]) for n in ("start", "end") if asked.get(n)}
         points = limit_of(asked.get("max_points"), 600, 5000)
-        return Response({
-            "training": [d.as_dict() for d in series.query(f"job:{attempt.job_id.hex}", names=names, max_points=points, **span)],
-            "system": [d.as_dict() for d in series.query(f"attempt:{attempt.id.hex}", names=names, max_points=points, **span)]})
+        return Response(
+            {
+                "training": [
+                    d.as_dict()
+                    for d in series.query(
+                        f"job:{attempt.job_id.hex}", names=names, max_points=points, **span
+                    )
+                ],
+                "system": [
+                    d.as_dict()
+                    for d in series.query(
+                        f"attempt:{attempt.id.hex}", names=names, max_points=points, **span
+                    )
+                ],
+            }
+        )
 
     @extend_schema(request=s.PointsSerializer, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, job: str) -> Response:
         """Report points of this job's own curves, such as the loss. Sent twice, they count once."""
-        count = record_points(actor=self.actor, job=self.job(job), points=read(s.PointsSerializer, request)["points"])
+        count = record_points(
+            actor=self.actor, job=self.job(job), points=read(s.PointsSerializer, request)["points"]
+        )
         return Response({"accepted": count})
 
 
@@ -148,5 +206,7 @@ class ExecView(JobViewBase):
         body: dict[str, Any] = read(s.ExecSerializer, request)
         row = self.job(job)
         attempt = selectors.find_attempt(row, body["index"])
-        code, output = services.run_beside(actor=self.actor, job=row, attempt=attempt, argv=body["argv"], timeout=body["timeout"])
+        code, output = services.run_beside(
+            actor=self.actor, job=row, attempt=attempt, argv=body["argv"], timeout=body["timeout"]
+        )
         return Response({"exit_code": code, "output": output.decode(errors="replace")})

@@ -32,8 +32,12 @@ class QuotaGroupSerializer(serializers.Serializer):  # type: ignore[type-arg]
 
 class QuotaPreviewSerializer(serializers.Serializer):  # type: ignore[type-arg]
     lines = QuotaLineSerializer(many=True)
-    stopped = QuotaGroupSerializer(many=True, help_text="waiting jobs that the limits would no longer let start")
-    freed = QuotaGroupSerializer(many=True, help_text="waiting jobs that the limits would newly let start")
+    stopped = QuotaGroupSerializer(
+        many=True, help_text="waiting jobs that the limits would no longer let start"
+    )
+    freed = QuotaGroupSerializer(
+        many=True, help_text="waiting jobs that the limits would newly let start"
+    )
     sentences = serializers.ListField(child=serializers.CharField())
 
 

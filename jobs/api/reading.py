@@ -13,9 +13,15 @@ def read_spec(body: Mapping[str, Any]) -> Parsed:
     """Raises InvalidInput with every fault at once: field, message and, for text, the line."""
     spec, text = body.get("spec"), body.get("yaml")
     if (spec is None) == (text is None):
-        raise InvalidInput.at("spec", "send either `spec` (an object) or `yaml` (text), one of the two")
+        raise InvalidInput.at(
+            "spec", "send either `spec` (an object) or `yaml` (text), one of the two"
+        )
     try:
-        return parse_text(text) if isinstance(text, str) else Parsed(parse_mapping(spec if text is None else text))
+        return (
+            parse_text(text)
+            if isinstance(text, str)
+            else Parsed(parse_mapping(spec if text is None else text))
+        )
     except SpecErrors as error:
         raise refusal(error.errors) from error
 
@@ -24,8 +30,11 @@ def refusal(faults: Sequence[FieldError]) -> InvalidInput:
     """The faults of a spec as one error."""
     first = faults[0]
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return InvalidInput(f"{first.field}: {first.message}{more}" if first.field else f"{first.message}{more}",
-                        errors=[fault(f) for f in faults], code="invalid_spec")
+    return InvalidInput(
+        f"{first.field}: {first.message}{more}" if first.field else f"{first.message}{more}",
+        errors=[fault(f) for f in faults],
+        code="invalid_spec",
+    )
 
 
 def fault(error: FieldError) -> dict[str, Any]:

@@ -15,7 +15,9 @@ class NewJobSerializer(SpecTextSerializer):
 
 
 class DraftSerializer(NewJobSerializer):
-    settled = serializers.BooleanField(required=False, help_text="Nobody is typing: the image's registry may be asked.")
+    settled = serializers.BooleanField(
+        required=False, help_text="Nobody is typing: the image's registry may be asked."
+    )
 
 
 class WhySerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -25,11 +27,17 @@ class WhySerializer(serializers.Serializer):  # type: ignore[type-arg]
 class ChangeJobSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField(required=False, max_length=100)
     priority = serializers.ChoiceField(["low", "normal", "high", "urgent"], required=False)
-    labels = serializers.DictField(child=serializers.CharField(max_length=255, allow_blank=True), required=False)
+    labels = serializers.DictField(
+        child=serializers.CharField(max_length=255, allow_blank=True), required=False
+    )
 
 
 class ExecSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    argv = serializers.ListField(child=serializers.CharField(max_length=32768, trim_whitespace=False), min_length=1, max_length=256)
+    argv = serializers.ListField(
+        child=serializers.CharField(max_length=32768, trim_whitespace=False),
+        min_length=1,
+        max_length=256,
+    )
     timeout = serializers.FloatField(default=30, min_value=0.1, max_value=300)
     index = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
 
@@ -37,9 +45,17 @@ class ExecSerializer(serializers.Serializer):  # type: ignore[type-arg]
 class PointSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField(max_length=250)
     value = serializers.FloatField()
-    step = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=-2**53, max_value=2**53)
-    at = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=0, max_value=2**53,
-                                  help_text="Unix milliseconds; now if left out.")
+    step = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=-(2**53), max_value=2**53
+    )
+    at = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        default=None,
+        min_value=0,
+        max_value=2**53,
+        help_text="Unix milliseconds; now if left out.",
+    )
 
 
 class PointsSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -89,7 +105,9 @@ class JobSerializer(serializers.Serializer):  # type: ignore[type-arg]
     resources = serializers.DictField(help_text="cpus in cores, memory in bytes, gpus, gpu_type.")
     labels = serializers.DictField()
     node = serializers.CharField()
-    nodes = serializers.ListField(child=serializers.CharField(), help_text="All of them; `node` is the first.")
+    nodes = serializers.ListField(
+        child=serializers.CharField(), help_text="All of them; `node` is the first."
+    )
     cluster = serializers.CharField()
     image = serializers.CharField()
     is_held = serializers.BooleanField()
@@ -106,7 +124,9 @@ class LogDeletionSerializer(serializers.Serializer):  # type: ignore[type-arg]
     by = serializers.CharField()
     at = serializers.DateTimeField()
     is_over = serializers.BooleanField()
-    done = serializers.IntegerField(allow_null=True, help_text="Tries whose logs are gone; null once all are.")
+    done = serializers.IntegerField(
+        allow_null=True, help_text="Tries whose logs are gone; null once all are."
+    )
     total = serializers.IntegerField(allow_null=True)
 
 
@@ -119,8 +139,12 @@ class JobDetailSerializer(JobSerializer):
     cancel_asked_by = serializers.CharField()
     pool = serializers.CharField(allow_null=True)
     place_why = serializers.CharField(help_text="Why there, where there was a choice.")
-    output = serializers.CharField(help_text="What becomes of what it writes to MUSTER_OUTPUT_DIR: where it is found, or that it is lost.")
-    log_deletion = LogDeletionSerializer(allow_null=True, help_text="null: nobody asked to delete its logs")
+    output = serializers.CharField(
+        help_text="What becomes of what it writes to MUSTER_OUTPUT_DIR: where it is found, or that it is lost."
+    )
+    log_deletion = LogDeletionSerializer(
+        allow_null=True, help_text="null: nobody asked to delete its logs"
+    )
 
 
 class RehearsalSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -136,7 +160,13 @@ class ValidationSerializer(serializers.Serializer):  # type: ignore[type-arg]
     notes = serializers.ListField(child=serializers.DictField())
     spec = serializers.DictField(allow_null=True)
     yaml = serializers.CharField(allow_null=True)
-    cost = serializers.ListField(child=serializers.DictField(), help_text="What one task would hold, beside use and limits.")
-    image = serializers.DictField(allow_null=True, help_text=(
-        "Whether the image fits the nodes: ok, doubtful, text; ok null and text empty: not known yet. Its registry is asked only if "
-        "`settled` was true, in the background: ask again."))
+    cost = serializers.ListField(
+        child=serializers.DictField(), help_text="What one task would hold, beside use and limits."
+    )
+    image = serializers.DictField(
+        allow_null=True,
+        help_text=(
+            "Whether the image fits the nodes: ok, doubtful, text; ok null and text empty: not known yet. Its registry is asked only if "
+            "`settled` was true, in the background: ask again."
+        ),
+    )

@@ -21,21 +21,41 @@ class KeptLogsSerializer(serializers.Serializer):  # type: ignore[type-arg]
     state = serializers.CharField()
     finished_at = serializers.DateTimeField(allow_null=True)
     page = serializers.CharField()
-    bytes = serializers.IntegerField(help_text="of its closed logs, as the limits of storage count them")
+    bytes = serializers.IntegerField(
+        help_text="of its closed logs, as the limits of storage count them"
+    )
 
 
 class StorageView(OrgView):
     permissions = {"GET": None}
 
-    @extend_schema(operation_id="storage_list", responses=KeptLogsSerializer(many=True), parameters=[
-        OpenApiParameter("team", str, description="Team slugs separated by commas."),
-        OpenApiParameter("owner", str, description="An e-mail, or `me`."), OpenApiParameter("limit", int, description="1 to 200; 50 if left out.")])
+    @extend_schema(
+        operation_id="storage_list",
+        responses=KeptLogsSerializer(many=True),
+        parameters=[
+            OpenApiParameter("team", str, description="Team slugs separated by commas."),
+            OpenApiParameter("owner", str, description="An e-mail, or `me`."),
+            OpenApiParameter("limit", int, description="1 to 200; 50 if left out."),
+        ],
+    )
     def get(self, request: Request) -> Response:
         """The jobs that one may see whose logs take the most space, the largest first. A log counts within a minute after it is closed."""
         asked = request.query_params
-        rows = present.listed(selectors.filtered(self.actor, {name: asked.get(name, "") for name in ("team", "owner")}))
-        return items([_row(present.job_row(job), size) for size, job in storage.largest(rows, limit_of(asked.get("limit")))])
+        rows = present.listed(
+            selectors.filtered(
+                self.actor, {name: asked.get(name, "") for name in ("team", "owner")}
+            )
+        )
+        return items(
+            [
+                _row(present.job_row(job), size)
+                for size, job in storage.largest(rows, limit_of(asked.get("limit")))
+            ]
+        )
 
 
 def _row(job: dict[str, object], size: int) -> dict[str, object]:
-    return {name: job[name] for name in ("number", "name", "team", "owner", "state", "finished_at", "page")} | {"bytes": size}
+    return {
+        name: job[name]
+        for name in ("number", "name", "team", "owner", "state", "finished_at", "page")
+    } | {"bytes": size}

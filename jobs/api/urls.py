@@ -7,7 +7,11 @@ from jobs.api import clusters, output, quotas, storage, views
 _CLUSTER, _POOL = "clusters/<str:cluster>", "orgs/<slug:org>/pools/<str:pool>"
 _JOB = "orgs/<slug:org>/jobs/<str:job>"
 urlpatterns = [
-    path("orgs/<slug:org>/quotas/preview", quotas.QuotaPreviewView.as_view(), name="api-quotas-preview"),
+    path(
+        "orgs/<slug:org>/quotas/preview",
+        quotas.QuotaPreviewView.as_view(),
+        name="api-quotas-preview",
+    ),
     path("orgs/<slug:org>/storage", storage.StorageView.as_view(), name="api-storage"),
     path("orgs/<slug:org>/jobs", views.JobsView.as_view(), name="api-jobs"),
     path("orgs/<slug:org>/jobs/validate", views.ValidateView.as_view(), name="api-jobs-validate"),
@@ -21,7 +25,9 @@ urlpatterns = [
     path(f"{_JOB}/events", views.EventsView.as_view(), name="api-job-events"),
     path(f"{_JOB}/logs", output.LogView.as_view(), name="api-job-logs"),
     path(f"{_JOB}/logs/download", output.LogDownloadView.as_view(), name="api-job-log-download"),
-    path(f"{_JOB}/logs/certificate", output.CertificateView.as_view(), name="api-job-log-certificate"),
+    path(
+        f"{_JOB}/logs/certificate", output.CertificateView.as_view(), name="api-job-log-certificate"
+    ),
     path(f"{_JOB}/logs/search", output.LogSearchView.as_view(), name="api-job-log-search"),
     path(f"{_JOB}/metrics", output.MetricsView.as_view(), name="api-job-metrics"),
     path(f"{_JOB}/exec", output.ExecView.as_view(), name="api-job-exec"),
@@ -31,7 +37,9 @@ urlpatterns = [
     path(f"{_CLUSTER}/test", clusters.ClusterProbeView.as_view(), name="api-cluster-test"),
     path(f"{_CLUSTER}/nodes", clusters.ClusterNodesView.as_view(), name="api-cluster-nodes"),
     path(f"{_CLUSTER}/nodes/<str:node>/drain", clusters.DrainView.as_view(), name="api-node-drain"),
-    path(f"{_CLUSTER}/nodes/<str:node>/resume", clusters.ResumeView.as_view(), name="api-node-resume"),
+    path(
+        f"{_CLUSTER}/nodes/<str:node>/resume", clusters.ResumeView.as_view(), name="api-node-resume"
+    ),
     path("orgs/<slug:org>/pools", clusters.PoolsView.as_view(), name="api-pools"),
     path(_POOL, clusters.PoolView.as_view(), name="api-pool"),
     path(f"{_POOL}/teams/<slug:team>", clusters.PoolTeamView.as_view(), name="api-pool-team"),

@@ -25,11 +25,21 @@ from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import read
 
 FILTERS = ("state", "team", "owner", "cluster", "pool", "q", "name", "label")
-_PARAMETERS = [OpenApiParameter(name, str, description=text) for name, text in (
-    ("state", "States separated by commas."), ("team", "Team slugs separated by commas."), ("owner", "An e-mail, or `me`."),
-    ("cluster", "Names separated by commas."), ("pool", "Names separated by commas."),
-    ("q", "A number, or the beginning of a name."), ("name", "The exact name."), ("label", "key:value"),
-    ("sort", "`-created` (default) or `created`."), ("cursor", "From `next` or `previous`."))]
+_PARAMETERS = [
+    OpenApiParameter(name, str, description=text)
+    for name, text in (
+        ("state", "States separated by commas."),
+        ("team", "Team slugs separated by commas."),
+        ("owner", "An e-mail, or `me`."),
+        ("cluster", "Names separated by commas."),
+        ("pool", "Names separated by commas."),
+        ("q", "A number, or the beginning of a name."),
+        ("name", "The exact name."),
+        ("label", "key:value"),
+        ("sort", "`-created` (default) or `created`."),
+        ("cursor", "From `next` or `previous`."),
+    )
+]
 _PARAMETERS.append(OpenApiParameter("limit", int, description="1 to 200; 50 if left out."))
 
 
@@ -42,14 +52,32 @@ class JobsView(OrgView):
         asked = request.query_params
         for name in asked:
             if name not in {*FILTERS, "sort", "limit", "cursor"}:
-                raise InvalidInput.at(name, f"is no filter here; there is {', '.join(FILTERS)}, sort, limit, cursor")
+                raise InvalidInput.at(
+                    name, f"is no filter here; there is {', '.join(FILTERS)}, sort, limit, cursor"
+                )
         page = selectors.page_of(
-            selectors.filtered(self.actor, {n: asked.get(n, "") for n in FILTERS}), limit=limit_of(asked.get("limit")),
-            cursor=asked.get("cursor", ""), ascending=_ascending(asked.get("sort", "")))
-        return Response({"items": [present.job_row(job) for job in page.items], "next": page.next, "previous": page.previous})
+            selectors.filtered(self.actor, {n: asked.get(n, "") for n in FILTERS}),
+            limit=limit_of(asked.get("limit")),
+            cursor=asked.get("cursor", ""),
+            ascending=_ascending(asked.get("sort", "")),
+        )
+        return Response(
+            {
+                "items": [present.job_row(job) for job in page.items],
+                "next": page.next,
+                "previous": page.previous,
+            }
+        )
 
-    @extend_schema(request=s.NewJobSerializer, responses={201: s.JobSerializer},
-                   parameters=[OpenApiParameter("dry_run", bool, description="Rehearse only: answers 200 with a Rehearsal.")])
+    @extend_schema(
+        request=s.NewJobSerializer,
+        responses={201: s.JobSerializer},
+        parameters=[
+            OpenApiParameter(
+                "dry_run", bool, description="Rehearse only: answers 200 with a Rehearsal."
+            )
+        ],
+    )
     def post(self, request: Request) -> Response:
         """Submit a job. Accepted means kept: it survives whatever breaks next."""
         if request.query_params.get("dry_run", "").lower() in {"1", "true", "yes"}:
@@ -59,14 +87,25 @@ class JobsView(OrgView):
     @idempotent
     def _submit(self, request: Request) -> Response:
         parsed = read_spec(request.data)
-        job = services.submit_job(actor=self.actor, team=self.team(request.data.get("team")), spec=parsed.spec)
+        job = services.submit_job(
+            actor=self.actor, team=self.team(request.data.get("team")), spec=parsed.spec
+        )
         return _created(job)
 
     def _rehearse(self, request: Request) -> Response:
         parsed = read_spec(request.data)
-        told = services.rehearse(actor=self.actor, team=self.team(request.data.get("team")), spec=parsed.spec)
+        told = services.rehearse(
+            actor=self.actor, team=self.team(request.data.get("team")), spec=parsed.spec
+        )
         checks = [{"name": c.name, "ok": c.is_ok, "text": c.text} for c in told.checks]
-        return Response({"ok": told.is_ok, "starts_now": told.starts_now, "checks": checks, "launch": told.launch})
+        return Response(
+            {
+                "ok": told.is_ok,
+                "starts_now": told.starts_now,
+                "checks": checks,
+                "launch": told.launch,
+            }
+        )
 
 
 class ValidateView(OrgView):
@@ -81,12 +120,31 @@ class ValidateView(OrgView):
         try:
             parsed = parse_text(text)
         except SpecErrors as error:
-            return Response({"ok": False, "errors": [fault(f) for f in error.errors], "notes": [], "spec": None, "yaml": None,
-                             "cost": [], "image": None})
+            return Response(
+                {
+                    "ok": False,
+                    "errors": [fault(f) for f in error.errors],
+                    "notes": [],
+                    "spec": None,
+                    "yaml": None,
+                    "cost": [],
+                    "image": None,
+                }
+            )
         team = self.team(request.data.get("team")) if request.data.get("team") else None
-        return Response({"ok": True, "errors": [], "notes": [fault(n) for n in parsed.notes], "spec": parsed.spec.to_mapping(),
-                         "yaml": parsed.spec.to_yaml(), "cost": cost_of(self.actor, team, parsed.spec),
-                         "image": image_note(self.actor, team, parsed.spec, is_settled=request.data.get("settled") is True)})
+        return Response(
+            {
+                "ok": True,
+                "errors": [],
+                "notes": [fault(n) for n in parsed.notes],
+                "spec": parsed.spec.to_mapping(),
+                "yaml": parsed.spec.to_yaml(),
+                "cost": cost_of(self.actor, team, parsed.spec),
+                "image": image_note(
+                    self.actor, team, parsed.spec, is_settled=request.data.get("settled") is True
+                ),
+            }
+        )
 
 
 class JobViewBase(OrgView):
@@ -108,7 +166,9 @@ class JobView(JobViewBase):
     @extend_schema(request=s.ChangeJobSerializer, responses=s.JobDetailSerializer)
     def patch(self, request: Request, job: str) -> Response:
         """Change name, labels or priority."""
-        row = services.change_job(actor=self.actor, job=self.job(job), **read(s.ChangeJobSerializer, request))
+        row = services.change_job(
+            actor=self.actor, job=self.job(job), **read(s.ChangeJobSerializer, request)
+        )
         return Response(present.job_detail(row))
 
 
@@ -118,7 +178,9 @@ class CancelView(JobViewBase):
     @extend_schema(request=s.WhySerializer, responses=s.JobDetailSerializer)
     def post(self, request: Request, job: str) -> Response:
         """Stop it. Repeating it is no error."""
-        row = services.cancel_job(actor=self.actor, job=self.job(job), **read(s.WhySerializer, request))
+        row = services.cancel_job(
+            actor=self.actor, job=self.job(job), **read(s.WhySerializer, request)
+        )
         return Response(present.job_detail(row))
 
 
@@ -137,7 +199,9 @@ class ReleaseView(JobViewBase):
     @extend_schema(request=None, responses=s.JobDetailSerializer)
     def post(self, request: Request, job: str) -> Response:
         """Let a held job take its turn."""
-        return Response(present.job_detail(services.release_job(actor=self.actor, job=self.job(job))))
+        return Response(
+            present.job_detail(services.release_job(actor=self.actor, job=self.job(job)))
+        )
 
 
 class RerunView(JobViewBase):
@@ -147,7 +211,11 @@ class RerunView(JobViewBase):
     @idempotent
     def post(self, request: Request, job: str) -> Response:
         """Submit the same again, or with a changed spec in the body."""
-        changed = read_spec(request.data).spec if request.data.get("spec") or request.data.get("yaml") else None
+        changed = (
+            read_spec(request.data).spec
+            if request.data.get("spec") or request.data.get("yaml")
+            else None
+        )
         return _created(services.rerun_job(actor=self.actor, job=self.job(job), spec=changed))
 
 
@@ -163,32 +231,64 @@ class PendingView(JobViewBase):
 class AttemptsView(JobViewBase):
     permissions = {"GET": None}
 
-    @extend_schema(parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)], responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)],
+        responses=OpenApiTypes.OBJECT,
+    )
     def get(self, request: Request, job: str) -> Response:
         """Every try of every task, by index and ordinal; pages by `after` (an index)."""
         rows = self.job(job).attempts.order_by("index", "ordinal")
         limit = limit_of(request.query_params.get("limit"), 200, 1000)
         after = request.query_params.get("after", "")
-        found, last = _whole_tasks(rows.filter(index__gt=whole("after", after)) if after else rows, limit)
-        return Response({"items": [present.attempt_row(a) for a in found], "next": last, "previous": None})
+        found, last = _whole_tasks(
+            rows.filter(index__gt=whole("after", after)) if after else rows, limit
+        )
+        return Response(
+            {"items": [present.attempt_row(a) for a in found], "next": last, "previous": None}
+        )
 
 
 class EventsView(JobViewBase):
     permissions = {"GET": None}
 
-    @extend_schema(parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)], responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        parameters=[OpenApiParameter("after", int), OpenApiParameter("limit", int)],
+        responses=OpenApiTypes.OBJECT,
+    )
     def get(self, request: Request, job: str) -> Response:
         """What happened to it, oldest first; pages by `after` (a position)."""
         rows = Event.objects.filter(subject_id=self.job(job).id).order_by("position")
         limit = limit_of(request.query_params.get("limit"), 200, 1000)
-        found = list(rows.filter(position__gt=whole("after", request.query_params.get("after") or "0"))[:limit])
-        facts = [{"id": e.id, "position": e.position, "at": e.at, "kind": e.kind, "actor": e.actor, "data": e.data} for e in found]
-        return Response({"items": facts, "next": str(found[-1].position) if len(found) == limit else None, "previous": None})
+        found = list(
+            rows.filter(position__gt=whole("after", request.query_params.get("after") or "0"))[
+                :limit
+            ]
+        )
+        facts = [
+            {
+                "id": e.id,
+                "position": e.position,
+                "at": e.at,
+                "kind": e.kind,
+                "actor": e.actor,
+                "data": e.data,
+            }
+            for e in found
+        ]
+        return Response(
+            {
+                "items": facts,
+                "next": str(found[-1].position) if len(found) == limit else None,
+                "previous": None,
+            }
+        )
 
 
 def _pending(job: Job, actor: Any) -> dict[str, Any] | None:
     told = pending.answer(job, actor)
-    return None if told is None else {name: getattr(told, name) for name in told.__dataclass_fields__}
+    return (
+        None if told is None else {name: getattr(told, name) for name in told.__dataclass_fields__}
+    )
 
 
 def _whole_tasks(rows: QuerySet[Attempt], limit: int) -> tuple[list[Attempt], str | None]:
@@ -209,5 +309,3 @@ def _ascending(sort: str) -> bool:
     if sort not in {"", "-created", "created", "-number", "number"}:
         raise InvalidInput.at("sort", "must be -created or created")
     return sort in {"created", "number"}
-
-

@@ -20,13 +20,21 @@ def backends() -> dict[str, Any]:
     """Every backend class by its name."""
     found: dict[str, Any] = {}
     for module in pkgutil.iter_modules(__path__):
-        for _, kind in inspect.getmembers(import_module(f"{__name__}.{module.name}"), inspect.isclass):
-            if kind.__module__ == f"{__name__}.{module.name}" and kind is not Backend and hasattr(kind, "capabilities"):
+        for _, kind in inspect.getmembers(
+            import_module(f"{__name__}.{module.name}"), inspect.isclass
+        ):
+            if (
+                kind.__module__ == f"{__name__}.{module.name}"
+                and kind is not Backend
+                and hasattr(kind, "capabilities")
+            ):
                 found[kind.name] = kind  # type: ignore[attr-defined]  # every backend has a name
     return found
 
 
-def capabilities_of(name: str, options: Callable[[], Mapping[str, Any]] | None = None) -> frozenset[Capability]:
+def capabilities_of(
+    name: str, options: Callable[[], Mapping[str, Any]] | None = None
+) -> frozenset[Capability]:
     """What this backend can do; with a cluster's options, which are read only where they matter, what it can do there. Raises
     KeyError for a name that is none."""
     kind = backends()[name]

@@ -31,19 +31,19 @@ class Unavailable(Exception):
 
 
 class Capability(StrEnum):
-    PLACES = "places"            # the portal chooses cpus, memory and GPUs itself (no scheduler behind)
+    PLACES = "places"  # the portal chooses cpus, memory and GPUs itself (no scheduler behind)
     IMAGES = "images"
     EXEC = "exec"
-    ARRAY = "array"              # native arrays; without it each task is submitted by itself
-    GANG = "gang"                # more than one node
-    PACKS = "packs"              # several of a job's nodes may share one of the cluster's
-    SRUN = "srun"                # a script that runs on the first node may start the others' part by `srun`
-    DRAIN = "drain"              # nodes can be taken out of use and back (`SupportsDrain`)
-    IDENTITIES = "identities"    # a team's jobs may run as, and count for, another than the rest (`SupportsIdentities`)
-    NATIVE = "native"            # takes options in its own words (`SupportsNative`)
-    USERS = "users"              # runs on the portal's machine, each team's jobs as a system user of theirs (`SupportsUsers`, `Launch.uid`)
-    RELEASE = "release"          # keeps secrets of an attempt on the cluster, which go at its end (`SupportsRelease`)
-    CONFIRM = "confirm"          # an acknowledged submission may be forgotten: it counts once it was seen 10 s later
+    ARRAY = "array"  # native arrays; without it each task is submitted by itself
+    GANG = "gang"  # more than one node
+    PACKS = "packs"  # several of a job's nodes may share one of the cluster's
+    SRUN = "srun"  # a script that runs on the first node may start the others' part by `srun`
+    DRAIN = "drain"  # nodes can be taken out of use and back (`SupportsDrain`)
+    IDENTITIES = "identities"  # a team's jobs may run as, and count for, another than the rest (`SupportsIdentities`)
+    NATIVE = "native"  # takes options in its own words (`SupportsNative`)
+    USERS = "users"  # runs on the portal's machine, each team's jobs as a system user of theirs (`SupportsUsers`, `Launch.uid`)
+    RELEASE = "release"  # keeps secrets of an attempt on the cluster, which go at its end (`SupportsRelease`)
+    CONFIRM = "confirm"  # an acknowledged submission may be forgotten: it counts once it was seen 10 s later
 
 
 @dataclass(frozen=True)
@@ -70,34 +70,42 @@ class Identity:
 class Launch:
     """One attempt, ready to start: all names resolved, all variables set. Memory in bytes, times in seconds."""
 
-    key: str                                  # unique for ever; the native name, by which it is found again
+    key: str  # unique for ever; the native name, by which it is found again
     name: str
-    script: str                               # bash; the text of `setup` and `run`, verbatim; started once on each node
+    script: str  # bash; the text of `setup` and `run`, verbatim; started once on each node
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    files: Mapping[str, str] = field(default_factory=dict, repr=False)   # secrets by NAME: a file of the job's alone, in memory; NAME_FILE: its path
+    files: Mapping[str, str] = field(
+        default_factory=dict, repr=False
+    )  # secrets by NAME: a file of the job's alone, in memory; NAME_FILE: its path
     image: str = ""
     cpus: float = 1
-    memory: int = 0                           # 0: no limit
+    memory: int = 0  # 0: no limit
     gpus: int = 0
     gpu_type: str = ""
     num_nodes: int = 1
-    is_on_first_node_only: bool = False       # its own launcher (mpirun) reaches the other nodes
+    is_on_first_node_only: bool = False  # its own launcher (mpirun) reaches the other nodes
     shm_size: int = 0
     time_limit: float | None = None
-    is_new: bool = False                      # nobody has handed this key over before: no need to look for it first
-    examples: Mapping[str, bytes] = field(default_factory=dict)  # by path, for nodes that do not see the portal's: MUSTER_EXAMPLES names their folder
-    grace: float = 30                         # between the polite signal and SIGKILL
+    is_new: bool = False  # nobody has handed this key over before: no need to look for it first
+    examples: Mapping[str, bytes] = field(
+        default_factory=dict
+    )  # by path, for nodes that do not see the portal's: MUSTER_EXAMPLES names their folder
+    grace: float = 30  # between the polite signal and SIGKILL
     placement: Placement | None = None
-    org: str = ""                             # slugs and e-mail address of whoever submitted it
+    org: str = ""  # slugs and e-mail address of whoever submitted it
     team: str = ""
     user: str = ""
-    partition: str = ""                       # what the pool says to the scheduler: only there, only on nodes with these labels
+    partition: str = (
+        ""  # what the pool says to the scheduler: only there, only on nodes with these labels
+    )
     node_labels: Mapping[str, str] = field(default_factory=dict)
-    identity: Identity = Identity()           # what an operator gave the team with the pool
-    barred: str = ""                          # why it may no longer be handed over; it is, where it may be there already
-    barred_by: str = "policy.pool"            # the field of the spec that says so
-    uid: int = 0                              # the team's system user, with Capability.USERS; 0: none was given
-    native: Mapping[str, Any] = field(default_factory=dict)     # what the job says to one kind of scheduler, in that one's words
+    identity: Identity = Identity()  # what an operator gave the team with the pool
+    barred: str = ""  # why it may no longer be handed over; it is, where it may be there already
+    barred_by: str = "policy.pool"  # the field of the spec that says so
+    uid: int = 0  # the team's system user, with Capability.USERS; 0: none was given
+    native: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # what the job says to one kind of scheduler, in that one's words
 
 
 @dataclass(frozen=True)
@@ -128,17 +136,17 @@ class Observation:
     state: State
     native_state: str = ""
     native_id: str = ""
-    reason: Reason | None = None              # set exactly when state is final
+    reason: Reason | None = None  # set exactly when state is final
     exit_code: int | None = None
     signal: int | None = None
-    evidence: str = ""                        # quoted facts: the last log line, "peak 1.9 GiB of 2.0 GiB"
+    evidence: str = ""  # quoted facts: the last log line, "peak 1.9 GiB of 2.0 GiB"
     started_at: datetime | None = None
     finished_at: datetime | None = None
     node: str = ""
     peak_memory: int | None = None
-    nodes: Sequence[str] = ()                 # all of them where there are several; `node` is the first
-    waiting: Waiting | None = None            # only while it stands in the scheduler's own queue
-    image_digest: str = ""                    # of the image that really ran ("sha256:…"), where the runtime tells
+    nodes: Sequence[str] = ()  # all of them where there are several; `node` is the first
+    waiting: Waiting | None = None  # only while it stands in the scheduler's own queue
+    image_digest: str = ""  # of the image that really ran ("sha256:…"), where the runtime tells
 
 
 @dataclass(frozen=True)
@@ -153,10 +161,10 @@ class Poll:
 class GpuFacts:
     index: int
     uuid: str
-    model: str                                # vendor's name: "NVIDIA H200"
-    type: str                                 # resource class suffix: "h200", "mig-1g.10gb"
+    model: str  # vendor's name: "NVIDIA H200"
+    type: str  # resource class suffix: "h200", "mig-1g.10gb"
     memory: int
-    compute: str = ""                         # compute capability: "9.0"; empty: not known
+    compute: str = ""  # compute capability: "9.0"; empty: not known
 
 
 @dataclass(frozen=True)
@@ -167,15 +175,15 @@ class NodeFacts:
     gpus: Sequence[GpuFacts] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     is_ready: bool = True
-    note: str = ""                            # "no GPU: the NVIDIA driver is not installed", or why it is drained or down
-    is_drained: bool = False                  # takes no new jobs because somebody said so; `note` has their reason
-    partitions: Sequence[str] = ()            # the scheduler's own groups it belongs to
-    used_cpus: float = 0                      # by whomever, as the scheduler counts
+    note: str = ""  # "no GPU: the NVIDIA driver is not installed", or why it is drained or down
+    is_drained: bool = False  # takes no new jobs because somebody said so; `note` has their reason
+    partitions: Sequence[str] = ()  # the scheduler's own groups it belongs to
+    used_cpus: float = 0  # by whomever, as the scheduler counts
     used_memory: int = 0
     used_gpus: int = 0
-    arch: str = ""                            # as images write it: "amd64", "arm64"; empty, as the next two: not known
-    driver: str = ""                          # NVIDIA's: "535.104.05"
-    cuda: str = ""                            # the newest that this driver runs: "12.2"
+    arch: str = ""  # as images write it: "amd64", "arm64"; empty, as the next two: not known
+    driver: str = ""  # NVIDIA's: "535.104.05"
+    cuda: str = ""  # the newest that this driver runs: "12.2"
 
 
 @dataclass(frozen=True)
@@ -199,9 +207,9 @@ class LogChunk:
 class Stay(StrEnum):
     """How long what a job writes is there."""
 
-    RUN = "run"                  # goes with its end
-    WEEK = "week"                # until the attempt is forgotten
-    ON = "on"                    # nothing of ours ever removes it
+    RUN = "run"  # goes with its end
+    WEEK = "week"  # until the attempt is forgotten
+    ON = "on"  # nothing of ours ever removes it
 
 
 @dataclass(frozen=True)
@@ -218,7 +226,7 @@ class Backend(Protocol):
     """A scheduler. All methods may be called from any thread; none may block for more than a few seconds."""
 
     name: ClassVar[str]
-    title: ClassVar[str]                      # how the page names the source: "this machine", "Slurm"
+    title: ClassVar[str]  # how the page names the source: "this machine", "Slurm"
     capabilities: ClassVar[frozenset[Capability]]
 
     def probe(self) -> Probe:

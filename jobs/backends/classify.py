@@ -10,11 +10,15 @@ from jobs.states import Reason
 
 _NOT_FOUND = re.compile(r"(?m)^.*?: (?:line \d+: )?(\S+): (?:command )?not found\s*$")
 _DENIED = re.compile(r"(?m)^.*: Permission denied\s*$")
-_MEMORY = re.compile(r"(?m)^.*(?:CUDA out of memory|OutOfMemoryError|^MemoryError|Cannot allocate memory|std::bad_alloc).*$")
-_KERNEL = re.compile(r"(?m)^.*(?:no kernel image is available for execution|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU).*$")
+_MEMORY = re.compile(
+    r"(?m)^.*(?:CUDA out of memory|OutOfMemoryError|^MemoryError|Cannot allocate memory|std::bad_alloc).*$"
+)
+_KERNEL = re.compile(
+    r"(?m)^.*(?:no kernel image is available for execution|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU).*$"
+)
 _DISK = re.compile(r"(?m)^.*No space left on device.*$")
 _PYTHON = re.compile(r"(?m)^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)(?:: .*)?$")
-_SCRIPT = re.compile(r"^\S*/script: ")           # where we keep the user's text is nothing to them
+_SCRIPT = re.compile(r"^\S*/script: ")  # where we keep the user's text is nothing to them
 QUOTE = 500
 
 
@@ -41,7 +45,10 @@ class Verdict:
 def classify(end: Ending) -> Verdict:
     """The reason and the sentence that proves it."""
     if end.is_over_memory:
-        return Verdict(Reason.OUT_OF_MEMORY, f"It used {_size(end.peak)} of {_size(end.limit)} and was stopped.")
+        return Verdict(
+            Reason.OUT_OF_MEMORY,
+            f"It used {_size(end.peak)} of {_size(end.limit)} and was stopped.",
+        )
     if end.asked == "cancel":
         return Verdict(Reason.CANCELED, "")
     if end.exit_code == 0 and not end.signal:
@@ -52,9 +59,13 @@ def classify(end: Ending) -> Verdict:
 
 
 def _by_text(end: Ending) -> Verdict | None:
-    for reason, pattern, codes in ((Reason.COMMAND_NOT_FOUND, _NOT_FOUND, {127}), (Reason.NOT_EXECUTABLE, _DENIED, {126}),
-                                   (Reason.OUT_OF_MEMORY, _MEMORY, None), (Reason.DISK_FULL, _DISK, None),
-                                   (Reason.NO_KERNEL_IMAGE, _KERNEL, None)):
+    for reason, pattern, codes in (
+        (Reason.COMMAND_NOT_FOUND, _NOT_FOUND, {127}),
+        (Reason.NOT_EXECUTABLE, _DENIED, {126}),
+        (Reason.OUT_OF_MEMORY, _MEMORY, None),
+        (Reason.DISK_FULL, _DISK, None),
+        (Reason.NO_KERNEL_IMAGE, _KERNEL, None),
+    ):
         if codes and end.exit_code not in codes:
             continue
         found = list(pattern.finditer(end.tail))
@@ -64,13 +75,17 @@ def _by_text(end: Ending) -> Verdict | None:
 
 
 def _by_number(end: Ending) -> Verdict:
-    signal = end.signal or (end.exit_code - 128 if end.exit_code and 128 < end.exit_code < 128 + 65 else None)
+    signal = end.signal or (
+        end.exit_code - 128 if end.exit_code and 128 < end.exit_code < 128 + 65 else None
+    )
     if end.exit_code == 127:
         return Verdict(Reason.COMMAND_NOT_FOUND, _last_line(end.tail))
     if end.exit_code == 126:
         return Verdict(Reason.NOT_EXECUTABLE, _last_line(end.tail))
     if signal:
-        return Verdict(Reason.KILLED_BY_SIGNAL, f"{_signal_name(signal)}. {_last_line(end.tail)}".strip())
+        return Verdict(
+            Reason.KILLED_BY_SIGNAL, f"{_signal_name(signal)}. {_last_line(end.tail)}".strip()
+        )
     return Verdict(Reason.USER_ERROR, f"Exit code {end.exit_code}. {_last_line(end.tail)}".strip())
 
 

@@ -48,7 +48,15 @@ class Need:
 
     def in_all(self, kind: str) -> int:
         """What counts against a limit."""
-        return 1 if kind == "jobs" else self.nodes if kind in ("nodes", "pods") else self.of(kind) * self.nodes if kind in KINDS else 0
+        return (
+            1
+            if kind == "jobs"
+            else self.nodes
+            if kind in ("nodes", "pods")
+            else self.of(kind) * self.nodes
+            if kind in KINDS
+            else 0
+        )
 
 
 @dataclass(frozen=True)
@@ -137,7 +145,11 @@ class Field:
         if self.fitting(need) >= need.nodes:
             return Judgement(None)
         full = next((kind for kind in KINDS if self.free(kind) < need.in_all(kind)), "")
-        return Judgement(Wait.CAPACITY, full) if full else Judgement(Wait.SCATTERED, self._short(need, _now))
+        return (
+            Judgement(Wait.CAPACITY, full)
+            if full
+            else Judgement(Wait.SCATTERED, self._short(need, _now))
+        )
 
     def admits(self, need: Need) -> bool:
         """Whether `judge` finds nothing, at the price of one look: what fits in what is free fits in the whole."""
@@ -164,8 +176,14 @@ class Field:
 
     def smallest_change(self, need: Need) -> Change | None:
         """Of the four amounts the one of which the smallest share has to be given up, that it start now. None: no single one is enough."""
-        found = [Change(kind, need.of(kind), amount) for kind in STEPS if (amount := self._largest(need, kind))]
-        return min(found, key=lambda change: (change.before - change.after) / change.before, default=None)
+        found = [
+            Change(kind, need.of(kind), amount)
+            for kind in STEPS
+            if (amount := self._largest(need, kind))
+        ]
+        return min(
+            found, key=lambda change: (change.before - change.after) / change.before, default=None
+        )
 
     def _largest(self, need: Need, kind: str) -> int:
         """The most, below what is asked, that would start; 0 when nothing would."""
@@ -208,6 +226,9 @@ def spots_of(nodes: Sequence[NodeFacts], gpu_type: str = "") -> list[Spot]:
 def _spot(node: NodeFacts, gpu_type: str) -> Spot:
     gpus = sum(gpu_type in ("", gpu.type) for gpu in node.gpus)
     total = {"gpu": gpus, "cpu": round(node.cpus * 1000), "memory": node.memory}
-    free = {"gpu": max(min(gpus, len(node.gpus) - node.used_gpus), 0), "cpu": max(round((node.cpus - node.used_cpus) * 1000), 0),
-            "memory": max(node.memory - node.used_memory, 0)}
+    free = {
+        "gpu": max(min(gpus, len(node.gpus) - node.used_gpus), 0),
+        "cpu": max(round((node.cpus - node.used_cpus) * 1000), 0),
+        "memory": max(node.memory - node.used_memory, 0),
+    }
     return Spot(node.name, free, total, node.is_ready and not node.is_drained)

@@ -12,7 +12,7 @@ from jobs.backends.base import Rejected, Unavailable
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-_SHARE = 0.05                    # of the time may go into reading
+_SHARE = 0.05  # of the time may go into reading
 
 
 class Answers:

@@ -30,7 +30,18 @@ from jobs.backends.base import (
     Unavailable,
 )
 from jobs.backends.kept import Kept
-from jobs.backends.kubernetes_parts import access, beside, explain, kueue, logs, names, nodes, pod, probing, states
+from jobs.backends.kubernetes_parts import (
+    access,
+    beside,
+    explain,
+    kueue,
+    logs,
+    names,
+    nodes,
+    pod,
+    probing,
+    states,
+)
 from jobs.backends.kubernetes_parts.creating import Creator
 from jobs.backends.kubernetes_parts.rendering import rendered
 from jobs.backends.kubernetes_parts.settings import Config, site_of
@@ -40,8 +51,11 @@ from jobs.backends.kubernetes_parts.wire import Refused, Wire, segment
 log = logging.getLogger(__name__)
 Object = dict[str, Any]
 TAIL = 64 << 10
-PICTURE_FOR, PICTURE_EACH = 4.0, 0.01   # seconds between two looks at everything, and for each job that waits
-PRODUCTS_FOR = 60.0             # seconds for which the types of GPUs are remembered
+PICTURE_FOR, PICTURE_EACH = (
+    4.0,
+    0.01,
+)  # seconds between two looks at everything, and for each job that waits
+PRODUCTS_FOR = 60.0  # seconds for which the types of GPUs are remembered
 
 
 class KubernetesBackend:
@@ -50,19 +64,36 @@ class KubernetesBackend:
     name: ClassVar[str] = "kubernetes"
     title: ClassVar[str] = "Kubernetes"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {Capability.IMAGES, Capability.EXEC, Capability.GANG, Capability.PACKS, Capability.DRAIN, Capability.RELEASE})
+        {
+            Capability.IMAGES,
+            Capability.EXEC,
+            Capability.GANG,
+            Capability.PACKS,
+            Capability.DRAIN,
+            Capability.RELEASE,
+        }
+    )
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
         self._places, self._is_release_refused = logs.Places(), False
-        self._pictures: Kept[explain.Picture] = Kept("the cluster as a whole", PICTURE_FOR, PICTURE_EACH)
+        self._pictures: Kept[explain.Picture] = Kept(
+            "the cluster as a whole", PICTURE_FOR, PICTURE_EACH
+        )
         self._products: tuple[float, dict[str, set[str]]] = (0.0, {})
 
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> KubernetesBackend:
         """From a cluster's stored options."""
-        known = {name: options[name] for name in Config.__dataclass_fields__ if options.get(name) not in (None, "")}
-        given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
+        known = {
+            name: options[name]
+            for name in Config.__dataclass_fields__
+            if options.get(name) not in (None, "")
+        }
+        given: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in known.items()
+        }
         return cls(Config(**given))
 
     def probe(self) -> Probe:
@@ -72,7 +103,9 @@ class KubernetesBackend:
             return Probe(False, str(error))
 
     def inventory(self) -> Sequence[NodeFacts]:
-        found = nodes.inventory(*self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations)
+        found = nodes.inventory(
+            *self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations
+        )
         with _told():
             queues = self._view.queues.all()
         return [replace(node, partitions=queues) for node in found] if queues else found
@@ -80,7 +113,11 @@ class KubernetesBackend:
     def _nodes_and_pods(self) -> tuple[list[Object], list[Object]]:
         with _told():
             found = self._wire.get("/api/v1/nodes", resourceVersion="0")["items"]
-            return found, self._wire.get("/api/v1/pods", resourceVersion="0", fieldSelector="status.phase!=Succeeded,status.phase!=Failed")["items"]
+            return found, self._wire.get(
+                "/api/v1/pods",
+                resourceVersion="0",
+                fieldSelector="status.phase!=Succeeded,status.phase!=Failed",
+            )["items"]
 
     def render(self, launch: Launch) -> str:
         made = pod.build(launch, self.site, self._products_of(launch))
@@ -104,7 +141,9 @@ class KubernetesBackend:
         seen = self._view.poll([(key, names.object_name(key)) for key in keys], self._tail)
         waiting = sum(one.waiting is not None for one in seen.observations)
         picture = self._pictures.current(self._picture, waiting) if waiting else None
-        return replace(seen, observations=[self._explained(one, picture) for one in seen.observations])
+        return replace(
+            seen, observations=[self._explained(one, picture) for one in seen.observations]
+        )
 
     def _explained(self, seen: Observation, picture: explain.Picture | None) -> Observation:
         """One that cannot be explained keeps the scheduler's own words."""
@@ -119,10 +158,14 @@ class KubernetesBackend:
 
     def _picture(self) -> explain.Picture:
         """All nodes and pods, and what Kueue has given, for the numbers behind the scheduler's words."""
-        seen = explain.picture_of(*self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations, self.site.prefix)
+        seen = explain.picture_of(
+            *self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations, self.site.prefix
+        )
         with _told():
             given = kueue.reserved(self._view.queues.workloads())
-        return replace(seen, reserved=[replace(one, key=self._view.key_of(one.name, one.uid)) for one in given])
+        return replace(
+            seen, reserved=[replace(one, key=self._view.key_of(one.name, one.uid)) for one in given]
+        )
 
     def cancel(self, key: str, grace: float = 30) -> None:
         """The grace is the one it was submitted with: Kubernetes keeps it in the pod."""
@@ -133,10 +176,22 @@ class KubernetesBackend:
             pods = self._view.pods_of(job)
             if self._view.observe(key, job, pods, self._tail).state.is_final:
                 return
-            placed = [one for one in pods if one["spec"].get("nodeName") and states.phase(one) in {"Pending", "Running"}]
-            asked = {names.CANCELED: job["metadata"].get("annotations", {}).get(names.CANCELED) or datetime.now(UTC).isoformat()}
-            self._wire.patch(_path(job), {"metadata": {"annotations": asked, "uid": job["metadata"]["uid"]},
-                                          **({} if placed else {"spec": {"suspend": True}})})
+            placed = [
+                one
+                for one in pods
+                if one["spec"].get("nodeName") and states.phase(one) in {"Pending", "Running"}
+            ]
+            asked = {
+                names.CANCELED: job["metadata"].get("annotations", {}).get(names.CANCELED)
+                or datetime.now(UTC).isoformat()
+            }
+            self._wire.patch(
+                _path(job),
+                {
+                    "metadata": {"annotations": asked, "uid": job["metadata"]["uid"]},
+                    **({} if placed else {"spec": {"suspend": True}}),
+                },
+            )
             self._view.note(job, asked)
             if not placed:
                 self._view.queues.give_up(job)
@@ -150,7 +205,11 @@ class KubernetesBackend:
     def read_rank(self, key: str, rank: int, after: int, limit: int = 1 << 20) -> LogChunk:
         """The output of one of several nodes, by offsets of its own."""
         one = self._view.pod_of(names.object_name(key), rank)
-        is_at_rest = one is not None and self._places.rests(one["metadata"]["uid"], after) and self._view.goes_on(one)
+        is_at_rest = (
+            one is not None
+            and self._places.rests(one["metadata"]["uid"], after)
+            and self._view.goes_on(one)
+        )
         data = b"" if one is None or is_at_rest else self._read(one, after, limit)
         return LogChunk(after, data, int(time.time() * 1000))
 
@@ -178,11 +237,16 @@ class KubernetesBackend:
         if job is None:
             return
         try:
-            self._wire.delete(f"/api/v1/namespaces/{segment(job['metadata']['namespace'])}/secrets/{segment(name)}")
+            self._wire.delete(
+                f"/api/v1/namespaces/{segment(job['metadata']['namespace'])}/secrets/{segment(name)}"
+            )
         except Refused as error:
             if error.status != 404 and not self._is_release_refused:
                 self._is_release_refused = True
-                log.warning("Secrets of ended jobs stay until their Jobs go: bind deploy/kubernetes-role.yaml to this account. %s", error)
+                log.warning(
+                    "Secrets of ended jobs stay until their Jobs go: bind deploy/kubernetes-role.yaml to this account. %s",
+                    error,
+                )
 
     def forget(self, key: str) -> None:
         with _told():
@@ -190,8 +254,15 @@ class KubernetesBackend:
             if job is None:
                 self._view.drop(names.object_name(key))
             elif self._view.observe(key, job, self._view.pods_of(job), self._tail).state.is_final:
-                self._wire.delete(_path(job), {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background",
-                                               "preconditions": {"uid": job["metadata"]["uid"]}})
+                self._wire.delete(
+                    _path(job),
+                    {
+                        "kind": "DeleteOptions",
+                        "apiVersion": "v1",
+                        "propagationPolicy": "Background",
+                        "preconditions": {"uid": job["metadata"]["uid"]},
+                    },
+                )
                 self._view.drop(names.object_name(key))
 
     def drain(self, node: str, why: str) -> None:
@@ -203,8 +274,13 @@ class KubernetesBackend:
     @cached_property
     def _wire(self) -> Wire:
         try:
-            return Wire(access.from_kubeconfig(self.config.kubeconfig) if self.config.kubeconfig else
-                        access.from_fields(self.config.server, self.config.token, self.config.authority))
+            return Wire(
+                access.from_kubeconfig(self.config.kubeconfig)
+                if self.config.kubeconfig
+                else access.from_fields(
+                    self.config.server, self.config.token, self.config.authority
+                )
+            )
         except access.BadAccess as error:
             raise Unavailable(str(error)) from error
 
@@ -214,7 +290,11 @@ class KubernetesBackend:
 
     @cached_property
     def _view(self) -> View:
-        view = View(self._wire, self.site.prefix, states.Limits(image=self.config.image_patience, start=self.config.image_patience))
+        view = View(
+            self._wire,
+            self.site.prefix,
+            states.Limits(image=self.config.image_patience, start=self.config.image_patience),
+        )
         weakref.finalize(self, view.stop)
         return view
 
@@ -230,16 +310,22 @@ class KubernetesBackend:
                         found.setdefault(nodes.gpu_type(product), set()).add(product)
             self._products = (time.monotonic(), found)
         if launch.gpu_type not in self._products[1]:
-            raise Rejected(f"No node of this cluster has GPUs of type {launch.gpu_type[:40]!r}; there is "
-                           f"{', '.join(sorted(self._products[1])) or 'none'}.", "resources.gpus")
+            raise Rejected(
+                f"No node of this cluster has GPUs of type {launch.gpu_type[:40]!r}; there is "
+                f"{', '.join(sorted(self._products[1])) or 'none'}.",
+                "resources.gpus",
+            )
         return sorted(self._products[1][launch.gpu_type])
 
     def _stop(self, one: Object) -> None:
         """A pod whose deadline is over gets SIGTERM and, after its grace, SIGKILL; and unlike one that is deleted it keeps its log and exit code."""
         try:
-            self._wire.patch(f"{_path(one)}", {"metadata": {"uid": one["metadata"]["uid"]}, "spec": {"activeDeadlineSeconds": 1}})
+            self._wire.patch(
+                f"{_path(one)}",
+                {"metadata": {"uid": one["metadata"]["uid"]}, "spec": {"activeDeadlineSeconds": 1}},
+            )
         except Refused as error:
-            if error.status not in {404, 409}:              # gone, or its name is another's: nothing to stop
+            if error.status not in {404, 409}:  # gone, or its name is another's: nothing to stop
                 raise
 
     def _tail(self, one: Mapping[str, Any]) -> str:
@@ -258,7 +344,9 @@ class KubernetesBackend:
     def _log_of(self, one: Mapping[str, Any], **query: Any) -> Iterator[Iterable[bytes]]:
         """Its chunks; none while its container has not started, or when it is gone."""
         try:
-            with self._wire.stream(f"{_path(one)}/log", container=names.CONTAINER, **query) as answer:
+            with self._wire.stream(
+                f"{_path(one)}/log", container=names.CONTAINER, **query
+            ) as answer:
                 yield answer.stream(1 << 16)
         except Refused as error:
             if error.status not in {400, 404}:
@@ -267,10 +355,17 @@ class KubernetesBackend:
 
     def _cordon(self, node: str, *, is_out: bool, why: str | None) -> None:
         try:
-            self._wire.patch(f"/api/v1/nodes/{segment(node)}", {
-                "spec": {"unschedulable": is_out or None}, "metadata": {"annotations": {names.DRAINED: why}}})
+            self._wire.patch(
+                f"/api/v1/nodes/{segment(node)}",
+                {
+                    "spec": {"unschedulable": is_out or None},
+                    "metadata": {"annotations": {names.DRAINED: why}},
+                },
+            )
         except Refused as error:
-            raise Rejected(f"No node {node!r} is there." if error.status == 404 else str(error)) from error
+            raise Rejected(
+                f"No node {node!r} is there." if error.status == 404 else str(error)
+            ) from error
 
 
 @contextmanager
@@ -286,4 +381,3 @@ def _path(thing: Mapping[str, Any]) -> str:
     meta = thing["metadata"]
     group, kind = ("/apis/batch/v1", "jobs") if "template" in thing["spec"] else ("/api/v1", "pods")
     return f"{group}/namespaces/{segment(meta['namespace'])}/{kind}/{segment(meta['name'])}"
-

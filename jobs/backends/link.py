@@ -18,10 +18,12 @@ from urllib.parse import SplitResult
 
 import httptools
 
-WHOLE = 30.0                     # seconds in which an answer must be whole,
-RATE = 1 << 17                   # and one more for each so many bytes that came: a long list over a slow line is no hang
-_AT_ONCE = 1 << 18               # bytes read by one call
-_IDLE = 60.0                     # seconds after which one is not used again: what stands between may have dropped it without a word
+WHOLE = 30.0  # seconds in which an answer must be whole,
+RATE = (
+    1 << 17
+)  # and one more for each so many bytes that came: a long list over a slow line is no hang
+_AT_ONCE = 1 << 18  # bytes read by one call
+_IDLE = 60.0  # seconds after which one is not used again: what stands between may have dropped it without a word
 _PORTS = {"http": 80, "https": 443}
 _NO_WORD = re.compile(r"[\x00-\x20\x7f]")
 _NO_VALUE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -41,20 +43,34 @@ class Link:
     has a limit as a whole, too. Raises OSError (among them ssl.SSLError and TimeoutError), and ValueError for what cannot be sent; after any of
     these it is of no use any more."""
 
-    def __init__(self, to: SplitResult, timeout: float, *, tls: ssl.SSLContext | None = None, name: str = "", connect: float = 0):
+    def __init__(
+        self,
+        to: SplitResult,
+        timeout: float,
+        *,
+        tls: ssl.SSLContext | None = None,
+        name: str = "",
+        connect: float = 0,
+    ):
         host = to.hostname or ""
-        self._socket: socket.socket = socket.create_connection((host, to.port or _PORTS[to.scheme]), connect or timeout)
+        self._socket: socket.socket = socket.create_connection(
+            (host, to.port or _PORTS[to.scheme]), connect or timeout
+        )
         try:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if to.scheme == "https":
-                self._socket = (tls or _usual_tls()).wrap_socket(self._socket, server_hostname=name or host)
+                self._socket = (tls or _usual_tls()).wrap_socket(
+                    self._socket, server_hostname=name or host
+                )
         except BaseException:
             self.close()
             raise
         self._host, self._silence = to.netloc.rpartition("@")[2], timeout
         self.is_open, self._used = True, time.monotonic()
 
-    def send(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
+    def send(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> Answer:
         """The answer, of whichever status."""
         self._socket.settimeout(self._silence)
         self._socket.sendall(_head(method, path, self._host, headers, body) + (body or b""))
@@ -86,7 +102,9 @@ class Link:
             until += len(data) / RATE
             if not data:
                 if not reading.ends_with_the_connection:
-                    raise ConnectionResetError("the connection was closed before the answer was whole")
+                    raise ConnectionResetError(
+                        "the connection was closed before the answer was whole"
+                    )
                 break
             try:
                 parser.feed_data(data)
@@ -139,18 +157,21 @@ class _Reading:
 
     @property
     def ends_with_the_connection(self) -> bool:
-        return bool(self.status) and not self.headers.keys() & {"content-length", "transfer-encoding"}
+        return bool(self.status) and not self.headers.keys() & {
+            "content-length",
+            "transfer-encoding",
+        }
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self.is_whole:
             self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
-        if self.is_whole:                                  # something behind the answer, which nobody asked for
+        if self.is_whole:  # something behind the answer, which nobody asked for
             self.stays = False
             return
         status = self.parser.get_status_code()
-        self.status = status if status >= 200 else 0       # before it there may be a "go on"
+        self.status = status if status >= 200 else 0  # before it there may be a "go on"
 
     def on_body(self, data: bytes) -> None:
         if not self.is_whole:
@@ -169,7 +190,9 @@ def _usual_tls() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _head(method: str, path: str, host: str, headers: Mapping[str, str], body: bytes | None) -> bytes:
+def _head(
+    method: str, path: str, host: str, headers: Mapping[str, str], body: bytes | None
+) -> bytes:
     """Raises ValueError for what would be another request than the one that was meant."""
     if _NO_WORD.search(path):
         raise ValueError("a path holds a space or a control character")

@@ -22,10 +22,28 @@ from jobs.backends.base import Unavailable
 
 MEMORY = Path("/dev/shm")  # noqa: S108  below it only folders whose owner was checked are used
 SOURCES = Path(__file__).resolve().parents[2]
-_ETC = ("alternatives", "ca-certificates", "group", "host.conf", "hosts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "machine-id",
-        "nsswitch.conf", "passwd", "pki", "protocols", "resolv.conf", "services", "ssl", "timezone")
+_ETC = (
+    "alternatives",
+    "ca-certificates",
+    "group",
+    "host.conf",
+    "hosts",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "machine-id",
+    "nsswitch.conf",
+    "passwd",
+    "pki",
+    "protocols",
+    "resolv.conf",
+    "services",
+    "ssl",
+    "timezone",
+)
 _ROOT_LINKS = ("bin", "sbin", "lib", "lib32", "lib64")
-_PROBE_UID = 65533               # any but the portal's; no team gets it
+_PROBE_UID = 65533  # any but the portal's; no team gets it
 _lock = threading.Lock()
 _found: dict[tuple[Path, Path | None, str], Isolation] = {}
 
@@ -75,7 +93,9 @@ class Place:
     devices: Sequence[str] = ()
 
 
-def isolation_of(root: Path, home: Path | None, wanted: str = "", *, is_fresh: bool = False) -> Isolation:
+def isolation_of(
+    root: Path, home: Path | None, wanted: str = "", *, is_fresh: bool = False
+) -> Isolation:
     """The best level that works for jobs below `root`, tried once for each process. `wanted` allows one only: "user", "user-plain"
     (without bubblewrap), "sandbox" or "none". `is_fresh` tries again and leaves the level in force as it is. Raises Unavailable when
     the machine is too busy or too full to tell."""
@@ -88,7 +108,9 @@ def isolation_of(root: Path, home: Path | None, wanted: str = "", *, is_fresh: b
         return _found[key]
 
 
-def command(isolation: Isolation, place: Place, uid: int, *, dies_with_parent: bool = False) -> list[str]:
+def command(
+    isolation: Isolation, place: Place, uid: int, *, dies_with_parent: bool = False
+) -> list[str]:
     """What stands before a job's own command. It is run with an environment of the portal's own, never with the job's."""
     drop = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs", "--"]
     if isolation.level is Level.NONE:
@@ -101,7 +123,11 @@ def command(isolation: Isolation, place: Place, uid: int, *, dies_with_parent: b
 
 def _find(root: Path, home: Path | None, wanted: str) -> Isolation:
     why = ""
-    levels = {"user": Isolation(Level.USER, True), "user-plain": Isolation(Level.USER), "sandbox": Isolation(Level.SANDBOX, True)}
+    levels = {
+        "user": Isolation(Level.USER, True),
+        "user-plain": Isolation(Level.USER),
+        "sandbox": Isolation(Level.SANDBOX, True),
+    }
     usual = ("user", "user-plain") if os.geteuid() == 0 else ("sandbox",)
     for name in (wanted,) if wanted else usual:
         if name in levels and not (fault := _fault(levels[name], root, home)):
@@ -122,20 +148,46 @@ def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
     try:
         folder = Path(tempfile.mkdtemp(prefix=".probe-", dir=root))
     except OSError as error:
-        raise Unavailable(f"How jobs are isolated on this machine could not be found out: {error}") from error
+        raise Unavailable(
+            f"How jobs are isolated on this machine could not be found out: {error}"
+        ) from error
     try:
         prepare(isolation, folder, [folder / "work"], uid)
         place = Place(root, home, folder / "work", own=[folder / "work"])
-        argv = [*command(isolation, place, uid), "/bin/sh", "-c", ": > written && ! cat ../private 2> /dev/null"]
+        argv = [
+            *command(isolation, place, uid),
+            "/bin/sh",
+            "-c",
+            ": > written && ! cat ../private 2> /dev/null",
+        ]
         (folder / "private").touch(0o600)
-        done = subprocess.run(argv, cwd=folder / "work", env={"PATH": os.environ.get("PATH", os.defpath)}, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=10, check=False, text=True, errors="replace")
-    except (OSError, subprocess.SubprocessError) as error:      # of the moment: a level is refused by an answer only
-        raise Unavailable(f"How jobs are isolated on this machine could not be found out: {error}") from error
+        done = subprocess.run(
+            argv,
+            cwd=folder / "work",
+            env={"PATH": os.environ.get("PATH", os.defpath)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=10,
+            check=False,
+            text=True,
+            errors="replace",
+        )
+    except (
+        OSError,
+        subprocess.SubprocessError,
+    ) as error:  # of the moment: a level is refused by an answer only
+        raise Unavailable(
+            f"How jobs are isolated on this machine could not be found out: {error}"
+        ) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     said = " ".join(done.stderr.split())[:200]
-    return f"{'bubblewrap' if isolation.has_mounts else 'setpriv'} does not work here: {said or done.returncode}" if done.returncode else ""
+    return (
+        f"{'bubblewrap' if isolation.has_mounts else 'setpriv'} does not work here: {said or done.returncode}"
+        if done.returncode
+        else ""
+    )
 
 
 def memory_folder() -> Path | None:
@@ -179,12 +231,26 @@ def _open(root: Path, home: Path | None) -> str:
 
 def _closed_above(path: Path) -> Path | None:
     """The topmost folder on the way to it that other users may not enter."""
-    return next((one for one in reversed(path.parents) if one.exists() and not one.stat().st_mode & 0o001), None)
+    return next(
+        (one for one in reversed(path.parents) if one.exists() and not one.stat().st_mode & 0o001),
+        None,
+    )
 
 
 def _hidden_python() -> str:
-    closed = next((found for one in (sys.prefix, sys.base_prefix) if (found := _closed_above(Path(one) / "bin"))), None)
-    return f"They cannot use the portal's Python: other users may not enter {closed}." if closed else ""
+    closed = next(
+        (
+            found
+            for one in (sys.prefix, sys.base_prefix)
+            if (found := _closed_above(Path(one) / "bin"))
+        ),
+        None,
+    )
+    return (
+        f"They cannot use the portal's Python: other users may not enter {closed}."
+        if closed
+        else ""
+    )
 
 
 def _readable() -> list[Path]:
@@ -200,13 +266,27 @@ def _view(place: Place) -> list[str]:
     closed = [above for path in (*shown, *place.own) if (above := _closed_above(path))]
     wanted = {*closed, place.root, *([place.home] if place.home else [])}
     covers = sorted(one for one in wanted if not any(other in one.parents for other in wanted))
-    options = ["--unshare-pid", "--unshare-ipc", "--dev-bind", "/", "/", "--proc", "/proc",
-               "--perms", "1777", "--tmpfs", str(MEMORY)]
+    options = [
+        "--unshare-pid",
+        "--unshare-ipc",
+        "--dev-bind",
+        "/",
+        "/",
+        "--proc",
+        "/proc",
+        "--perms",
+        "1777",
+        "--tmpfs",
+        str(MEMORY),
+    ]
     for cover in covers:
         options += ["--tmpfs", str(cover)]
-    covers.append(MEMORY)            # its own, so that one job cannot fill it for all
+    covers.append(MEMORY)  # its own, so that one job cannot fill it for all
     made = set(covers)
-    for path, kind in [*((one, "--ro-bind-try") for one in shown), *((one, "--bind") for one in place.own)]:
+    for path, kind in [
+        *((one, "--ro-bind-try") for one in shown),
+        *((one, "--bind") for one in place.own),
+    ]:
         if any(cover in path.parents for cover in covers):
             for above in reversed(path.parents):
                 if above not in made and any(cover in above.parents for cover in covers):
@@ -218,8 +298,25 @@ def _view(place: Place) -> list[str]:
 
 def _sandbox(place: Place) -> list[str]:
     """For who is not root: nothing of the machine but its programs."""
-    options = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--cap-drop", "ALL", "--ro-bind", "/usr", "/usr",
-               "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--ro-bind-try", "/sys", "/sys"]  # noqa: S108  its own
+    options = [
+        "--unshare-user",
+        "--unshare-pid",
+        "--unshare-ipc",
+        "--cap-drop",
+        "ALL",
+        "--ro-bind",
+        "/usr",
+        "/usr",
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        "--tmpfs",
+        "/tmp",  # noqa: S108  its own
+        "--ro-bind-try",
+        "/sys",
+        "/sys",
+    ]
     for name in _ROOT_LINKS:
         if os.path.islink(f"/{name}"):
             options += ["--symlink", os.readlink(f"/{name}"), f"/{name}"]

@@ -12,8 +12,17 @@ from jobs.images.config import arch_name
 def machine(reserve_cpus: float = 0, reserve_memory: int = 0) -> NodeFacts:
     """What there is, less what is kept for the machine itself."""
     gpus, note, driver, cuda = _gpus()
-    return NodeFacts(name=os.uname().nodename, cpus=max(_cpus() - reserve_cpus, 0), memory=max(_memory() - reserve_memory, 0),
-                     gpus=gpus, note=note, labels={"arch": os.uname().machine}, arch=arch_name(os.uname().machine), driver=driver, cuda=cuda)
+    return NodeFacts(
+        name=os.uname().nodename,
+        cpus=max(_cpus() - reserve_cpus, 0),
+        memory=max(_memory() - reserve_memory, 0),
+        gpus=gpus,
+        note=note,
+        labels={"arch": os.uname().machine},
+        arch=arch_name(os.uname().machine),
+        driver=driver,
+        cuda=cuda,
+    )
 
 
 def _cpus() -> float:
@@ -46,8 +55,16 @@ def _gpus() -> tuple[list[GpuFacts], str, str, str]:
     except pynvml.NVMLError as error:
         return [], f"No GPU: {str(error).lower()}.", "", ""
     try:
-        driver, cuda = pynvml.nvmlSystemGetDriverVersion(), pynvml.nvmlSystemGetCudaDriverVersion_v2()
-        return [_gpu(pynvml, index) for index in range(pynvml.nvmlDeviceGetCount())], "", driver, f"{cuda // 1000}.{cuda % 1000 // 10}"
+        driver, cuda = (
+            pynvml.nvmlSystemGetDriverVersion(),
+            pynvml.nvmlSystemGetCudaDriverVersion_v2(),
+        )
+        return (
+            [_gpu(pynvml, index) for index in range(pynvml.nvmlDeviceGetCount())],
+            "",
+            driver,
+            f"{cuda // 1000}.{cuda % 1000 // 10}",
+        )
     finally:
         pynvml.nvmlShutdown()
 
@@ -56,11 +73,19 @@ def _gpu(nvml, index: int) -> GpuFacts:  # type: ignore[no-untyped-def]
     handle = nvml.nvmlDeviceGetHandleByIndex(index)
     model = nvml.nvmlDeviceGetName(handle)
     major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
-    return GpuFacts(index=index, uuid=nvml.nvmlDeviceGetUUID(handle), model=model, type=type_of(model),
-                    memory=int(nvml.nvmlDeviceGetMemoryInfo(handle).total), compute=f"{major}.{minor}")
+    return GpuFacts(
+        index=index,
+        uuid=nvml.nvmlDeviceGetUUID(handle),
+        model=model,
+        type=type_of(model),
+        memory=int(nvml.nvmlDeviceGetMemoryInfo(handle).total),
+        compute=f"{major}.{minor}",
+    )
 
 
 def type_of(model: str) -> str:
     """The resource class of a model's name: "NVIDIA H200" and "NVIDIA H100 80GB HBM3" are h200 and h100."""
     words = model.lower().replace("nvidia", "").replace("tesla", "").replace("-", " ").split()
-    return (words[0] if words and words[0] not in {"geforce", "rtx", "quadro"} else "".join(words[:3]))[:34] or "gpu"
+    return (
+        words[0] if words and words[0] not in {"geforce", "rtx", "quadro"} else "".join(words[:3])
+    )[:34] or "gpu"

@@ -43,7 +43,7 @@ from jobs.backends.slurm_parts.request import build_request, chosen
 from jobs.backends.slurm_parts.rows import Row, oldest
 
 log = logging.getLogger(__name__)
-_LATE = 10.0                     # seconds after its script's own end that Slurm, down or busy, may still call a job running
+_LATE = 10.0  # seconds after its script's own end that Slurm, down or busy, may still call a job running
 _NONE = Secret("")
 _KEY = re.compile(r"[A-Za-z0-9-]{1,100}")
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
@@ -53,35 +53,101 @@ _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 class Config:
     """How to reach Slurm, and what holds for every job there."""
 
-    spool: str = option("Spool", note="A directory that all nodes share and the jobs' user may write to.")
-    user: str = option("User", default="", note="As whom jobs run; empty with commands: the portal's own user.")
-    mount: str = option("Spool, seen from here", default="", note="Where the portal sees the spool; empty: at the same path.", is_rare=True)
-    rest_url: str = option("slurmrestd", default="", sends=("rest_token", "rest_key"), note="http://10.0.0.1:6820. Empty: Slurm's commands are used.")
-    rest_token: Secret = option("REST token", default=_NONE, note="Of `scontrol token`. It expires; a key does not.")  # noqa: RUF009  a Secret is a str
-    rest_key: Secret = option("REST key", default=_NONE, note="The text of jwt_hs256.key: Muster makes its own tokens.", is_long=True)  # noqa: RUF009  a Secret is a str
-    rest_user: str = option("REST user", default="", note="Whose token it is, where that is not the jobs' user.", is_rare=True)
-    conf: str = option("slurm.conf", default="", note="Path, where it is not the standard one.", is_rare=True)
-    bin: str = option("Commands", default="", note="Directory of sbatch and squeue, where they are not on the path.", is_rare=True)
-    ssh_host: str = option("Login host", default="", sends=("ssh_key",), note="Slurm's commands are run there over SSH.")
+    spool: str = option(
+        "Spool", note="A directory that all nodes share and the jobs' user may write to."
+    )
+    user: str = option(
+        "User", default="", note="As whom jobs run; empty with commands: the portal's own user."
+    )
+    mount: str = option(
+        "Spool, seen from here",
+        default="",
+        note="Where the portal sees the spool; empty: at the same path.",
+        is_rare=True,
+    )
+    rest_url: str = option(
+        "slurmrestd",
+        default="",
+        sends=("rest_token", "rest_key"),
+        note="http://10.0.0.1:6820. Empty: Slurm's commands are used.",
+    )
+    rest_token: Secret = option(  # noqa: RUF009  a Secret is a str
+        "REST token", default=_NONE, note="Of `scontrol token`. It expires; a key does not."
+    )
+    rest_key: Secret = option(  # noqa: RUF009  a Secret is a str
+        "REST key",
+        default=_NONE,
+        note="The text of jwt_hs256.key: Muster makes its own tokens.",
+        is_long=True,
+    )
+    rest_user: str = option(
+        "REST user",
+        default="",
+        note="Whose token it is, where that is not the jobs' user.",
+        is_rare=True,
+    )
+    conf: str = option(
+        "slurm.conf", default="", note="Path, where it is not the standard one.", is_rare=True
+    )
+    bin: str = option(
+        "Commands",
+        default="",
+        note="Directory of sbatch and squeue, where they are not on the path.",
+        is_rare=True,
+    )
+    ssh_host: str = option(
+        "Login host",
+        default="",
+        sends=("ssh_key",),
+        note="Slurm's commands are run there over SSH.",
+    )
     ssh_port: int = option("SSH port", default=22, is_rare=True)
     ssh_user: str = option("SSH user", default="")
-    ssh_key: Secret = option("SSH key", default=_NONE, note="Private key, without a passphrase.", is_long=True)  # noqa: RUF009  a Secret is a str
-    ssh_known_hosts: str = option("Host key", default="", note="The line of known_hosts for the login host.")
+    ssh_key: Secret = option(  # noqa: RUF009  a Secret is a str
+        "SSH key", default=_NONE, note="Private key, without a passphrase.", is_long=True
+    )
+    ssh_known_hosts: str = option(
+        "Host key", default="", note="The line of known_hosts for the login host."
+    )
     account: str = option("Account", default="", is_rare=True)
     qos: str = option("QOS", default="", is_rare=True)
     partition: str = option("Partition", default="", note="For pools that name none.", is_rare=True)
     reservation: str = option("Reservation", default="", is_rare=True)
-    constraint: str = option("Constraint", default="", note="Features that every node of a job must have.", is_rare=True)
-    containers: str = option("Images", default="none", choices=KINDS, note="What runs them on the nodes; auto: each node is looked at.")
-    images: str = option("Images on disk", default="", is_rare=True, note="Where they may lie ready, as nvcr.io%nvidia%pytorch+26.09-py3 "
-                         "(also .sif, .sqfs, .sqsh); a node fetches the others.")
-    mounts: tuple[str, ...] = option("Folders in images", default=(), is_rare=True,
-                                     note="What an image sees besides the job's own: /data, or /data:/there.")
-    users: tuple[str, ...] = option("Users of teams", default=(), is_rare=True,
-                                    note="As whom jobs may run besides: what the grant of a pool may name.")
-    may_choose: tuple[str, ...] = option("Jobs may choose", default=(), is_rare=True,
-                                         note="Of account, qos, reservation, constraint, licenses, exclusive. "
-                                              "Empty: all but exclusive, where nothing is fixed above; none: nothing.")
+    constraint: str = option(
+        "Constraint", default="", note="Features that every node of a job must have.", is_rare=True
+    )
+    containers: str = option(
+        "Images",
+        default="none",
+        choices=KINDS,
+        note="What runs them on the nodes; auto: each node is looked at.",
+    )
+    images: str = option(
+        "Images on disk",
+        default="",
+        is_rare=True,
+        note="Where they may lie ready, as nvcr.io%nvidia%pytorch+26.09-py3 "
+        "(also .sif, .sqfs, .sqsh); a node fetches the others.",
+    )
+    mounts: tuple[str, ...] = option(
+        "Folders in images",
+        default=(),
+        is_rare=True,
+        note="What an image sees besides the job's own: /data, or /data:/there.",
+    )
+    users: tuple[str, ...] = option(
+        "Users of teams",
+        default=(),
+        is_rare=True,
+        note="As whom jobs may run besides: what the grant of a pool may name.",
+    )
+    may_choose: tuple[str, ...] = option(
+        "Jobs may choose",
+        default=(),
+        is_rare=True,
+        note="Of account, qos, reservation, constraint, licenses, exclusive. "
+        "Empty: all but exclusive, where nothing is fixed above; none: nothing.",
+    )
 
 
 class SlurmBackend:
@@ -90,12 +156,23 @@ class SlurmBackend:
     name: ClassVar[str] = "slurm"
     title: ClassVar[str] = "Slurm"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {Capability.EXEC, Capability.GANG, Capability.SRUN, Capability.DRAIN, Capability.CONFIRM, Capability.NATIVE, Capability.IDENTITIES})
+        {
+            Capability.EXEC,
+            Capability.GANG,
+            Capability.SRUN,
+            Capability.DRAIN,
+            Capability.CONFIRM,
+            Capability.NATIVE,
+            Capability.IDENTITIES,
+        }
+    )
 
     @classmethod
     def capabilities_with(cls, options: Mapping[str, Any]) -> frozenset[Capability]:
         """Images only where the operator says what runs them."""
-        return cls.capabilities | ({Capability.IMAGES} if options.get("containers") not in (None, "", "none") else set())
+        return cls.capabilities | (
+            {Capability.IMAGES} if options.get("containers") not in (None, "", "none") else set()
+        )
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
@@ -105,7 +182,15 @@ class SlurmBackend:
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> SlurmBackend:
         """From a cluster's stored options."""
-        return cls(Config(**{name: options[name] for name in Config.__dataclass_fields__ if options.get(name) not in (None, "")}))
+        return cls(
+            Config(
+                **{
+                    name: options[name]
+                    for name in Config.__dataclass_fields__
+                    if options.get(name) not in (None, "")
+                }
+            )
+        )
 
     @cached_property
     def _door(self) -> Any:
@@ -148,7 +233,9 @@ class SlurmBackend:
             return Handle(launch.key, str(self._submitted(launch)))
         known = self._row(launch.key)
         made = known.id if known else self._submitted(launch)
-        same = [row.id for row in self._door.jobs([launch.key], is_whole=True) if row.key == launch.key]
+        same = [
+            row.id for row in self._door.jobs([launch.key], is_whole=True) if row.key == launch.key
+        ]
         whose = launch.identity.user
         first = min([made, *same])
         for number in same:
@@ -176,9 +263,15 @@ class SlurmBackend:
         try:
             rows.update(self._past(lost))
         except Unavailable as error:
-            log.warning("%d jobs of Slurm are not known to be gone: accounting does not answer. %s", len(lost), error)
+            log.warning(
+                "%d jobs of Slurm are not known to be gone: accounting does not answer. %s",
+                len(lost),
+                error,
+            )
             lost = []
-        seen = self._looks.look(wanted, rows, lambda waiting: self._pictures.current(self._door, waiting))
+        seen = self._looks.look(
+            wanted, rows, lambda waiting: self._pictures.current(self._door, waiting)
+        )
         return Poll(seen, [key for key in lost if key not in rows])
 
     def cancel(self, key: str, grace: float = 30) -> None:
@@ -187,7 +280,11 @@ class SlurmBackend:
         if row is None or states.is_over(row.state):
             return
         if not row.is_asked_to_end:
-            self._door.remark(row.id, f"[cancel {int(time.time())} {max(grace, 0):g}] {row.comment}"[:250], row.user)
+            self._door.remark(
+                row.id,
+                f"[cancel {int(time.time())} {max(grace, 0):g}] {row.comment}"[:250],
+                row.user,
+            )
         if row.state == "PENDING" or row.state.startswith("REQUEUE"):
             self._door.cancel(row.id, row.user)
         elif grace <= 0:
@@ -196,7 +293,9 @@ class SlurmBackend:
             self._door.ask_to_end(row.id, row.user)
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
-        return LogChunk(after, self._files.read(self._checked(key), after, limit), int(time.time() * 1000))
+        return LogChunk(
+            after, self._files.read(self._checked(key), after, limit), int(time.time() * 1000)
+        )
 
     def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
         row = self._row(self._checked(key))
@@ -251,7 +350,11 @@ class SlurmBackend:
     def _past(self, keys: Sequence[str]) -> dict[str, Row]:
         """What accounting knows to be over: what it calls running, and the controller does not know, runs nowhere."""
         lost = set(self._memory.without_forgotten(keys))
-        rows = oldest(row for row in self._door.past(sorted(lost)) if states.is_over(row.state)) if lost else {}
+        rows = (
+            oldest(row for row in self._door.past(sorted(lost)) if states.is_over(row.state))
+            if lost
+            else {}
+        )
         return {key: row for key, row in rows.items() if key in lost}
 
     def _observe(self, row: Row) -> Observation | None:

@@ -13,7 +13,7 @@ from jobs.backends.fitting import KINDS, Cap, Change, Field, Judgement, Need, Sp
 from jobs.states import Wait
 from jobs.words import amount_text
 
-HELD = 10                        # of our jobs, those that hold most
+HELD = 10  # of our jobs, those that hold most
 _WORDS = {"gpu": "GPUs", "cpu": "cores", "memory": "memory"}
 ADVICE = {
     Wait.CAPACITY: "It starts when running jobs end.",
@@ -25,18 +25,35 @@ Told = tuple[str, dict[str, Any]]
 
 
 def limit(cap: Cap, need: Need) -> Told:
-    """"Account borealis holds 3 of 3 GPUs; this asks 2."."""
-    asked, facts = cap.asked(need), {"resource": cap.kind, "limit": cap.limit, "ask": cap.asked(need), "whose": cap.whose}
+    """ "Account borealis holds 3 of 3 GPUs; this asks 2."."""
+    asked, facts = (
+        cap.asked(need),
+        {"resource": cap.kind, "limit": cap.limit, "ask": cap.asked(need), "whose": cap.whose},
+    )
     most, ask = amount_text(cap.kind, cap.limit), amount_text(cap.kind, asked)
-    who = {"user": " one user", "account": " one account", "job": " one job", "node": " one job on each node"}.get(cap.each, "")
+    who = {
+        "user": " one user",
+        "account": " one account",
+        "job": " one job",
+        "node": " one job on each node",
+    }.get(cap.each, "")
     if cap.refuses_for_ever(need) or cap.used is None:
-        return f"{cap.whose} lets{who or ' all of its jobs together'} hold at most {most}; this asks {ask}.", facts
+        return (
+            f"{cap.whose} lets{who or ' all of its jobs together'} hold at most {most}; this asks {ask}.",
+            facts,
+        )
     used, taken = {**facts, "used": cap.used}, part(cap.kind, cap.used)
     if cap.kind == "jobs":
         run = f"{cap.used} {'runs' if cap.used == 1 else 'run'}"
-        return f"{cap.whose} lets{f'{who} run' if who else ''} {_jobs(cap.limit)}{'' if who else ' run'} at once, and {run}.", used
+        return (
+            f"{cap.whose} lets{f'{who} run' if who else ''} {_jobs(cap.limit)}{'' if who else ' run'} at once, and {run}.",
+            used,
+        )
     if cap.each:
-        return f"{cap.whose} lets{who} hold {most}, of which {taken} {'is' if taken == '1' else 'are'} held; this asks {ask}.", used
+        return (
+            f"{cap.whose} lets{who} hold {most}, of which {taken} {'is' if taken == '1' else 'are'} held; this asks {ask}.",
+            used,
+        )
     return f"{cap.whose} holds {taken} of {most}; this asks {ask}.", used
 
 
@@ -46,30 +63,47 @@ def nodes(seen: Judgement, field: Field, need: Need, where: str) -> Told:
     if seen.wait == Wait.NODES_DOWN:
         down = [spot for spot in field.spots if not spot.is_up and spot.holds(need, spot.total)]
         able = [spot for spot in field.spots if spot.holds(need, spot.total)]
-        return (f"{len(down)} of {len(able)} nodes of {where} that could hold it {'is' if len(down) == 1 else 'are'} down or drained: "
-                f"{_names(down)}."), {**facts, "down": len(down)}
+        return (
+            f"{len(down)} of {len(able)} nodes of {where} that could hold it {'is' if len(down) == 1 else 'are'} down or drained: "
+            f"{_names(down)}."
+        ), {**facts, "down": len(down)}
     if seen.wait == Wait.IMPOSSIBLE:
         return _too_small(field, need, seen.kind, where), facts
     if seen.wait == Wait.CAPACITY:
-        return (f"{where[0].upper()}{where[1:]} is full: {part(seen.kind, field.free(seen.kind))} of "
-                f"{amount_text(seen.kind, field.total(seen.kind))} free; this asks {_asked(need, seen.kind)}."), facts
+        return (
+            f"{where[0].upper()}{where[1:]} is full: {part(seen.kind, field.free(seen.kind))} of "
+            f"{amount_text(seen.kind, field.total(seen.kind))} free; this asks {_asked(need, seen.kind)}."
+        ), facts
     if not seen.kind:
         words = " and ".join(_WORDS[kind] for kind in KINDS if need.of(kind))
-        return f"Enough {words} are free in {where}, but not together on {_same(need)}.", {**facts, "apart": [k for k in KINDS if need.of(k)]}
+        return f"Enough {words} are free in {where}, but not together on {_same(need)}.", {
+            **facts,
+            "apart": [k for k in KINDS if need.of(k)],
+        }
     most = amount_text(seen.kind, field.most(seen.kind))
-    return (f"{amount_text(seen.kind, field.free(seen.kind))} free in {where}, but scattered: the most on one node is {most}; this asks "
-            f"{_asked(need, seen.kind)}."), facts
+    return (
+        f"{amount_text(seen.kind, field.free(seen.kind))} free in {where}, but scattered: the most on one node is {most}; this asks "
+        f"{_asked(need, seen.kind)}."
+    ), facts
 
 
 def room(field: Field, need: Need, kind: str = "") -> dict[str, Any]:
     """The numbers of the nodes, of what is short or else of what it asks most for."""
     kind = kind if kind in KINDS else next((name for name in KINDS if need.of(name)), "cpu")
-    return {"resource": kind, "ask": need.of(kind), "on_nodes": need.nodes, "free": field.free(kind), "total": field.total(kind),
-            "most_on_one_node": field.most(kind), "fitting": able_now(field, need), "of_nodes": len(field.spots)}
+    return {
+        "resource": kind,
+        "ask": need.of(kind),
+        "on_nodes": need.nodes,
+        "free": field.free(kind),
+        "total": field.total(kind),
+        "most_on_one_node": field.most(kind),
+        "fitting": able_now(field, need),
+        "of_nodes": len(field.spots),
+    }
 
 
 def fitting(field: Field, need: Need) -> str:
-    """"2 of 4 nodes have room for it now."."""
+    """ "2 of 4 nodes have room for it now."."""
     fits = able_now(field, need)
     return f"{fits} of {_nodes(len(field.spots))} {'has' if fits == 1 else 'have'} room for {'it' if need.nodes == 1 else 'one of its nodes'} now."
 
@@ -87,7 +121,11 @@ def held(ours: Sequence[tuple[str, int, float]], others: Sequence[int]) -> dict[
     """Who holds it: of ours (key, amount, Unix time of the start) those that hold most; the rest are one number."""
     first = sorted(ours, key=lambda one: (-one[1], one[2]))
     rest = [amount for _, amount, _ in first[HELD:]] + list(others)
-    facts: dict[str, Any] = {"held": [{"key": key, "amount": amount, "since": since} for key, amount, since in first[:HELD]]}
+    facts: dict[str, Any] = {
+        "held": [
+            {"key": key, "amount": amount, "since": since} for key, amount, since in first[:HELD]
+        ]
+    }
     return {**facts, **({"others": {"jobs": len(rest), "amount": sum(rest)}} if rest else {})}
 
 
@@ -124,8 +162,14 @@ def _names(spots: Sequence[Spot]) -> str:
 
 
 def part(kind: str, amount: int) -> str:
-    """"3" of GPUs, "2.5" of cores, and what is counted in bytes with its unit: the unit follows with the whole."""
-    return f"{amount / 1000:g}" if kind == "cpu" else amount_text(kind, amount) if kind == "memory" else str(amount)
+    """ "3" of GPUs, "2.5" of cores, and what is counted in bytes with its unit: the unit follows with the whole."""
+    return (
+        f"{amount / 1000:g}"
+        if kind == "cpu"
+        else amount_text(kind, amount)
+        if kind == "memory"
+        else str(amount)
+    )
 
 
 def is_private(name: str) -> bool:

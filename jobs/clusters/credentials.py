@@ -17,7 +17,9 @@ from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
 EVERY = timedelta(days=1)
-_next: dict[tuple[UUID, str, bytes], float] = {}         # what this process has told or seen told, until when that is enough
+_next: dict[
+    tuple[UUID, str, bytes], float
+] = {}  # what this process has told or seen told, until when that is enough
 
 
 def note_use(cluster: Cluster, use: str, who: str = "muster") -> None:
@@ -37,8 +39,26 @@ def note_use(cluster: Cluster, use: str, who: str = "muster") -> None:
 @platform_scope("a cluster belongs to no organization")
 @transaction.atomic
 def _tell(cluster: Cluster, use: str, who: str) -> None:
-    told = Event.objects.filter(subject_id=cluster.id, kind="cluster.credential_used", data__use=use, at__gt=clock.now() - EVERY)
-    changed = Event.objects.filter(subject_id=cluster.id, kind="cluster.changed").order_by("-position").values_list("position", flat=True).first()
+    told = Event.objects.filter(
+        subject_id=cluster.id,
+        kind="cluster.credential_used",
+        data__use=use,
+        at__gt=clock.now() - EVERY,
+    )
+    changed = (
+        Event.objects.filter(subject_id=cluster.id, kind="cluster.changed")
+        .order_by("-position")
+        .values_list("position", flat=True)
+        .first()
+    )
     if not (told.filter(position__gt=changed) if changed else told).exists():
-        record(Fact("cluster.credential_used", None, "cluster", cluster.id, who, {
-            "name": cluster.name, "use": use, "secrets": secrets_set(cluster)}))
+        record(
+            Fact(
+                "cluster.credential_used",
+                None,
+                "cluster",
+                cluster.id,
+                who,
+                {"name": cluster.name, "use": use, "secrets": secrets_set(cluster)},
+            )
+        )

@@ -28,7 +28,9 @@ def drain_node(*, actor: Actor, node: Node, why: str) -> Node:
     authorize(actor, Permission.CLUSTERS_WRITE)
     why = why.strip()
     if not 0 < len(why) <= 200 or not why.isprintable():
-        raise errors.InvalidInput.at("reason", "is required: up to 200 characters that say why, for whoever wonders later")
+        raise errors.InvalidInput.at(
+            "reason", "is required: up to 200 characters that say why, for whoever wonders later"
+        )
     _ask(node, lambda backend: backend.drain(node.name, f"{why} ({actor.email})"))
     return _write(actor, node, is_drained=True, note=f"{why} ({actor.email})", said=why)
 
@@ -42,7 +44,11 @@ def resume_node(*, actor: Actor, node: Node) -> Node:
 
 def find_node(cluster: Cluster, name: str) -> Node:
     """By name in one cluster. Raises NotFound."""
-    row = Node.objects.select_related("cluster").filter(cluster=cluster, name=name).first() if name.isprintable() else None
+    row = (
+        Node.objects.select_related("cluster").filter(cluster=cluster, name=name).first()
+        if name.isprintable()
+        else None
+    )
     if row is None:
         raise errors.NotFound(f"There is no node {name[:80]!r} in {cluster.name}.")
     return row
@@ -51,12 +57,16 @@ def find_node(cluster: Cluster, name: str) -> Node:
 def _ask(node: Node, call) -> None:  # type: ignore[no-untyped-def]
     cluster = node.cluster
     if not may_drain(cluster):
-        raise errors.Conflict(f"{cluster.name} has no scheduler that could keep jobs off a node. Disable the cluster instead.",
-                              code="cannot_drain")
+        raise errors.Conflict(
+            f"{cluster.name} has no scheduler that could keep jobs off a node. Disable the cluster instead.",
+            code="cannot_drain",
+        )
     try:
         call(cast(SupportsDrain, backend_of(cluster)))
     except Rejected as error:
-        raise errors.Conflict(f"{cluster.name} refused: {error}", code="refused_by_cluster") from None
+        raise errors.Conflict(
+            f"{cluster.name} refused: {error}", code="refused_by_cluster"
+        ) from None
     except Unavailable as error:
         raise errors.Unavailable(f"{cluster.name} does not answer: {error}. Try again.") from None
 
@@ -67,7 +77,20 @@ def _write(actor: Actor, node: Node, *, is_drained: bool, note: str, said: str) 
     Node.objects.filter(id=node.id).update(is_drained=is_drained, note=note[:300])
     Cluster.objects.filter(id=node.cluster_id).update(inventory=F("inventory") + 1)
     node.is_drained, node.note = is_drained, note[:300]
-    record(Fact("node.drained" if is_drained else "node.resumed", None, "node", node.id, actor.email,
-                {"cluster": node.cluster.name, "name": node.name, **({"why": said} if said else {}),
-                 "before": {"is_drained": was_drained}, "after": {"is_drained": is_drained}}))
+    record(
+        Fact(
+            "node.drained" if is_drained else "node.resumed",
+            None,
+            "node",
+            node.id,
+            actor.email,
+            {
+                "cluster": node.cluster.name,
+                "name": node.name,
+                **({"why": said} if said else {}),
+                "before": {"is_drained": was_drained},
+                "after": {"is_drained": is_drained},
+            },
+        )
+    )
     return node

@@ -22,11 +22,16 @@ _made: dict[UUID, tuple[str, Backend]] = {}
 
 def backend_of(cluster: Cluster) -> Backend:
     """One backend object per cluster and process, made anew when the configuration changes."""
-    fingerprint = f"{cluster.backend} {sorted(cluster.config.items())} {bytes(cluster.secrets).hex()}"
+    fingerprint = (
+        f"{cluster.backend} {sorted(cluster.config.items())} {bytes(cluster.secrets).hex()}"
+    )
     with _lock:
         known = _made.get(cluster.id)
         if known is None or known[0] != fingerprint:
-            known = _made[cluster.id] = (fingerprint, make(cluster.backend, {**cluster.config, **secrets_of(cluster)}))
+            known = _made[cluster.id] = (
+                fingerprint,
+                make(cluster.backend, {**cluster.config, **secrets_of(cluster)}),
+            )
         return known[1]
 
 
@@ -40,7 +45,10 @@ def secrets_of(cluster: Cluster) -> dict[str, Secret]:
     """The secret fields of its configuration. Raises vault.Unreadable."""
     if not cluster.secrets:
         return {}
-    return {name: Secret(value) for name, value in orjson.loads(vault.decrypt(bytes(cluster.secrets), PURPOSE)).items()}
+    return {
+        name: Secret(value)
+        for name, value in orjson.loads(vault.decrypt(bytes(cluster.secrets), PURPOSE)).items()
+    }
 
 
 def secrets_set(cluster: Cluster) -> list[str]:
@@ -59,4 +67,6 @@ def sealed(secrets: Mapping[str, str]) -> bytes:
 def ensure_first_cluster() -> None:
     """A fresh installation computes on the machine it runs on."""
     if settings.MUSTER_FIRST_BACKEND and not Cluster.objects.exists():
-        Cluster.objects.get_or_create(name=settings.MUSTER_FIRST_BACKEND, defaults={"backend": settings.MUSTER_FIRST_BACKEND})
+        Cluster.objects.get_or_create(
+            name=settings.MUSTER_FIRST_BACKEND, defaults={"backend": settings.MUSTER_FIRST_BACKEND}
+        )

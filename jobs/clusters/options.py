@@ -18,15 +18,23 @@ __all__ = ["Option", "Options", "backend_kinds", "checked", "options_of"]
 
 def backend_kinds() -> list[dict[str, Any]]:
     """Every backend with its options, for forms and the API."""
-    return [{"name": name, "title": str(kind.title), "options": [option.as_dict() for option in options_of(name)]}
-            for name, kind in sorted(backends().items())]
+    return [
+        {
+            "name": name,
+            "title": str(kind.title),
+            "options": [option.as_dict() for option in options_of(name)],
+        }
+        for name, kind in sorted(backends().items())
+    ]
 
 
 def options_of(backend: str) -> list[Option]:
     """The options of a backend in the order of its Config. Raises InvalidInput for a backend that is none."""
     kind = backends().get(backend)
     if kind is None:
-        raise InvalidInput.at("backend", f"there is no {backend[:40]!r}; there is {', '.join(sorted(backends()))}")
+        raise InvalidInput.at(
+            "backend", f"there is no {backend[:40]!r}; there is {', '.join(sorted(backends()))}"
+        )
     config = getattr(kind, "Config", None) or getattr(inspect.getmodule(kind), "Config", None)
     return [] if config is None else options_in(config)
 

@@ -44,7 +44,11 @@ def isolation_text(cluster: Cluster) -> str:
 def start_text() -> str:
     """The same for the first lines of a start, of all such clusters. Raises ImproperlyConfigured."""
     _range()
-    return " ".join(f"{cluster.name}: {text}" for cluster in Cluster.objects.order_by("name") if (text := isolation_text(cluster)))
+    return " ".join(
+        f"{cluster.name}: {text}"
+        for cluster in Cluster.objects.order_by("name")
+        if (text := isolation_text(cluster))
+    )
 
 
 def only_org_id(cluster: Cluster) -> UUID | None:
@@ -58,20 +62,28 @@ def only_org_id(cluster: Cluster) -> UUID | None:
 
 def not_served_text(cluster: Cluster) -> str:
     """Why jobs of another organization wait, for their owners: it does not name whom it serves."""
-    return (f"{cluster.name} runs jobs of one other organization only, since this machine cannot isolate jobs of several from each other. "
-            "Ask an operator to change that.")
+    return (
+        f"{cluster.name} runs jobs of one other organization only, since this machine cannot isolate jobs of several from each other. "
+        "Ask an operator to change that."
+    )
 
 
 def _served_text(cluster: Cluster) -> str:
     if only_org_id(cluster) is None:
         return ""
     org = _served_org()
-    return f"It runs jobs of {org.name} only." if org else f"There is no organization {settings.MUSTER_LOCAL_ORG!r} (MUSTER_LOCAL_ORG): it runs none."
+    return (
+        f"It runs jobs of {org.name} only."
+        if org
+        else f"There is no organization {settings.MUSTER_LOCAL_ORG!r} (MUSTER_LOCAL_ORG): it runs none."
+    )
 
 
 def _served_org() -> Organization | None:
     rows = Organization.objects.order_by("created_at", "id")
-    return (rows.filter(slug=settings.MUSTER_LOCAL_ORG) if settings.MUSTER_LOCAL_ORG else rows).first()
+    return (
+        rows.filter(slug=settings.MUSTER_LOCAL_ORG) if settings.MUSTER_LOCAL_ORG else rows
+    ).first()
 
 
 def _has_users(cluster: Cluster) -> bool:
@@ -85,11 +97,16 @@ def _new_uid(team: UUID) -> int:
         if not _is_known(uid):
             try:
                 with transaction.atomic():
-                    return LocalUser.objects.get_or_create(team_id=team, defaults={"uid": uid})[0].uid
+                    return LocalUser.objects.get_or_create(team_id=team, defaults={"uid": uid})[
+                        0
+                    ].uid
             except IntegrityError:
-                pass                                 # another team was faster
+                pass  # another team was faster
         uid += 1
-    log.error("MUSTER_LOCAL_UIDS (%s) has no number left for another team: make it larger", settings.MUSTER_LOCAL_UIDS)
+    log.error(
+        "MUSTER_LOCAL_UIDS (%s) has no number left for another team: make it larger",
+        settings.MUSTER_LOCAL_UIDS,
+    )
     return 0
 
 
@@ -99,7 +116,9 @@ def _range() -> tuple[int, int]:
     except ValueError:
         first, last = 0, 0
     if not 1000 <= first <= last < 1 << 31:
-        raise ImproperlyConfigured(f"MUSTER_LOCAL_UIDS is {settings.MUSTER_LOCAL_UIDS!r}; it is two numbers from 1000 on, such as 70000-79999.")
+        raise ImproperlyConfigured(
+            f"MUSTER_LOCAL_UIDS is {settings.MUSTER_LOCAL_UIDS!r}; it is two numbers from 1000 on, such as 70000-79999."
+        )
     return first, last
 
 

@@ -12,7 +12,7 @@ from portal.core import clock
 from portal.core.models import Event
 from workspaces.tenancy.scope import platform_scope
 
-UNSEEN = 60.0                    # seconds: an idle cluster is asked each 20, one with jobs more often, so three answers are missing
+UNSEEN = 60.0  # seconds: an idle cluster is asked each 20, one with jobs more often, so three answers are missing
 MOST_EVENTS = 30
 
 
@@ -26,14 +26,23 @@ def standing(cluster: Cluster) -> dict[str, Any]:
         return _told("disabled", "canceled", text, cluster.seen_at)
     if cluster.trouble:
         since = cluster.trouble_since or now
-        return _told("silent", "failed", f"Silent for {span_text(now - since)}: {cluster.trouble}", since)
+        return _told(
+            "silent", "failed", f"Silent for {span_text(now - since)}: {cluster.trouble}", since
+        )
     if cluster.seen_at is None:
-        return _told("not seen yet", "queued", "Nobody has reached it yet; that takes a few seconds after it is connected.", None)
+        return _told(
+            "not seen yet",
+            "queued",
+            "Nobody has reached it yet; that takes a few seconds after it is connected.",
+            None,
+        )
     trouble, unseen_since = trouble_of(cluster)
     if trouble:
         return _told("silent", "failed", trouble, unseen_since)
     silence = now - cluster.seen_at
-    return _told("connected", "succeeded", f"It answered {span_text(silence)} ago.", cluster.seen_at)
+    return _told(
+        "connected", "succeeded", f"It answered {span_text(silence)} ago.", cluster.seen_at
+    )
 
 
 def trouble_of(cluster: Cluster) -> tuple[str, datetime | None]:
@@ -43,7 +52,10 @@ def trouble_of(cluster: Cluster) -> tuple[str, datetime | None]:
     silence = (clock.now() - cluster.seen_at).total_seconds()
     if silence <= UNSEEN:
         return "", None
-    return f"Not seen for {span_text(silence)}: no watcher is running, or the cluster is slow to answer.", cluster.seen_at
+    return (
+        f"Not seen for {span_text(silence)}: no watcher is running, or the cluster is slow to answer.",
+        cluster.seen_at,
+    )
 
 
 @platform_scope("a cluster belongs to no organization")
@@ -54,7 +66,14 @@ def history_of(cluster: Cluster) -> list[dict[str, Any]]:
     for event in Event.objects.filter(subject_id=cluster.id).order_by("-position")[:MOST_EVENTS]:
         if not (event.kind == "cluster.silent" and is_ended):
             shape, text = _line(event.kind, event.data)
-            lines.append({"at": event.at, "shape": shape, "text": text, "who": "" if event.actor == "watcher" else event.actor})
+            lines.append(
+                {
+                    "at": event.at,
+                    "shape": shape,
+                    "text": text,
+                    "who": "" if event.actor == "watcher" else event.actor,
+                }
+            )
         is_ended = event.kind == "cluster.answered" or (is_ended and event.kind != "cluster.silent")
     return lines
 
@@ -62,7 +81,10 @@ def history_of(cluster: Cluster) -> list[dict[str, Any]]:
 def _line(kind: str, data: Mapping[str, Any]) -> tuple[str, str]:
     match kind.partition(".")[2]:
         case "answered":
-            return "succeeded", f"Answered again after {span_text(data['seconds'])} of silence: {data['said']}"
+            return (
+                "succeeded",
+                f"Answered again after {span_text(data['seconds'])} of silence: {data['said']}",
+            )
         case "silent":
             return "failed", f"Fell silent: {data['said']}"
         case "disabled":
@@ -74,7 +96,11 @@ def _line(kind: str, data: Mapping[str, Any]) -> tuple[str, str]:
         case "connected":
             return "queued", "Connected"
         case "tested":
-            return ("succeeded", "Tested: it answers") if data.get("is_ok") else ("failed", "Tested: it does not answer")
+            return (
+                ("succeeded", "Tested: it answers")
+                if data.get("is_ok")
+                else ("failed", "Tested: it does not answer")
+            )
         case "credential_used":
             return "queued", f"Its credential was used: {data.get('use', '')}"
         case other:

@@ -57,8 +57,13 @@ class Stock:
         def told(gpus: Gpus) -> dict[str, int]:
             return {"total": gpus.total, "used": gpus.used, "free": gpus.free}
 
-        return {"nodes": {"total": self.total, **self.nodes},
-                "gpus": {**told(self.all_gpus), "types": {kind: told(gpus) for kind, gpus in self.gpus.items()}}}
+        return {
+            "nodes": {"total": self.total, **self.nodes},
+            "gpus": {
+                **told(self.all_gpus),
+                "types": {kind: told(gpus) for kind, gpus in self.gpus.items()},
+            },
+        }
 
 
 def stock_of(machines: Iterable[Machine]) -> Stock:
@@ -91,7 +96,9 @@ def inside_of(pool: Pool, machines: Iterable[Machine]) -> list[Machine]:
 
 def natural(name: str) -> list[tuple[bool, int, str]]:
     """A key that puts n9 before n10."""
-    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in _DIGITS.split(name)]
+    return [
+        (part.isdigit(), int(part) if part.isdigit() else 0, part) for part in _DIGITS.split(name)
+    ]
 
 
 def _count(stock: Stock, machine: Machine) -> None:

@@ -7,9 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-INDEXES = ("application/vnd.oci.image.index.v1+json", "application/vnd.docker.distribution.manifest.list.v2+json")
-MANIFESTS = ("application/vnd.oci.image.manifest.v1+json", "application/vnd.docker.distribution.manifest.v2+json")
-CONFIGS = ("application/vnd.oci.image.config.v1+json", "application/vnd.docker.container.image.v1+json")
+INDEXES = (
+    "application/vnd.oci.image.index.v1+json",
+    "application/vnd.docker.distribution.manifest.list.v2+json",
+)
+MANIFESTS = (
+    "application/vnd.oci.image.manifest.v1+json",
+    "application/vnd.docker.distribution.manifest.v2+json",
+)
+CONFIGS = (
+    "application/vnd.oci.image.config.v1+json",
+    "application/vnd.docker.container.image.v1+json",
+)
 _NAMES = ("CUDA_VERSION", "NVIDIA_DISABLE_REQUIRE", "TORCH_CUDA_ARCH_LIST")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _ARCHES = {"x86_64": "amd64", "x86-64": "amd64", "aarch64": "arm64", "arm64v8": "arm64"}
@@ -37,7 +46,10 @@ class Image:
 
     @property
     def arches(self) -> list[str]:
-        return sorted({v.arch for v in self.variants if v.os == "linux"} | {o.split("/")[1] for o in self.others if o.startswith("linux/")})
+        return sorted(
+            {v.arch for v in self.variants if v.os == "linux"}
+            | {o.split("/")[1] for o in self.others if o.startswith("linux/")}
+        )
 
     @property
     def digests(self) -> list[str]:
@@ -88,9 +100,20 @@ def variant_of(config: Mapping[str, Any], digest: str) -> Variant:
     inner = config.get("config")
     lines = inner.get("Env") if isinstance(inner, dict) else None
     env = dict(_pairs(lines if isinstance(lines, list) else ()))
-    return Variant(str(config.get("os") or "linux")[:20], arch_name(str(config.get("architecture") or "")), digest, env)
+    return Variant(
+        str(config.get("os") or "linux")[:20],
+        arch_name(str(config.get("architecture") or "")),
+        digest,
+        env,
+    )
 
 
 def _pairs(lines: Sequence[object]) -> list[tuple[str, str]]:
-    pairs = (line.partition("=") for line in lines if isinstance(line, str) and len(line) <= LONGEST)
-    return [(name, value) for name, _, value in pairs if name in _NAMES or name.startswith("NVIDIA_REQUIRE_")]
+    pairs = (
+        line.partition("=") for line in lines if isinstance(line, str) and len(line) <= LONGEST
+    )
+    return [
+        (name, value)
+        for name, _, value in pairs
+        if name in _NAMES or name.startswith("NVIDIA_REQUIRE_")
+    ]

@@ -6,14 +6,43 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from jobs.images.requirements import Atom, Condition, Device, Version, conditions_of, driver_for, holds, version, version_text
+from jobs.images.requirements import (
+    Atom,
+    Condition,
+    Device,
+    Version,
+    conditions_of,
+    driver_for,
+    holds,
+    version,
+    version_text,
+)
 
-LEAST_DRIVER: Mapping[int, int] = {13: 580, 12: 525, 11: 450}       # of a whole CUDA family, by minor version compatibility
-FIRST_CUDA: Mapping[Version, Version] = {                           # of a compute capability
-    (7, 0): (9, 0), (7, 5): (10, 0), (8, 0): (11, 0), (8, 6): (11, 1), (8, 7): (11, 5), (8, 9): (11, 8), (9, 0): (11, 8), (10, 0): (12, 8),
-    (10, 1): (12, 8), (12, 0): (12, 8), (10, 3): (12, 9), (12, 1): (12, 9)}
-LEAST_COMPUTE: Mapping[int, Version] = {13: (7, 5), 12: (5, 0), 11: (3, 5)}     # what each CUDA family still builds for
-TRY = "To try all the same, set NVIDIA_DISABLE_REQUIRE: \"1\" in the job's environment."
+LEAST_DRIVER: Mapping[int, int] = {
+    13: 580,
+    12: 525,
+    11: 450,
+}  # of a whole CUDA family, by minor version compatibility
+FIRST_CUDA: Mapping[Version, Version] = {  # of a compute capability
+    (7, 0): (9, 0),
+    (7, 5): (10, 0),
+    (8, 0): (11, 0),
+    (8, 6): (11, 1),
+    (8, 7): (11, 5),
+    (8, 9): (11, 8),
+    (9, 0): (11, 8),
+    (10, 0): (12, 8),
+    (10, 1): (12, 8),
+    (12, 0): (12, 8),
+    (10, 3): (12, 9),
+    (12, 1): (12, 9),
+}
+LEAST_COMPUTE: Mapping[int, Version] = {
+    13: (7, 5),
+    12: (5, 0),
+    11: (3, 5),
+}  # what each CUDA family still builds for
+TRY = 'To try all the same, set NVIDIA_DISABLE_REQUIRE: "1" in the job\'s environment.'
 
 
 @dataclass(frozen=True)
@@ -39,33 +68,70 @@ def doubts(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
 
 
 def _unmet(condition: Condition, device: Device, env: Mapping[str, str]) -> Doubt:
-    plain = {a.name: a for alternative in condition if len(alternative) == 1 and (a := alternative[0]).sign in (">=", ">")}
+    plain = {
+        a.name: a
+        for alternative in condition
+        if len(alternative) == 1 and (a := alternative[0]).sign in (">=", ">")
+    }
     if (arch := plain.get("arch")) and device.compute:
-        return Doubt(f"have GPUs of compute capability {version_text(device.compute)}", f"it needs {arch.value} or newer",
-                     "Choose newer GPUs, or an image built for these.", is_certain=True)
+        return Doubt(
+            f"have GPUs of compute capability {version_text(device.compute)}",
+            f"it needs {arch.value} or newer",
+            "Choose newer GPUs, or an image built for these.",
+            is_certain=True,
+        )
     asked = version(plain["cuda"].value) if "cuda" in plain else None
     if asked is None:
         return Doubt(_has(device), f"it asks for {_quoted(condition)}", TRY)
     has = device.newest_cuda
     is_certain = has is not None and has[0] < asked[0]
-    return Doubt(_has(device), f"it needs {_needed(asked, device)}", _advice(has, is_certain), is_certain=is_certain)
+    return Doubt(
+        _has(device),
+        f"it needs {_needed(asked, device)}",
+        _advice(has, is_certain),
+        is_certain=is_certain,
+    )
 
 
 def _advice(has: Version | None, is_certain: bool) -> str:
-    other = f"Choose an image for CUDA {version_text(has)} or older there, or newer nodes." if has and has > (0, 0) else "Choose newer nodes."
-    more = "" if is_certain else " NVIDIA's container runtime refuses it there, though CUDA's minor version compatibility would let most of it run."
+    other = (
+        f"Choose an image for CUDA {version_text(has)} or older there, or newer nodes."
+        if has and has > (0, 0)
+        else "Choose newer nodes."
+    )
+    more = (
+        ""
+        if is_certain
+        else " NVIDIA's container runtime refuses it there, though CUDA's minor version compatibility would let most of it run."
+    )
     return f"{other}{more} {TRY}"
 
 
 def _untold(condition: Condition, device: Device) -> Doubt:
     names = {atom.name for alternative in condition for atom in alternative}
     if device.driver is None and device.cuda is None and names & {"cuda", "driver"}:
-        plain = next((version(a.value) for alternative in condition for a in alternative if a.name == "cuda" and a.sign == ">="), None)
-        needs = f"it needs {_needed(plain, device)}" if plain else f"it asks for {_quoted(condition)}"
+        plain = next(
+            (
+                version(a.value)
+                for alternative in condition
+                for a in alternative
+                if a.name == "cuda" and a.sign == ">="
+            ),
+            None,
+        )
+        needs = (
+            f"it needs {_needed(plain, device)}" if plain else f"it asks for {_quoted(condition)}"
+        )
         return Doubt("tell no driver version", needs, is_unknown=True)
     if device.compute is None and names == {"arch"}:
-        return Doubt("tell no compute capability", f"it asks for {_quoted(condition)}", is_unknown=True)
-    return Doubt(_has(device), f"which only some GPUs may do with it: it asks for {_quoted(condition)}", is_unknown=True)
+        return Doubt(
+            "tell no compute capability", f"it asks for {_quoted(condition)}", is_unknown=True
+        )
+    return Doubt(
+        _has(device),
+        f"which only some GPUs may do with it: it asks for {_quoted(condition)}",
+        is_unknown=True,
+    )
 
 
 def _family(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
@@ -73,7 +139,11 @@ def _family(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
     cuda = version(env.get("CUDA_VERSION", ""))
     least = LEAST_DRIVER.get(cuda[0]) if cuda else None
     if cuda and least and device.driver and device.driver[0] < least:
-        yield Doubt(_has(device), f"its CUDA {cuda[0]} needs {least} or newer", "Choose newer nodes, or an image with NVIDIA's cuda-compat package.")
+        yield Doubt(
+            _has(device),
+            f"its CUDA {cuda[0]} needs {least} or newer",
+            "Choose newer nodes, or an image with NVIDIA's cuda-compat package.",
+        )
 
 
 def _kernels(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
@@ -85,19 +155,30 @@ def _kernels(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
     if built := _built_for(env.get("TORCH_CUDA_ARCH_LIST", "")):
         if not any(_runs(one, has_ptx, compute) for one, has_ptx in built):
             kinds = ", ".join(version_text(one) for one, _ in built)
-            yield Doubt(has, f"its PyTorch is built for {kinds}", "Take an image that is built for this GPU.")
+            yield Doubt(
+                has,
+                f"its PyTorch is built for {kinds}",
+                "Take an image that is built for this GPU.",
+            )
         return
     cuda = version(env.get("CUDA_VERSION", ""))
     first, least = FIRST_CUDA.get(compute), LEAST_COMPUTE.get(cuda[0]) if cuda else None
     if cuda and first and cuda[:2] < first:
-        yield Doubt(has, f"which CUDA {version_text(cuda[:2])} does not know: code for it came with {version_text(first)}",
-                    "Take an image with a newer CUDA for these GPUs.")
+        yield Doubt(
+            has,
+            f"which CUDA {version_text(cuda[:2])} does not know: code for it came with {version_text(first)}",
+            "Take an image with a newer CUDA for these GPUs.",
+        )
     elif cuda and least and compute < least:
-        yield Doubt(has, f"which CUDA {cuda[0]} no longer builds for", "Take an image with an older CUDA for these GPUs.")
+        yield Doubt(
+            has,
+            f"which CUDA {cuda[0]} no longer builds for",
+            "Take an image with an older CUDA for these GPUs.",
+        )
 
 
 def _built_for(text: str) -> list[tuple[Version, bool]]:
-    """"7.5 8.0 9.0+PTX": with whether it can be translated for newer ones. Empty when a word of it is not understood."""
+    """ "7.5 8.0 9.0+PTX": with whether it can be translated for newer ones. Empty when a word of it is not understood."""
     words = re.split(r"[\s;,]+", text.strip())
     found = [(re.fullmatch(r"(\d{1,2})\.(\d)[a-z]?(\+PTX)?", word)) for word in words]
     return [((int(m[1]), int(m[2])), bool(m[3])) for m in found if m] if all(found) else []
@@ -111,7 +192,9 @@ def _runs(built: Version, has_ptx: bool, compute: Version) -> bool:
 def _has(device: Device) -> str:
     if device.driver:
         return f"have driver {version_text(device.driver)}"
-    return f"run CUDA up to {version_text(device.cuda)}" if device.cuda else "tell no driver version"
+    return (
+        f"run CUDA up to {version_text(device.cuda)}" if device.cuda else "tell no driver version"
+    )
 
 
 def _needed(cuda: Version, device: Device) -> str:

@@ -10,7 +10,9 @@ _HUB_ADDRESS = "registry-1.docker.io"
 _HUB_NAMES = {DOCKER_HUB, "index.docker.io", _HUB_ADDRESS}
 _PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 _PATH = re.compile(rf"{_PART}(?:/{_PART})*")
-_HOST = re.compile(r"(?:(?!-)[A-Za-z0-9-]{1,63}(?<!-)(?:\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*|\[[0-9a-fA-F:]+\])(?::\d{1,5})?")
+_HOST = re.compile(
+    r"(?:(?!-)[A-Za-z0-9-]{1,63}(?<!-)(?:\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*|\[[0-9a-fA-F:]+\])(?::\d{1,5})?"
+)
 _TAG = re.compile(r"\w[\w.-]{0,127}", re.ASCII)
 _DIGEST = re.compile(r"sha(?:256:[0-9a-f]{64}|512:[0-9a-f]{128})")
 _SCHEMES = ("docker://", "dockerd://", "podman://")
@@ -47,8 +49,13 @@ def parse(text: str) -> Reference | None:
     name, _, digest = name.partition("@")
     name, tag = _tag_of(name)
     host, path = _host_of(name)
-    is_good = (_HOST.fullmatch(host) and _PATH.fullmatch(path) and len(host) + len(path) <= 255
-               and (tag is None or _TAG.fullmatch(tag)) and ("@" not in text or _DIGEST.fullmatch(digest)))
+    is_good = (
+        _HOST.fullmatch(host)
+        and _PATH.fullmatch(path)
+        and len(host) + len(path) <= 255
+        and (tag is None or _TAG.fullmatch(tag))
+        and ("@" not in text or _DIGEST.fullmatch(digest))
+    )
     if not is_good:
         return None
     return Reference(host.lower(), path, tag or ("" if digest else "latest"), digest)
@@ -57,7 +64,9 @@ def parse(text: str) -> Reference | None:
 def _tag_of(name: str) -> tuple[str, str | None]:
     """A colon behind the last slash stands before a tag; one before it stands before a port."""
     at = name.rfind(":")
-    return (name[:at], name[at + 1:]) if at > max(name.rfind("/"), name.rfind("#")) else (name, None)
+    return (
+        (name[:at], name[at + 1 :]) if at > max(name.rfind("/"), name.rfind("#")) else (name, None)
+    )
 
 
 def _host_of(name: str) -> tuple[str, str]:

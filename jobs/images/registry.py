@@ -6,12 +6,22 @@ import hashlib
 import re
 from urllib.parse import urlencode
 
-from jobs.images.config import INDEXES, MANIFESTS, Entry, Image, Variant, config_digest_of, entries_of, is_index, variant_of
+from jobs.images.config import (
+    INDEXES,
+    MANIFESTS,
+    Entry,
+    Image,
+    Variant,
+    config_digest_of,
+    entries_of,
+    is_index,
+    variant_of,
+)
 from jobs.images.reference import Reference
 from jobs.images.wire import Answer, Policy, Unreadable, Wire
 
 MANIFEST_LIMIT, CONFIG_LIMIT, TOKEN_LIMIT = 4 << 20, 4 << 20, 64 << 10
-READ = ("amd64", "arm64")                     # the kinds of machine that GPUs are in; of others only the name is kept
+READ = ("amd64", "arm64")  # the kinds of machine that GPUs are in; of others only the name is kept
 _ACCEPT = ", ".join((*INDEXES, *MANIFESTS))
 _PARAMETER = re.compile(r'(\w+)="([^"]*)"')
 
@@ -34,9 +44,15 @@ class _Reader:
         entries = entries_of(document)
         if not entries:
             raise Unreadable("the index names no image")
-        chosen = [found for arch in READ if (found := next((e for e in entries if (e.os, e.arch) == ("linux", arch)), None))]
+        chosen = [
+            found
+            for arch in READ
+            if (found := next((e for e in entries if (e.os, e.arch) == ("linux", arch)), None))
+        ]
         others = sorted({f"{e.os}/{e.arch}" for e in entries if e not in chosen})
-        return Image(str(self._reference), digest, [self._of_entry(entry) for entry in chosen], others)
+        return Image(
+            str(self._reference), digest, [self._of_entry(entry) for entry in chosen], others
+        )
 
     def _of_entry(self, entry: Entry) -> Variant:
         answer = self._get("manifests", entry.digest, MANIFEST_LIMIT)
@@ -45,7 +61,9 @@ class _Reader:
     def _variant(self, manifest: dict[str, object], digest: str) -> Variant:
         config = config_digest_of(manifest)
         if not config:
-            raise Unreadable("what the name leads to is not a container image, or one in a format of before 2016")
+            raise Unreadable(
+                "what the name leads to is not a container image, or one in a format of before 2016"
+            )
         answer = self._get("blobs", config, CONFIG_LIMIT)
         self._digest(answer, config)
         return variant_of(answer.json(), digest)
@@ -56,7 +74,9 @@ class _Reader:
         answer = self._wire.get(url, limit=limit, accept=accept, authorization=self._authorization)
         if answer.status == 401 and not self._authorization:
             self._authorization = self._token(answer.headers.get("www-authenticate", ""))
-            answer = self._wire.get(url, limit=limit, accept=accept, authorization=self._authorization)
+            answer = self._wire.get(
+                url, limit=limit, accept=accept, authorization=self._authorization
+            )
         if answer.status != 200:
             raise Unreadable(_REFUSALS.get(answer.status, f"the registry answered {answer.status}"))
         return answer
@@ -67,7 +87,9 @@ class _Reader:
         asked = dict(_PARAMETER.findall(rest))
         if kind.lower() != "bearer" or "realm" not in asked:
             raise Unreadable(_REFUSALS[401])
-        query = {"scope": f"repository:{self._reference.path}:pull"} | ({"service": asked["service"]} if "service" in asked else {})
+        query = {"scope": f"repository:{self._reference.path}:pull"} | (
+            {"service": asked["service"]} if "service" in asked else {}
+        )
         joint = "&" if "?" in asked["realm"] else "?"
         answer = self._wire.get(f"{asked['realm']}{joint}{urlencode(query)}", limit=TOKEN_LIMIT)
         found = answer.json() if answer.status == 200 else {}

@@ -13,15 +13,48 @@ from dataclasses import dataclass
 
 Version = tuple[int, ...]
 
-BRINGS: Mapping[int, Version] = {              # driver branch: the newest CUDA it runs
-    384: (9, 0), 390: (9, 1), 396: (9, 2), 410: (10, 0), 418: (10, 1), 430: (10, 1), 435: (10, 1), 440: (10, 2), 450: (11, 0), 455: (11, 1),
-    460: (11, 2), 465: (11, 3), 470: (11, 4), 495: (11, 5), 510: (11, 6), 515: (11, 7), 520: (11, 8), 525: (12, 0), 530: (12, 1),
-    535: (12, 2), 545: (12, 3), 550: (12, 4), 555: (12, 5), 560: (12, 6), 565: (12, 7), 570: (12, 8), 575: (12, 9), 580: (13, 0),
-    590: (13, 1), 595: (13, 2)}
+BRINGS: Mapping[int, Version] = {  # driver branch: the newest CUDA it runs
+    384: (9, 0),
+    390: (9, 1),
+    396: (9, 2),
+    410: (10, 0),
+    418: (10, 1),
+    430: (10, 1),
+    435: (10, 1),
+    440: (10, 2),
+    450: (11, 0),
+    455: (11, 1),
+    460: (11, 2),
+    465: (11, 3),
+    470: (11, 4),
+    495: (11, 5),
+    510: (11, 6),
+    515: (11, 7),
+    520: (11, 8),
+    525: (12, 0),
+    530: (12, 1),
+    535: (12, 2),
+    545: (12, 3),
+    550: (12, 4),
+    555: (12, 5),
+    560: (12, 6),
+    565: (12, 7),
+    570: (12, 8),
+    575: (12, 9),
+    580: (13, 0),
+    590: (13, 1),
+    595: (13, 2),
+}
 _ATOM = re.compile(r"([a-z]+)(<=|>=|!=|=|<|>)([A-Za-z0-9.]+)")
 _COMPARE: Mapping[str, Callable[[Version, Version], bool]] = {
-    "<=": operator.le, ">=": operator.ge, "!=": operator.ne, "=": operator.eq, "<": operator.lt, ">": operator.gt}
-_MOST = 200                                   # alternatives of one variable; NVIDIA's own have about forty
+    "<=": operator.le,
+    ">=": operator.ge,
+    "!=": operator.ne,
+    "=": operator.eq,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+_MOST = 200  # alternatives of one variable; NVIDIA's own have about forty
 
 
 @dataclass(frozen=True)
@@ -49,8 +82,14 @@ class Atom:
 
     def holds(self, device: Device) -> bool | None:
         if self.name == "brand":
-            return None if not device.brand else (self.value.lower() == device.brand) == (self.sign == "=")
-        has = {"cuda": device.newest_cuda, "driver": device.driver, "arch": device.compute}.get(self.name)
+            return (
+                None
+                if not device.brand
+                else (self.value.lower() == device.brand) == (self.sign == "=")
+            )
+        has = {"cuda": device.newest_cuda, "driver": device.driver, "arch": device.compute}.get(
+            self.name
+        )
         asked = version(self.value)
         if has is None or asked is None:
             return self._of_new_driver(device, asked)
@@ -58,15 +97,20 @@ class Atom:
 
     def _of_new_driver(self, device: Device, asked: Version | None) -> bool | None:
         """A driver newer than the table runs what the table's newest runs; how much more it does not say."""
-        is_new = self.name == "cuda" and self.sign == ">=" and device.driver is not None and device.driver[0] > max(BRINGS)
+        is_new = (
+            self.name == "cuda"
+            and self.sign == ">="
+            and device.driver is not None
+            and device.driver[0] > max(BRINGS)
+        )
         return True if is_new and asked and asked <= max(BRINGS.values()) else None
 
 
-Condition = Sequence[Sequence[Atom]]          # alternatives, each of which has parts that must all hold
+Condition = Sequence[Sequence[Atom]]  # alternatives, each of which has parts that must all hold
 
 
 def version(text: str) -> Version | None:
-    """"535.104.05" is (535, 104, 5); None for what is no version."""
+    """ "535.104.05" is (535, 104, 5); None for what is no version."""
     if not re.fullmatch(r"v?\d{1,6}(\.\d{1,6}){0,3}([-+][\w.+-]*)?", text, re.ASCII):
         return None
     return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[-+]", text)[0]))
@@ -92,7 +136,11 @@ def conditions_of(env: Mapping[str, str]) -> list[Condition]:
     """What the image asks of a machine with GPUs. An image that names a CUDA_VERSION and no NVIDIA_REQUIRE_CUDA asks for that one."""
     if env.get("NVIDIA_DISABLE_REQUIRE", "") in {"1", "t", "T", "true", "TRUE", "True"}:
         return []
-    texts = [text for name, text in sorted(env.items()) if name.startswith("NVIDIA_REQUIRE_") and not name.startswith("NVIDIA_REQUIRE_JETPACK")]
+    texts = [
+        text
+        for name, text in sorted(env.items())
+        if name.startswith("NVIDIA_REQUIRE_") and not name.startswith("NVIDIA_REQUIRE_JETPACK")
+    ]
     found = [parse(text) for text in texts if text.strip()]
     cuda = version(env.get("CUDA_VERSION", ""))
     if cuda and not env.get("NVIDIA_REQUIRE_CUDA"):
@@ -103,7 +151,10 @@ def conditions_of(env: Mapping[str, str]) -> list[Condition]:
 def parse(text: str) -> Condition:
     """A part that cannot be read is kept as one that nobody can judge, and so is what is beyond all measure."""
     alternatives = text.split(maxsplit=_MOST)
-    found = [[_atom(part) for part in alternative.split(",") if part] for alternative in alternatives[:_MOST]]
+    found = [
+        [_atom(part) for part in alternative.split(",") if part]
+        for alternative in alternatives[:_MOST]
+    ]
     return [*found, [Atom("?", "=", "")]] if len(alternatives) > _MOST else found
 
 

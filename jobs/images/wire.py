@@ -43,7 +43,7 @@ class Policy:
 @dataclass(frozen=True)
 class Answer:
     status: int
-    headers: Mapping[str, str]                # names in small letters
+    headers: Mapping[str, str]  # names in small letters
     body: bytes
 
     def json(self) -> dict[str, Any]:
@@ -95,7 +95,11 @@ class Wire:
         raise Unreadable("the registry redirects without end")
 
     def _ask(self, url: SplitResult, limit: int, accept: str, authorization: str) -> Answer:
-        headers = {"Accept": accept, "User-Agent": _AGENT, **({"Authorization": authorization} if authorization else {})}
+        headers = {
+            "Accept": accept,
+            "User-Agent": _AGENT,
+            **({"Authorization": authorization} if authorization else {}),
+        }
         target = (url.path or "/") + (f"?{url.query}" if url.query else "")
         try:
             is_used = (url.scheme, url.netloc) in self._open
@@ -104,15 +108,22 @@ class Wire:
             except (http.client.RemoteDisconnected, ConnectionError, BrokenPipeError):
                 if not is_used:
                     raise
-                return self._exchange(url, target, headers, limit)       # a kept connection was closed meanwhile: once more
+                return self._exchange(
+                    url, target, headers, limit
+                )  # a kept connection was closed meanwhile: once more
         except Unreadable:
             raise
         except ssl.SSLError as error:
-            raise Unreadable(self._late() or f"the registry's certificate is not trusted or it speaks no TLS ({error.reason or 'error'})") from error
+            raise Unreadable(
+                self._late()
+                or f"the registry's certificate is not trusted or it speaks no TLS ({error.reason or 'error'})"
+            ) from error
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise Unreadable(self._late() or "the registry does not answer") from error
 
-    def _exchange(self, url: SplitResult, target: str, headers: Mapping[str, str], limit: int) -> Answer:
+    def _exchange(
+        self, url: SplitResult, target: str, headers: Mapping[str, str], limit: int
+    ) -> Answer:
         connection = self._open.pop((url.scheme, url.netloc), None) or self._connect(url)
         connection.request("GET", target, headers=dict(headers))
         response = connection.getresponse()
@@ -123,10 +134,12 @@ class Wire:
             raise Unreadable("the registry's answer is larger than any image's config")
         if response.length:
             raise Unreadable(self._late() or "the registry's answer ended too early")
-        self._left()                          # a cut connection looks like the end of an answer
+        self._left()  # a cut connection looks like the end of an answer
         if response.isclosed() and not response.will_close:
             self._open[url.scheme, url.netloc] = connection
-        return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, body)
+        return Answer(
+            response.status, {name.lower(): value for name, value in response.getheaders()}, body
+        )
 
     def _connect(self, url: SplitResult) -> http.client.HTTPConnection:
         """To an address that was looked at; http.client is given the finished socket, so that no name is resolved twice."""
@@ -135,26 +148,34 @@ class Wire:
         sock = socket.create_connection(address[:2], timeout=self._left())
         self._keep(sock)
         if url.scheme == "https":
-            secure = addresses.tls_context(self.policy.ca_file).wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
+            secure = addresses.tls_context(self.policy.ca_file).wrap_socket(
+                sock, server_hostname=host, do_handshake_on_connect=False
+            )
             self._keep(secure)
             secure.do_handshake()
             sock = secure
         connection = http.client.HTTPConnection(host, port)
         if url.scheme == "https":
-            connection.default_port = 443     # what stands in Host
+            connection.default_port = 443  # what stands in Host
         connection.sock = sock
         return connection
 
     def _address(self, url: SplitResult, host: str, port: int) -> tuple[Any, ...]:
         is_trusted = url.netloc.lower() in self.policy.trusted
-        if url.scheme != "https" and not (url.scheme == "http" and url.netloc.lower() in self.policy.plain):
-            raise Unreadable(f"{host} would be asked without encryption, which the operator has not allowed")
+        if url.scheme != "https" and not (
+            url.scheme == "http" and url.netloc.lower() in self.policy.plain
+        ):
+            raise Unreadable(
+                f"{host} would be asked without encryption, which the operator has not allowed"
+            )
         if not host or url.username is not None:
             raise Unreadable("the registry leads to an address that cannot be used")
         try:
             return addresses.allowed(host, port, is_trusted=is_trusted)[0]
         except addresses.NotOpen as error:
-            raise Unreadable(f"{error}; an operator may name it in MUSTER_IMAGE_REGISTRIES") from error
+            raise Unreadable(
+                f"{error}; an operator may name it in MUSTER_IMAGE_REGISTRIES"
+            ) from error
 
     def _left(self) -> float:
         left = self._ends_at - time.monotonic()
@@ -163,7 +184,11 @@ class Wire:
         return left
 
     def _late(self) -> str:
-        return f"the registry did not answer within {self.policy.seconds:g} s" if time.monotonic() >= self._ends_at - 0.05 else ""
+        return (
+            f"the registry did not answer within {self.policy.seconds:g} s"
+            if time.monotonic() >= self._ends_at - 0.05
+            else ""
+        )
 
     def _keep(self, sock: socket.socket) -> None:
         self._sockets.append(sock)

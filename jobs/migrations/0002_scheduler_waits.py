@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('jobs', '0001_initial'),
+        ("jobs", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='attempt',
-            name='confirmed_at',
+            model_name="attempt",
+            name="confirmed_at",
             field=models.DateTimeField(null=True),
         ),
     ]

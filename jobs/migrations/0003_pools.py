@@ -5,21 +5,25 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('clusters', '0002_pools'),
-        ('jobs', '0002_scheduler_waits'),
+        ("clusters", "0002_pools"),
+        ("jobs", "0002_scheduler_waits"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='job',
-            name='place_why',
+            model_name="job",
+            name="place_why",
             field=models.CharField(blank=True, max_length=500),
         ),
         migrations.AddField(
-            model_name='job',
-            name='pool',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='clusters.pool'),
+            model_name="job",
+            name="pool",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to="clusters.pool",
+            ),
         ),
     ]

@@ -7,28 +7,49 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('jobs', '0003_pools'),
-        ('workspaces', '0001_initial'),
+        ("jobs", "0003_pools"),
+        ("workspaces", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ImageEnd',
+            name="ImageEnd",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('digest', models.CharField(max_length=140)),
-                ('gpu', models.CharField(max_length=80)),
-                ('at', models.DateTimeField(default=portal.core.clock.now)),
-                ('job', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='jobs.job')),
-                ('org', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.organization')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("digest", models.CharField(max_length=140)),
+                ("gpu", models.CharField(max_length=80)),
+                ("at", models.DateTimeField(default=portal.core.clock.now)),
+                (
+                    "job",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="jobs.job"
+                    ),
+                ),
+                (
+                    "org",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.organization",
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
-                'base_manager_name': 'objects',
-                'default_manager_name': 'objects',
-                'constraints': [models.UniqueConstraint(fields=('org', 'digest', 'gpu'), name='image_end_once')],
+                "abstract": False,
+                "base_manager_name": "objects",
+                "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("org", "digest", "gpu"), name="image_end_once")
+                ],
             },
         ),
     ]

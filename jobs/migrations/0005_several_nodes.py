@@ -4,20 +4,19 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('jobs', '0004_image_ends'),
+        ("jobs", "0004_image_ends"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='attempt',
-            name='nodes',
+            model_name="attempt",
+            name="nodes",
             field=models.JSONField(null=True),
         ),
         migrations.AddField(
-            model_name='job',
-            name='nodes',
+            model_name="job",
+            name="nodes",
             field=models.JSONField(null=True),
         ),
     ]

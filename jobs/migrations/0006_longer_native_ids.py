@@ -9,5 +9,9 @@ class Migration(migrations.Migration):
     dependencies = [("jobs", "0005_several_nodes")]
 
     operations = [
-        migrations.AlterField(model_name="attempt", name="native_id", field=models.CharField(blank=True, max_length=253)),
+        migrations.AlterField(
+            model_name="attempt",
+            name="native_id",
+            field=models.CharField(blank=True, max_length=253),
+        ),
     ]

@@ -17,27 +17,35 @@ class Job(TenantModel):
     """A JobSpec that somebody submitted. Written by `jobs.services`; the columns below `derived` follow from its attempts and
     are written by `jobs.lifecycle` alone, for lists."""
 
-    number = models.PositiveBigIntegerField()           # what people call it: counts from 1 in its organization
+    number = (
+        models.PositiveBigIntegerField()
+    )  # what people call it: counts from 1 in its organization
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+")
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="+")
     pool = models.ForeignKey(Pool, null=True, on_delete=models.SET_NULL, related_name="+")
-    place_why = models.CharField(max_length=500, blank=True)   # why there, where there was a choice
-    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")  # rerun of
+    place_why = models.CharField(max_length=500, blank=True)  # why there, where there was a choice
+    parent = models.ForeignKey(
+        "self", null=True, on_delete=models.SET_NULL, related_name="+"
+    )  # rerun of
     name = models.CharField(max_length=100)
     spec = models.JSONField()
     labels = models.JSONField(default=dict)
     priority = models.SmallIntegerField(default=0)
-    resources = models.JSONField(default=dict)          # of one task: {"cpu": milli, "memory": bytes, "gpu": n, "gpu.<type>": n}
+    resources = models.JSONField(
+        default=dict
+    )  # of one task: {"cpu": milli, "memory": bytes, "gpu": n, "gpu.<type>": n}
     array_size = models.PositiveIntegerField(null=True)
     max_parallel = models.PositiveIntegerField(null=True)
-    is_held = models.BooleanField(default=False)        # by its owner, until released
+    is_held = models.BooleanField(default=False)  # by its owner, until released
     created_at = models.DateTimeField(default=clock.now)
     cancel_asked_at = models.DateTimeField(null=True)
     cancel_asked_by = models.CharField(max_length=254, blank=True)
-    log_delete_asked_at = models.DateTimeField(null=True)      # its logs are deleted from then on, those of all tasks and tries …
+    log_delete_asked_at = models.DateTimeField(
+        null=True
+    )  # its logs are deleted from then on, those of all tasks and tries …
     log_delete_asked_by = models.CharField(max_length=254, blank=True, default="", db_default="")
-    log_deleted_at = models.DateTimeField(null=True)           # … and this is when the last was
+    log_deleted_at = models.DateTimeField(null=True)  # … and this is when the last was
     # derived
     state = models.PositiveSmallIntegerField(default=State.QUEUED)
     state_at = models.DateTimeField(default=clock.now)
@@ -58,8 +66,11 @@ class Job(TenantModel):
             models.Index(fields=["org", "team", "-number"], name="job_team"),
             models.Index(fields=["org", "owner", "-number"], name="job_owner"),
             models.Index(fields=["org", "name", "-number"], name="job_name"),
-            models.Index(fields=["log_delete_asked_at"], name="job_log_deleting",
-                         condition=models.Q(log_delete_asked_at__isnull=False, log_deleted_at=None)),
+            models.Index(
+                fields=["log_delete_asked_at"],
+                name="job_log_deleting",
+                condition=models.Q(log_delete_asked_at__isnull=False, log_deleted_at=None),
+            ),
         ]
 
     def __str__(self) -> str:
@@ -71,7 +82,7 @@ class Dependency(TenantModel):
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="+")
     needs = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="+")
-    condition = models.CharField(max_length=8, default="ok")    # "ok", "any" or "failed"
+    condition = models.CharField(max_length=8, default="ok")  # "ok", "any" or "failed"
 
     class Meta(TenantModel.Meta):
         constraints = [models.UniqueConstraint(fields=["job", "needs"], name="dependency_once")]

@@ -17,14 +17,19 @@ MOST, LINES = 20, 5
 def history(actor: Actor, org: Organization) -> list[dict[str, Any]]:
     """The last changes of limits, the newest first, each with its lines. For those who may make such changes. Raises NotPermitted."""
     authorize(actor, Permission.QUOTAS_WRITE)
-    rows = Event.objects.filter(subject_id=org.id, org_id=org.id, kind="quota.changed").order_by("-position")[:MOST]
+    rows = Event.objects.filter(subject_id=org.id, org_id=org.id, kind="quota.changed").order_by(
+        "-position"
+    )[:MOST]
     return [{"at": row.at, "actor": row.actor, **_lines(row.data)} for row in rows]
 
 
 def _lines(data: dict[str, Any]) -> dict[str, Any]:
     before, after = data.get("before", {}), data.get("after", {})
-    lines = [{**_about(name), "before": _terms(name, before.get(name)), "after": _terms(name, now)}
-             for name, now in after.items() if isinstance(now, dict)]
+    lines = [
+        {**_about(name), "before": _terms(name, before.get(name)), "after": _terms(name, now)}
+        for name, now in after.items()
+        if isinstance(now, dict)
+    ]
     return {"lines": lines[:LINES], "more": max(len(lines) - LINES, 0)}
 
 

@@ -66,28 +66,56 @@ def preview(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) -> Pr
     asks = [ask_of(attempt) for attempt in due]
     with transaction.atomic():
         before = limits_of(asks)
-        were = {(q.scope, q.subject_id, q.resource): q for q in Quota.objects.filter(resource__in={c.resource for c in changes})}
+        were = {
+            (q.scope, q.subject_id, q.resource): q
+            for q in Quota.objects.filter(resource__in={c.resource for c in changes})
+        }
         rows = set_quotas(actor=actor, org=org, changes=changes)
         after = limits_of(asks)
         transaction.set_rollback(True)
     hours = used_now() if any(row.resource == GPU_HOURS for row in rows) else {}
     running = running_of(ask.job_id for ask in asks if ask.max_parallel and ask.job_id)
-    now, then = (_starting(asks, due, Room(limits, (), places=False, running=dict(running))) for limits in (before, after))
+    now, then = (
+        _starting(asks, due, Room(limits, (), places=False, running=dict(running)))
+        for limits in (before, after)
+    )
     by_id = {attempt.id: attempt for attempt in due}
-    stopped, freed = (_groups([by_id[pk] for pk in by_id if pk in some], actor) for some in (now - then, then - now))
-    lines = [_line(change, were.get((row.scope, row.subject_id, row.resource)), row, org) for change, row in zip(changes, rows, strict=True)]
-    over = [_over(line, row) for line, row in zip(lines, with_hours(rows, hours), strict=True) if row.limit is not None and row.used > row.limit]
-    return Preview(lines, stopped, freed, [*over, *map(_stopped, stopped), *map(_freed, freed)] or [_("No job that waits now is affected.")])
+    stopped, freed = (
+        _groups([by_id[pk] for pk in by_id if pk in some], actor)
+        for some in (now - then, then - now)
+    )
+    lines = [
+        _line(change, were.get((row.scope, row.subject_id, row.resource)), row, org)
+        for change, row in zip(changes, rows, strict=True)
+    ]
+    over = [
+        _over(line, row)
+        for line, row in zip(lines, with_hours(rows, hours), strict=True)
+        if row.limit is not None and row.used > row.limit
+    ]
+    return Preview(
+        lines,
+        stopped,
+        freed,
+        [*over, *map(_stopped, stopped), *map(_freed, freed)]
+        or [_("No job that waits now is affected.")],
+    )
 
 
 def _queue() -> list[Attempt]:
     """What the planner would look at, in its order."""
-    rows = Attempt.objects.filter(state=State.QUEUED, due_at__isnull=False).order_by("-priority", "queued_at", "id")
+    rows = Attempt.objects.filter(state=State.QUEUED, due_at__isnull=False).order_by(
+        "-priority", "queued_at", "id"
+    )
     return list(with_jobs(list(rows[:HORIZON]), "team"))
 
 
 def _starting(asks: Sequence[Ask], due: Sequence[Attempt], room: Room) -> set[UUID]:
-    return {attempt.id for attempt, (_ask, verdict) in zip(due, plan(room, asks), strict=True) if verdict.wait is None}
+    return {
+        attempt.id
+        for attempt, (_ask, verdict) in zip(due, plan(room, asks), strict=True)
+        if verdict.wait is None
+    }
 
 
 def _groups(attempts: Sequence[Attempt], actor: Actor) -> list[Group]:
@@ -97,45 +125,85 @@ def _groups(attempts: Sequence[Attempt], actor: Actor) -> list[Group]:
     made = []
     for team_id, found in teams.items():
         numbers = list(dict.fromkeys(a.job.number for a in found))
-        made.append(Group(found[0].job.team.name, len(numbers), numbers[:NAMED] if actor.may(Permission.JOBS_READ, team_id) else []))
+        made.append(
+            Group(
+                found[0].job.team.name,
+                len(numbers),
+                numbers[:NAMED] if actor.may(Permission.JOBS_READ, team_id) else [],
+            )
+        )
     return sorted(made, key=lambda group: -group.count)
 
 
 def _stopped(group: Group) -> str:
-    return ngettext("%(n)d job of %(team)s would stop being started%(which)s", "%(n)d jobs of %(team)s would stop being started%(which)s",
-                    group.count) % _named(group)
+    return ngettext(
+        "%(n)d job of %(team)s would stop being started%(which)s",
+        "%(n)d jobs of %(team)s would stop being started%(which)s",
+        group.count,
+    ) % _named(group)
 
 
 def _freed(group: Group) -> str:
-    return ngettext("%(n)d job of %(team)s would no longer wait for a limit%(which)s",
-                    "%(n)d jobs of %(team)s would no longer wait for a limit%(which)s", group.count) % _named(group)
+    return ngettext(
+        "%(n)d job of %(team)s would no longer wait for a limit%(which)s",
+        "%(n)d jobs of %(team)s would no longer wait for a limit%(which)s",
+        group.count,
+    ) % _named(group)
 
 
 def _named(group: Group) -> dict[str, Any]:
-    which = ": " + ", ".join(f"#{n}" for n in group.numbers) + (", …" if group.count > len(group.numbers) else "") if group.numbers else "."
+    which = (
+        ": "
+        + ", ".join(f"#{n}" for n in group.numbers)
+        + (", …" if group.count > len(group.numbers) else "")
+        if group.numbers
+        else "."
+    )
     return {"n": group.count, "team": group.team, "which": which}
 
 
 def _over(line: Line, row: Quota) -> str:
     assert row.limit is not None
     if row.resource == GPU_HOURS:
-        return _("%(whose)s has used %(used)s this month, above the new limit: nothing that runs is stopped, "
-                 "and no more of it with GPUs starts before %(day)s.") % {
-            "whose": line.whose, "used": _amount(row.resource, row.used), "day": f"{begins_anew():%Y-%m-%d}"}
-    return _("%(whose)s holds %(used)s, %(over)s above the new limit: nothing that runs is stopped, "
-             "and nothing more of it starts until it is below.") % {
-        "whose": line.whose, "used": _amount(row.resource, row.used), "over": _amount(row.resource, row.used - row.limit)}
+        return _(
+            "%(whose)s has used %(used)s this month, above the new limit: nothing that runs is stopped, "
+            "and no more of it with GPUs starts before %(day)s."
+        ) % {
+            "whose": line.whose,
+            "used": _amount(row.resource, row.used),
+            "day": f"{begins_anew():%Y-%m-%d}",
+        }
+    return _(
+        "%(whose)s holds %(used)s, %(over)s above the new limit: nothing that runs is stopped, "
+        "and nothing more of it starts until it is below."
+    ) % {
+        "whose": line.whose,
+        "used": _amount(row.resource, row.used),
+        "over": _amount(row.resource, row.used - row.limit),
+    }
 
 
 def _line(change: Wanted, was: Quota | None, row: Quota, org: Organization) -> Line:
-    return Line(change.subject or org.name, row.resource, terms(row.resource, was.limit if was else None, was.guaranteed if was else 0),
-                terms(row.resource, row.limit, row.guaranteed))
+    return Line(
+        change.subject or org.name,
+        row.resource,
+        terms(row.resource, was.limit if was else None, was.guaranteed if was else 0),
+        terms(row.resource, row.limit, row.guaranteed),
+    )
 
 
 def terms(resource: str, limit: int | None, guaranteed: int) -> str:
-    """"at most 8 GPUs, 2 GPUs guaranteed"."""
-    most = _("no limit") if limit is None else _("at most %(amount)s") % {"amount": _amount(resource, limit)}
-    return most + (_(", %(amount)s guaranteed") % {"amount": _amount(resource, guaranteed)} if guaranteed else "")
+    """ "at most 8 GPUs, 2 GPUs guaranteed"."""
+    most = (
+        _("no limit")
+        if limit is None
+        else _("at most %(amount)s") % {"amount": _amount(resource, limit)}
+    )
+    return most + (
+        _(", %(amount)s guaranteed") % {"amount": _amount(resource, guaranteed)}
+        if guaranteed
+        else ""
+    )
 
 
 def _amount(resource: str, amount: int) -> str:

@@ -75,22 +75,39 @@ class Bar:
         if self.resource == GPU_HOURS:
             return _hours_tip(self)
         first = _("%(n)s is kept") if self.resource == STORAGE else _("%(n)s runs")
-        told = [first, _("%(n)s is held for jobs about to run"), _("%(n)s is kept free for guarantees"), _("%(n)s is left"),
-                _("%(n)s is guaranteed")]
+        told = [
+            first,
+            _("%(n)s is held for jobs about to run"),
+            _("%(n)s is kept free for guarantees"),
+            _("%(n)s is left"),
+            _("%(n)s is guaranteed"),
+        ]
         amounts = (self.used, self.reserved, self.kept, self.left, self.guaranteed)
-        return "; ".join(text % {"n": short(self.resource, n)} for text, n in zip(told, amounts, strict=True) if n)
+        return "; ".join(
+            text % {"n": short(self.resource, n)}
+            for text, n in zip(told, amounts, strict=True)
+            if n
+        )
 
     @property
     def text(self) -> str:
-        """"4 / 8"."""
-        return short(self.resource, self.held) + (f" / {short(self.resource, self.limit)}" if self.limit is not None else "")
+        """ "4 / 8"."""
+        return short(self.resource, self.held) + (
+            f" / {short(self.resource, self.limit)}" if self.limit is not None else ""
+        )
 
 
 def _hours_tip(bar: Bar) -> str:
-    """"12.5 used this month, what runs now included; 87.5 is left; begins anew on 2026-12-01"."""
+    """ "12.5 used this month, what runs now included; 87.5 is left; begins anew on 2026-12-01"."""
     left = [] if bar.left is None else [_("%(n)s is left") % {"n": short(bar.resource, bar.left)}]
-    return "; ".join([_("%(n)s used this month, what runs now included") % {"n": short(bar.resource, bar.used)}, *left,
-                      _("begins anew on %(day)s") % {"day": f"{begins_anew():%Y-%m-%d}"}])
+    return "; ".join(
+        [
+            _("%(n)s used this month, what runs now included")
+            % {"n": short(bar.resource, bar.used)},
+            *left,
+            _("begins anew on %(day)s") % {"day": f"{begins_anew():%Y-%m-%d}"},
+        ]
+    )
 
 
 @dataclass(frozen=True)
@@ -119,13 +136,32 @@ class Tree:
 def tree(actor: Actor, org: Organization, team: str = "", search: str = "") -> Tree:
     """The whole with the people of that one team. Of other people's meters only those are told that the actor may change."""
     hours, waiting = used_now(), _reserved()
-    rows = _by_subject(Quota.objects.filter(scope__in=(ORG, TEAM)), {whose: n for whose, n in hours.items() if whose[0] != USER})
+    rows = _by_subject(
+        Quota.objects.filter(scope__in=(ORG, TEAM)),
+        {whose: n for whose, n in hours.items() if whose[0] != USER},
+    )
     classes = _classes(rows)
     top = Branch("org:", org.name, "", _bars(classes, rows.get(org.id, {}), waiting["org", org.id]))
-    teams = [Branch(f"team:{t.slug}", t.name, t.slug, _bars(classes, rows.get(t.id, {}), waiting["team", t.id]),
-                    **_people(actor, t, classes, (waiting, hours), search) if t.slug == team else {})
-             for t in Team.objects.order_by("slug")]
-    return Tree(classes, top, teams, not any(q.used or q.limit is not None or q.guaranteed for found in rows.values() for q in found.values()))
+    teams = [
+        Branch(
+            f"team:{t.slug}",
+            t.name,
+            t.slug,
+            _bars(classes, rows.get(t.id, {}), waiting["team", t.id]),
+            **_people(actor, t, classes, (waiting, hours), search) if t.slug == team else {},
+        )
+        for t in Team.objects.order_by("slug")
+    ]
+    return Tree(
+        classes,
+        top,
+        teams,
+        not any(
+            q.used or q.limit is not None or q.guaranteed
+            for found in rows.values()
+            for q in found.values()
+        ),
+    )
 
 
 def short(resource: str, amount: int) -> str:
@@ -138,21 +174,42 @@ def short(resource: str, amount: int) -> str:
 def title(resource: str) -> str:
     """The head of a column: "GPUs (h100)"."""
     kind, _, model = resource.partition(".")
-    words = {"memory": "memory", "jobs": "running jobs", GPU_HOURS: "GPU-hours a month", STORAGE: "logs kept"}.get(kind, unit_of(resource))
+    words = {
+        "memory": "memory",
+        "jobs": "running jobs",
+        GPU_HOURS: "GPU-hours a month",
+        STORAGE: "logs kept",
+    }.get(kind, unit_of(resource))
     return f"{words} ({model})" if model else words
 
 
-def _people(actor: Actor, team: Team, classes: Iterable[str], now: tuple[_Waiting, Mapping[Whose, int]], search: str) -> dict[str, Any]:
+def _people(
+    actor: Actor,
+    team: Team,
+    classes: Iterable[str],
+    now: tuple[_Waiting, Mapping[Whose, int]],
+    search: str,
+) -> dict[str, Any]:
     waiting, hours = now
     seats = TeamMembership.objects.filter(team=team).select_related("user").order_by("user__email")
     if search:
         seats = seats.filter(Q(user__email__icontains=search) | Q(user__name__icontains=search))
     if not actor.may(Permission.QUOTAS_WRITE):
         seats = seats.filter(user_id=actor.user_id)
-    users = [seat.user for seat in seats[:PEOPLE + 1]]
-    rows = _by_subject(Quota.objects.filter(scope=USER, subject_id__in=[user.id for user in users]),
-                       {(USER, user.id): hours[USER, user.id] for user in users if (USER, user.id) in hours})
-    made = [Branch(f"user:{u.email}", u.display_name, u.email, _bars(classes, rows.get(u.id, {}), waiting["user", u.id])) for u in users[:PEOPLE]]
+    users = [seat.user for seat in seats[: PEOPLE + 1]]
+    rows = _by_subject(
+        Quota.objects.filter(scope=USER, subject_id__in=[user.id for user in users]),
+        {(USER, user.id): hours[USER, user.id] for user in users if (USER, user.id) in hours},
+    )
+    made = [
+        Branch(
+            f"user:{u.email}",
+            u.display_name,
+            u.email,
+            _bars(classes, rows.get(u.id, {}), waiting["user", u.id]),
+        )
+        for u in users[:PEOPLE]
+    ]
     return {"people": made, "is_open": True, "is_cut": len(users) > PEOPLE}
 
 
@@ -165,12 +222,21 @@ def _by_subject(rows: Iterable[Quota], hours: Mapping[Whose, int]) -> dict[UUID,
 
 
 def _classes(rows: Mapping[UUID, Mapping[str, Quota]]) -> list[str]:
-    seen = {q.resource for found in rows.values() for q in found.values() if q.used or q.limit is not None or q.guaranteed}
+    seen = {
+        q.resource
+        for found in rows.values()
+        for q in found.values()
+        if q.used or q.limit is not None or q.guaranteed
+    }
     order = {name: n for n, name in enumerate(PLAIN)}
-    return sorted(seen or PLAIN, key=lambda name: (order.get(name.partition(".")[0], len(order)), name))
+    return sorted(
+        seen or PLAIN, key=lambda name: (order.get(name.partition(".")[0], len(order)), name)
+    )
 
 
-def _bars(classes: Iterable[str], rows: Mapping[str, Quota], waiting: Mapping[str, int]) -> dict[str, Bar]:
+def _bars(
+    classes: Iterable[str], rows: Mapping[str, Quota], waiting: Mapping[str, int]
+) -> dict[str, Bar]:
     return {name: _bar(name, rows.get(name), waiting.get(name, 0)) for name in classes}
 
 
@@ -184,8 +250,11 @@ def _bar(name: str, row: Quota | None, waiting: int) -> Bar:
 def _reserved() -> Mapping[Any, Mapping[str, int]]:
     """What is held for jobs that were let through and do not run yet, by scope, whose and of what."""
     found: dict[Any, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    rows = (Attempt.objects.filter(is_held=True, state__gt=State.QUEUED, state__lt=State.RUNNING)
-            .values_list("org_id", "job__team_id", "job__owner_id", "job__resources").annotate(n=Count("id")))
+    rows = (
+        Attempt.objects.filter(is_held=True, state__gt=State.QUEUED, state__lt=State.RUNNING)
+        .values_list("org_id", "job__team_id", "job__owner_id", "job__resources")
+        .annotate(n=Count("id"))
+    )
     for org, team, owner, resources, n in rows:
         for name, amount in resources.items():
             for whose in (("org", org), ("team", team), ("user", owner)):

@@ -4,5 +4,16 @@ from jobs.services.logs import delete_logs
 from jobs.services.rehearse import Check, Rehearsal, rehearse
 from jobs.services.submit import rerun_job, submit_job
 
-__all__ = ["Check", "Rehearsal", "cancel_job", "change_job", "delete_logs", "hold_job", "rehearse", "release_job", "rerun_job", "run_beside",
-           "submit_job"]
+__all__ = [
+    "Check",
+    "Rehearsal",
+    "cancel_job",
+    "change_job",
+    "delete_logs",
+    "hold_job",
+    "rehearse",
+    "release_job",
+    "rerun_job",
+    "run_beside",
+    "submit_job",
+]

@@ -18,8 +18,26 @@ from portal.core.models import Event
 from workspaces.models import Organization
 
 _LOW = (1 << 64) - 1
-_JOB = ("id", "org_id", "team_id", "owner_id", "cluster_id", "pool_id", "place_why", "parent_id", "name", "spec", "labels", "priority",
-        "resources", "array_size", "max_parallel", "created_at", "state_at", "wait")
+_JOB = (
+    "id",
+    "org_id",
+    "team_id",
+    "owner_id",
+    "cluster_id",
+    "pool_id",
+    "place_why",
+    "parent_id",
+    "name",
+    "spec",
+    "labels",
+    "priority",
+    "resources",
+    "array_size",
+    "max_parallel",
+    "created_at",
+    "state_at",
+    "wait",
+)
 
 
 def is_one_statement() -> bool:
@@ -43,10 +61,19 @@ def write(job: Job, tasks: int, *, is_due: bool, actor: str, data: Mapping[str, 
 def _write_at_once(job: Job, tasks: int, is_due: bool, actor: str, data: Mapping[str, Any]) -> None:
     attempt, at, by = uuid7().int, job.state_at, caller.get()
     values = {name: _value(Job, name, getattr(job, name)) for name in _JOB} | {
-        "attempt_high": f"{attempt >> 64:016x}", "attempt_low": (attempt & _LOW) - (1 << 64),   # signed, which to_hex prints the same
-        "last": tasks - 1, "due_at": at if is_due else None, "wait_since": at if job.wait else None,
-        "event": uuid7(), "actor": by.who(actor), "data": _value(Event, "data", dict(data)), "request_id": request_id.get(),
-        "on_behalf_of": by.on_behalf_of, "via": by.via, "address": by.address}
+        "attempt_high": f"{attempt >> 64:016x}",
+        "attempt_low": (attempt & _LOW) - (1 << 64),  # signed, which to_hex prints the same
+        "last": tasks - 1,
+        "due_at": at if is_due else None,
+        "wait_since": at if job.wait else None,
+        "event": uuid7(),
+        "actor": by.who(actor),
+        "data": _value(Event, "data", dict(data)),
+        "request_id": request_id.get(),
+        "on_behalf_of": by.on_behalf_of,
+        "via": by.via,
+        "address": by.address,
+    }
     with connection.cursor() as cursor:
         cursor.execute(_statement(), values)
         job.number = int(cursor.fetchone()[0])
@@ -57,21 +84,55 @@ def _statement() -> str:
     """Column by column from the models; what is not given has the field's default."""
     organization = connection.ops.quote_name(Organization._meta.db_table)
     job = _insert(Job, "counted", {name: f"%({name})s" for name in _JOB} | {"number": "n"})
-    attempts = _insert(Attempt, "counted, generate_series(0, %(last)s) AS task", {
-        "id": "(%(attempt_high)s || lpad(to_hex(%(attempt_low)s + task), 16, '0'))::uuid", "job_id": "%(id)s", "index": "task",
-        **{name: f"%({name})s" for name in ("org_id", "cluster_id", "priority", "state_at", "due_at", "wait", "wait_since")},
-        "queued_at": "%(state_at)s"})
-    event = _insert(Event, "counted", {
-        "id": "%(event)s", "at": "%(state_at)s", "kind": "'job.submitted'", "org_id": "%(org_id)s", "actor": "%(actor)s",
-        "subject_type": "'job'", "subject_id": "%(id)s", "data": "%(data)s || jsonb_build_object('number', n)",
-        **{name: f"%({name})s" for name in ("request_id", "on_behalf_of", "via", "address")}})
-    return (f"WITH counted AS (UPDATE {organization} SET last_job_number = last_job_number + 1 WHERE id = %(org_id)s "  # noqa: S608  names
-            f"RETURNING last_job_number AS n), job AS ({job}), attempts AS ({attempts}), event AS ({event}) SELECT n FROM counted")
+    attempts = _insert(
+        Attempt,
+        "counted, generate_series(0, %(last)s) AS task",
+        {
+            "id": "(%(attempt_high)s || lpad(to_hex(%(attempt_low)s + task), 16, '0'))::uuid",
+            "job_id": "%(id)s",
+            "index": "task",
+            **{
+                name: f"%({name})s"
+                for name in (
+                    "org_id",
+                    "cluster_id",
+                    "priority",
+                    "state_at",
+                    "due_at",
+                    "wait",
+                    "wait_since",
+                )
+            },
+            "queued_at": "%(state_at)s",
+        },
+    )
+    event = _insert(
+        Event,
+        "counted",
+        {
+            "id": "%(event)s",
+            "at": "%(state_at)s",
+            "kind": "'job.submitted'",
+            "org_id": "%(org_id)s",
+            "actor": "%(actor)s",
+            "subject_type": "'job'",
+            "subject_id": "%(id)s",
+            "data": "%(data)s || jsonb_build_object('number', n)",
+            **{name: f"%({name})s" for name in ("request_id", "on_behalf_of", "via", "address")},
+        },
+    )
+    return (
+        f"WITH counted AS (UPDATE {organization} SET last_job_number = last_job_number + 1 WHERE id = %(org_id)s "  # noqa: S608  names
+        f"RETURNING last_job_number AS n), job AS ({job}), attempts AS ({attempts}), event AS ({event}) SELECT n FROM counted"
+    )
 
 
 def _insert(model: type[models.Model], rows: str, given: Mapping[str, str]) -> str:
     """INSERT … SELECT of every column: an expression where one is given, else the default."""
-    quote, fields = connection.ops.quote_name, [f for f in model._meta.concrete_fields if not isinstance(f, models.AutoField)]
+    quote, fields = (
+        connection.ops.quote_name,
+        [f for f in model._meta.concrete_fields if not isinstance(f, models.AutoField)],
+    )
     values = ", ".join(given[f.attname] if f.attname in given else _default(f) for f in fields)
     columns = ", ".join(quote(str(f.column)) for f in fields)
     return f"INSERT INTO {quote(model._meta.db_table)} ({columns}) SELECT {values} FROM {rows}"  # noqa: S608  names and defaults
@@ -89,7 +150,9 @@ def _default(field: models.Field[Any, Any]) -> str:
             return "''"
         case {} as value if not value:
             return "'{}'"
-    raise TypeError(f"{field} has a default that the statement of a new job cannot write: give its value")
+    raise TypeError(
+        f"{field} has a default that the statement of a new job cannot write: give its value"
+    )
 
 
 def _value(model: type[models.Model], name: str, value: Any) -> Any:
@@ -115,7 +178,16 @@ def _next_number(org_id: UUID) -> int:
 
 def _queue(job: Job, tasks: int, at: datetime, is_due: bool) -> None:
     first = Attempt.objects.create(
-        org_id=job.org_id, job=job, cluster_id=job.cluster_id, index=0, priority=job.priority, state_at=at, queued_at=at,
-        due_at=at if is_due else None, wait=job.wait, wait_since=at if job.wait else None)
+        org_id=job.org_id,
+        job=job,
+        cluster_id=job.cluster_id,
+        index=0,
+        priority=job.priority,
+        state_at=at,
+        queued_at=at,
+        due_at=at if is_due else None,
+        wait=job.wait,
+        wait_since=at if job.wait else None,
+    )
     if tasks > 1:
         repeat_row(first, "index", tasks - 1)

@@ -31,13 +31,28 @@ def cancel_job(*, actor: Actor, job: Job, why: str = "") -> Job:
     why = "".join(c for c in why if c.isprintable())[:200]
     job.cancel_asked_at, job.cancel_asked_by = clock.now(), actor.email
     job.save(update_fields=["cancel_asked_at", "cancel_asked_by"])
-    record(Fact("job.cancel_asked", job.org_id, "job", job.id, actor.email,
-                {"number": job.number, "why": why, "before": {"state": State(job.state).word}}))
+    record(
+        Fact(
+            "job.cancel_asked",
+            job.org_id,
+            "job",
+            job.id,
+            actor.email,
+            {"number": job.number, "why": why, "before": {"state": State(job.state).word}},
+        )
+    )
     said = f"Canceled by {actor.email}." + (f" {why}" if why else "")
-    live = dict(Attempt.objects.filter(job=job, state__lt=State.STOPPING).values_list("id", "state"))
-    transition([
-        Change(pk, State.CANCELED, actor.email, Reason.CANCELED, said) if state == State.QUEUED
-        else Change(pk, State.STOPPING, actor.email) for pk, state in live.items()])
+    live = dict(
+        Attempt.objects.filter(job=job, state__lt=State.STOPPING).values_list("id", "state")
+    )
+    transition(
+        [
+            Change(pk, State.CANCELED, actor.email, Reason.CANCELED, said)
+            if state == State.QUEUED
+            else Change(pk, State.STOPPING, actor.email)
+            for pk, state in live.items()
+        ]
+    )
     hint("jobs.watch")
     return Job.objects.get(id=job.id)
 
@@ -50,9 +65,19 @@ def hold_job(*, actor: Actor, job: Job) -> Job:
     if not job.is_held:
         job.is_held = True
         job.save(update_fields=["is_held"])
-        Attempt.objects.filter(job=job, state=State.QUEUED).update(due_at=None, wait=Wait.HELD, wait_facts={}, wait_since=clock.now())
-        record(Fact("job.held", job.org_id, "job", job.id, actor.email,
-                    {"number": job.number, "before": {"is_held": False}, "after": {"is_held": True}}))
+        Attempt.objects.filter(job=job, state=State.QUEUED).update(
+            due_at=None, wait=Wait.HELD, wait_facts={}, wait_since=clock.now()
+        )
+        record(
+            Fact(
+                "job.held",
+                job.org_id,
+                "job",
+                job.id,
+                actor.email,
+                {"number": job.number, "before": {"is_held": False}, "after": {"is_held": True}},
+            )
+        )
         derive.refresh_jobs([job.id])
     return Job.objects.get(id=job.id)
 
@@ -68,18 +93,36 @@ def release_job(*, actor: Actor, job: Job) -> Job:
         is_ready, _ = derive.verdict_of([job])[job]
         at = clock.now()
         Attempt.objects.filter(job=job, state=State.QUEUED).update(
-            due_at=at if is_ready else None, queued_at=at, wait="" if is_ready else Wait.DEPENDENCY, wait_facts={},
-            wait_since=None if is_ready else at)
-        record(Fact("job.released", job.org_id, "job", job.id, actor.email,
-                    {"number": job.number, "before": {"is_held": True}, "after": {"is_held": False}}))
+            due_at=at if is_ready else None,
+            queued_at=at,
+            wait="" if is_ready else Wait.DEPENDENCY,
+            wait_facts={},
+            wait_since=None if is_ready else at,
+        )
+        record(
+            Fact(
+                "job.released",
+                job.org_id,
+                "job",
+                job.id,
+                actor.email,
+                {"number": job.number, "before": {"is_held": True}, "after": {"is_held": False}},
+            )
+        )
         derive.refresh_jobs([job.id])
         hint("jobs.dispatch")
     return Job.objects.get(id=job.id)
 
 
 @transaction.atomic
-def change_job(*, actor: Actor, job: Job, name: str | None = None, priority: str | None = None,
-               labels: Mapping[str, str] | None = None) -> Job:
+def change_job(
+    *,
+    actor: Actor,
+    job: Job,
+    name: str | None = None,
+    priority: str | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> Job:
     """Another name or labels at any time, another priority while it waits. Raises InvalidInput, NotPermitted, Conflict."""
     authorize_change(actor, job, Permission.JOBS_CANCEL)
     job = _locked(job)
@@ -91,15 +134,30 @@ def change_job(*, actor: Actor, job: Job, name: str | None = None, priority: str
     if priority is not None:
         _set_priority(actor, job, priority)
     job.save(update_fields=["name", "labels", "priority"])
-    record(Fact("job.changed", job.org_id, "job", job.id, actor.email,
-                {"number": job.number, **changes(before, {"name": job.name, "priority": job.priority, "labels": job.labels})}))
+    record(
+        Fact(
+            "job.changed",
+            job.org_id,
+            "job",
+            job.id,
+            actor.email,
+            {
+                "number": job.number,
+                **changes(
+                    before, {"name": job.name, "priority": job.priority, "labels": job.labels}
+                ),
+            },
+        )
+    )
     announce.jobs_changed([job])
     return job
 
 
 def authorize_change(actor: Actor, job: Job, permission: Permission) -> None:
     """One's own job by `permission`; another's by jobs:admin. Raises NotPermitted."""
-    authorize(actor, permission if job.owner_id == actor.user_id else Permission.JOBS_ADMIN, job.team_id)
+    authorize(
+        actor, permission if job.owner_id == actor.user_id else Permission.JOBS_ADMIN, job.team_id
+    )
 
 
 def _set_priority(actor: Actor, job: Job, priority: str) -> None:
@@ -127,7 +185,12 @@ def _checked(field: str, value: object) -> Any:
 def _locked(job: Job) -> Job:
     """The job as it is now, nobody else's until the commit: its attempts are locked first, as `lifecycle` and `dispatch` do, so
     that two who change the same job wait for each other in one order."""
-    list(Attempt.objects.select_for_update().filter(job=job, state__lt=State.SUCCEEDED).order_by("id").values_list("id"))
+    list(
+        Attempt.objects.select_for_update()
+        .filter(job=job, state__lt=State.SUCCEEDED)
+        .order_by("id")
+        .values_list("id")
+    )
     return Job.objects.select_for_update().get(id=job.id)
 
 

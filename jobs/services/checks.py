@@ -67,24 +67,38 @@ def choose_place(actor: Actor, team: Team, spec: JobSpec) -> Place:
     pools = Exists(Pool.objects.filter(cluster=OuterRef("pk")))
     rows = list(Cluster.objects.filter(is_enabled=True).annotate(has_pools=pools)[:2])
     if not rows:
-        raise InvalidInput("No cluster is connected yet, so nothing can run. Ask an operator to connect one.", code="no_cluster")
+        raise InvalidInput(
+            "No cluster is connected yet, so nothing can run. Ask an operator to connect one.",
+            code="no_cluster",
+        )
     if len(rows) > 1 or rows[0].has_pools:
         choice = choose(actor, team, spec)
         return Place(choice.cluster, choice.pool, choice.why)
     if spec.policy.pool not in ("", rows[0].name):
-        raise InvalidInput.at("policy.pool", f"there is no {spec.policy.pool!r}; there is {rows[0].name}")
+        raise InvalidInput.at(
+            "policy.pool", f"there is no {spec.policy.pool!r}; there is {rows[0].name}"
+        )
     return Place(rows[0])
 
 
 def check_features(spec: JobSpec, cluster: Cluster) -> None:
     """Nothing is asked for that this cluster or installation does not have. Raises InvalidInput."""
-    options = (lambda: cluster.config) if spec.image else None          # images alone depend on them, and few backends look
-    has = {*HERE, *(f for c, f in FEATURES.items() if c in capabilities_of(cluster.backend, options))}
+    options = (
+        (lambda: cluster.config) if spec.image else None
+    )  # images alone depend on them, and few backends look
+    has = {
+        *HERE,
+        *(f for c, f in FEATURES.items() if c in capabilities_of(cluster.backend, options)),
+    }
     if faults := spec.unavailable(has):
-        raise InvalidInput(f"{faults[0].field}: {faults[0].message}",
-                           errors=[{"field": f.field, "message": f.message} for f in faults])
+        raise InvalidInput(
+            f"{faults[0].field}: {faults[0].message}",
+            errors=[{"field": f.field, "message": f.message} for f in faults],
+        )
     if spec.tasks > MAX_ARRAY:
-        raise InvalidInput.at("array", f"has {spec.tasks:,} tasks; at most {MAX_ARRAY:,} are allowed")
+        raise InvalidInput.at(
+            "array", f"has {spec.tasks:,} tasks; at most {MAX_ARRAY:,} are allowed"
+        )
 
 
 def left_out(actor: Actor, team: Team, spec: JobSpec, place: Place) -> str:
@@ -105,22 +119,44 @@ def check_possible(ask: Ask, room: Room) -> None:
     verdict = room.judge(ask)
     if verdict.wait == Wait.IMPOSSIBLE:
         facts = verdict.facts
-        field = {"cpu": "resources.cpus", "memory": "resources.memory", "gpu": "resources.accelerators"}[str(facts["resource"])]
+        field = {
+            "cpu": "resources.cpus",
+            "memory": "resources.memory",
+            "gpu": "resources.accelerators",
+        }[str(facts["resource"])]
         kind = f" of type {facts['type']}" if facts.get("type") else ""
-        raise InvalidInput.at(field, f"asks {amount_text(facts['resource'], facts['ask'])}{kind}; the largest node, {facts['node']}, "
-                                     f"has {amount_text(facts['resource'], facts['largest'])}")
-    for meter, amount in meters(ask.org_id, ask.team_id, ask.user_id, judged(ask.resources)).items():
+        raise InvalidInput.at(
+            field,
+            f"asks {amount_text(facts['resource'], facts['ask'])}{kind}; the largest node, {facts['node']}, "
+            f"has {amount_text(facts['resource'], facts['largest'])}",
+        )
+    for meter, amount in meters(
+        ask.org_id, ask.team_id, ask.user_id, judged(ask.resources)
+    ).items():
         limit = now.limit if (now := room.limits.get(meter)) else None
         if limit is not None and amount > limit:
             if meter.resource == GPU_HOURS:
-                raise QuotaExceeded(limits.no_hours(meter.scope), data={"scope": meter.scope, "resource": meter.resource, "limit": limit})
+                raise QuotaExceeded(
+                    limits.no_hours(meter.scope),
+                    data={"scope": meter.scope, "resource": meter.resource, "limit": limit},
+                )
             if meter.resource == STORAGE:
-                raise QuotaExceeded(limits.no_storage(meter.scope), data={"scope": meter.scope, "resource": meter.resource, "limit": limit})
+                raise QuotaExceeded(
+                    limits.no_storage(meter.scope),
+                    data={"scope": meter.scope, "resource": meter.resource, "limit": limit},
+                )
             whose = {"org": "the organization's", "team": "the team's", "user": "your"}[meter.scope]
             raise QuotaExceeded(
                 f"This asks {amount_text(meter.resource, amount)}, but {whose} limit is {amount_text(meter.resource, limit)}: "
                 f"ask for {amount_text(meter.resource, amount - limit)} less, or ask an administrator for more.",
-                data={"scope": meter.scope, "resource": meter.resource, "ask": amount, "limit": limit, "over": amount - limit})
+                data={
+                    "scope": meter.scope,
+                    "resource": meter.resource,
+                    "ask": amount,
+                    "limit": limit,
+                    "over": amount - limit,
+                },
+            )
 
 
 def ask_for(actor: Actor, team: Team, spec: JobSpec) -> Ask:
@@ -137,7 +173,6 @@ def empty_room(cluster: Cluster, ask: Ask) -> Room:
 def room_for(cluster: Cluster, ask: Ask) -> Room:
     """The cluster and the limits as they stand."""
     return room_of(cluster, [ask])
-
 
 
 def find_needs(actor: Actor, spec: JobSpec) -> list[Need]:

@@ -28,7 +28,19 @@ def delete_logs(*, actor: Actor, job: Job) -> Job:
         size = storage.bytes_of(job)
         job.log_delete_asked_at, job.log_delete_asked_by = clock.now(), actor.email
         job.save(update_fields=["log_delete_asked_at", "log_delete_asked_by"])
-        record(Fact("job.log_deleted", job.org_id, "job", job.id, actor.email,
-                    {"number": job.number, "before": {"log": "kept", "bytes": size}, "after": {"log": "deleted", "bytes": 0}}))
+        record(
+            Fact(
+                "job.log_deleted",
+                job.org_id,
+                "job",
+                job.id,
+                actor.email,
+                {
+                    "number": job.number,
+                    "before": {"log": "kept", "bytes": size},
+                    "after": {"log": "deleted", "bytes": 0},
+                },
+            )
+        )
     hint("jobs.delete_logs")
     return job

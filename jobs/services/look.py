@@ -36,20 +36,41 @@ def plain_cluster(spec: JobSpec, ask: Ask) -> Cluster | None:
     if connection.vendor != "postgresql":
         return None
     with connection.cursor() as cursor:
-        cursor.execute(_statement(), {
-            "cpu": ask.get("cpu"), "memory": ask.get("memory"), "gpu": ask.get("gpu"), "type": ask.gpu_type, "org": ask.org_id,
-            "user": ask.user_id, "team": ask.team_id, "ask": json.dumps(dict(judged(ask.resources)))})
+        cursor.execute(
+            _statement(),
+            {
+                "cpu": ask.get("cpu"),
+                "memory": ask.get("memory"),
+                "gpu": ask.get("gpu"),
+                "type": ask.gpu_type,
+                "org": ask.org_id,
+                "user": ask.user_id,
+                "team": ask.team_id,
+                "ask": json.dumps(dict(judged(ask.resources))),
+            },
+        )
         rows = cursor.fetchall()
     if len(rows) != 1:
         return None
     *values, has_pools, fits, is_over = rows[0]
     cluster = Cluster.from_db(connection.alias, _SEEN, values)
-    fits = fits or Capability.PLACES not in capabilities_of(cluster.backend)      # where a scheduler chooses the nodes
-    return cluster if fits and not has_pools and not is_over and spec.policy.pool in ("", cluster.name) else None
+    fits = fits or Capability.PLACES not in capabilities_of(
+        cluster.backend
+    )  # where a scheduler chooses the nodes
+    return (
+        cluster
+        if fits and not has_pools and not is_over and spec.policy.pool in ("", cluster.name)
+        else None
+    )
 
 
 @cache
 def _statement() -> str:
-    quote, models = connection.ops.quote_name, {"pool": Pool, "node": Node, "gpu": Gpu, "quota": Quota, "cluster": Cluster}
-    return _SQL.format(seen=", ".join(f"c.{quote(name)}" for name in _SEEN),
-                       **{name: quote(model._meta.db_table) for name, model in models.items()})
+    quote, models = (
+        connection.ops.quote_name,
+        {"pool": Pool, "node": Node, "gpu": Gpu, "quota": Quota, "cluster": Cluster},
+    )
+    return _SQL.format(
+        seen=", ".join(f"c.{quote(name)}" for name in _SEEN),
+        **{name: quote(model._meta.db_table) for name, model in models.items()},
+    )

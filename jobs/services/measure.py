@@ -17,10 +17,19 @@ def record_points(*, actor: Actor, job: Job, points: Sequence[Mapping[str, Any]]
     """Store them and show them to whoever watches; how many came. A job's own token reports for that job only. Raises
     NotPermitted."""
     authorize(actor, Permission.JOBS_WRITE_METRICS, job.team_id)
-    if actor.token and actor.token.attempt_id and not Attempt.objects.filter(id=actor.token.attempt_id, job=job).exists():
+    if (
+        actor.token
+        and actor.token.attempt_id
+        and not Attempt.objects.filter(id=actor.token.attempt_id, job=job).exists()
+    ):
         raise NotPermitted("A job reports metrics of itself only.")
     now = clock.now_ms()
-    rows = [series.Point(name=p["name"], labels={}, at_ms=p["at"] or now, value=p["value"], step=p["step"]) for p in points]
+    rows = [
+        series.Point(
+            name=p["name"], labels={}, at_ms=p["at"] or now, value=p["value"], step=p["step"]
+        )
+        for p in points
+    ]
     series.append(f"job:{job.id.hex}", rows, org_id=job.org_id)
     topic = f"metrics:job:{job.id.hex}"
     for row in rows:

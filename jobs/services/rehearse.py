@@ -60,7 +60,11 @@ class Rehearsal:
 def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
     """Never raises for what a submission would be refused for: that is the answer. A registry may be asked about the image, for
     some seconds, so that is before the transaction."""
-    image = image_looks.look(spec.image) if spec.image and actor.may(Permission.JOBS_SUBMIT, team.id) else ""
+    image = (
+        image_looks.look(spec.image)
+        if spec.image and actor.may(Permission.JOBS_SUBMIT, team.id)
+        else ""
+    )
     return _rehearse(actor, team, spec, image)
 
 
@@ -68,23 +72,58 @@ def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
 def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Rehearsal:
     checks: list[Check] = []
     spec = with_defaults(team, spec)
-    _try(checks, "access", lambda: check_access(actor, team, spec), f"You may submit to team {team.slug}.")
+    _try(
+        checks,
+        "access",
+        lambda: check_access(actor, team, spec),
+        f"You may submit to team {team.slug}.",
+    )
     if team.job_rules and checks[-1].is_ok:
-        _try(checks, "rules", lambda: check_rules(team, spec), f"It keeps the rules of team {team.slug}.")
+        _try(
+            checks,
+            "rules",
+            lambda: check_rules(team, spec),
+            f"It keeps the rules of team {team.slug}.",
+        )
     if (references := {*spec.secrets.values(), *spec.secret_files.values()}) and checks[-1].is_ok:
-        _try(checks, "secrets", lambda: check_secrets(team, spec), f"Its secrets are there: {', '.join(sorted(references))}.")
-    place = _try(checks, "place", lambda: choose_place(actor, team, spec), lambda p: f"It would go to cluster {p.cluster.name}. {p.why}".strip())
+        _try(
+            checks,
+            "secrets",
+            lambda: check_secrets(team, spec),
+            f"Its secrets are there: {', '.join(sorted(references))}.",
+        )
+    place = _try(
+        checks,
+        "place",
+        lambda: choose_place(actor, team, spec),
+        lambda p: f"It would go to cluster {p.cluster.name}. {p.why}".strip(),
+    )
     cluster = place and place.cluster
     starts, launch = False, ""
     if cluster is not None:
         if team.job_rules:
-            _try(checks, "allowed pool", lambda: check_place_rule(team, place), "The team may use it.")
-        _try(checks, "features", lambda: check_features(spec, cluster), "The cluster has everything that the spec asks for.")
+            _try(
+                checks,
+                "allowed pool",
+                lambda: check_place_rule(team, place),
+                "The team may use it.",
+            )
+        _try(
+            checks,
+            "features",
+            lambda: check_features(spec, cluster),
+            "The cluster has everything that the spec asks for.",
+        )
         if spec.image and checks[-1].is_ok:
             told = answer_for(image, spec, cluster, place.pool)
             checks.append(Check("image", told.is_ok, told.text))
         if spec.native or spec.image:
-            _try(checks, "options of the scheduler", lambda: left_out(actor, team, spec, place), lambda out: out or "Nothing of them is left out.")
+            _try(
+                checks,
+                "options of the scheduler",
+                lambda: left_out(actor, team, spec, place),
+                lambda out: out or "Nothing of them is left out.",
+            )
         if lost := warning(cluster):
             checks.append(Check("output", True, lost))
         ask, room = ask_for(actor, team, spec), room_for(cluster, ask_for(actor, team, spec))
@@ -92,11 +131,17 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Re
         _try(checks, "data", lambda: find_needs(actor, spec), "Nothing it needs is missing.")
         starts = _now(checks, ask, room)
         launch = _render(checks, place, team, actor, spec)
-    is_ok = all(check.is_ok or (check.name, check.is_ok) == ("image", None) for check in checks if check.name != "start")
+    is_ok = all(
+        check.is_ok or (check.name, check.is_ok) == ("image", None)
+        for check in checks
+        if check.name != "start"
+    )
     return Rehearsal(is_ok, is_ok and starts and not spec.after, checks, launch)
 
 
-def _try(checks: list[Check], name: str, ask: Callable[[], Any], yes: str | Callable[[Any], str]) -> Any:
+def _try(
+    checks: list[Check], name: str, ask: Callable[[], Any], yes: str | Callable[[Any], str]
+) -> Any:
     try:
         answer = ask()
     except PortalError as error:
@@ -117,7 +162,9 @@ def _now(checks: list[Check], ask: Ask, room: Room) -> bool:
         checks.append(Check("start", True, "It would start at once."))
         return True
     change = room.smallest_change(ask)
-    text = wait_text(verdict.wait, {**verdict.facts, **limits.until(verdict.facts)}) + (f" {change_text(change)}" if change else "")
+    text = wait_text(verdict.wait, {**verdict.facts, **limits.until(verdict.facts)}) + (
+        f" {change_text(change)}" if change else ""
+    )
     checks.append(Check("start", False, f"It would wait. {text}"))
     return False
 

@@ -33,14 +33,24 @@ def check_rules(team: Team, spec: JobSpec) -> None:
     """Raises InvalidInput, which names the rule and what to do."""
     rules, whose = rules_of(team), f"a rule of team {team.name}"
     if rules.max_runtime and (spec.policy.max_runtime or 0) > rules.max_runtime:
-        raise InvalidInput.at("policy.max_runtime", f"is {format_duration(spec.policy.max_runtime or 0)}, and {whose} allows at most "
-                                                    f"{format_duration(rules.max_runtime)}; ask for that, {_DO}")
+        raise InvalidInput.at(
+            "policy.max_runtime",
+            f"is {format_duration(spec.policy.max_runtime or 0)}, and {whose} allows at most "
+            f"{format_duration(rules.max_runtime)}; ask for that, {_DO}",
+        )
     gpus = spec.resources.gpus * spec.num_nodes
     if rules.max_gpus is not None and gpus > rules.max_gpus:
-        raise InvalidInput.at("resources.accelerators", f"asks {gpus} GPUs in all, and {whose} allows a job at most {rules.max_gpus}; "
-                                                        f"ask for fewer, {_DO}")
+        raise InvalidInput.at(
+            "resources.accelerators",
+            f"asks {gpus} GPUs in all, and {whose} allows a job at most {rules.max_gpus}; "
+            f"ask for fewer, {_DO}",
+        )
     if not rules.allows_image(spec.image or ""):
-        named = f"{spec.image} is none of the images that {whose} allows" if spec.image else f"is required by {whose}"
+        named = (
+            f"{spec.image} is none of the images that {whose} allows"
+            if spec.image
+            else f"is required by {whose}"
+        )
         globs = ", ".join(glob for glob in rules.images if glob != NO_IMAGE)
         raise InvalidInput.at("image", f"{named}: {globs}. Choose one that matches, {_DO}")
     if spec.policy.pool and not rules.allows_pool(spec.policy.pool):

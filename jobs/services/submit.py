@@ -62,14 +62,25 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     needs = find_needs(actor, spec)
     _check_needs(needs)
     job = _job(actor, team, spec, place, ask)
-    job.parent, job.place_why = parent, f"{place.why} {left_out(actor, team, spec, place)}".strip()[:500]
+    job.parent, job.place_why = (
+        parent,
+        f"{place.why} {left_out(actor, team, spec, place)}".strip()[:500],
+    )
     waits = any(not State(need.job.state).is_final for need in needs)
     job.wait = str(Wait.DEPENDENCY) if waits else ""
-    accept.write(job, spec.tasks, is_due=not waits, actor=actor.email,
-                 data={"name": job.name, "team": team.slug} | ({"rerun_of": parent.number} if parent else {}))
+    accept.write(
+        job,
+        spec.tasks,
+        is_due=not waits,
+        actor=actor.email,
+        data={"name": job.name, "team": team.slug}
+        | ({"rerun_of": parent.number} if parent else {}),
+    )
     if needs:
         Dependency.objects.bulk_create(
-            Dependency(org_id=team.org_id, job=job, needs=need.job, condition=need.condition) for need in needs)
+            Dependency(org_id=team.org_id, job=job, needs=need.job, condition=need.condition)
+            for need in needs
+        )
     announce.job_added(job)
     hint("jobs.dispatch")
     return job
@@ -88,12 +99,26 @@ def _place(actor: Actor, team: Team, spec: JobSpec, ask: Ask) -> Place:
 def _job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: Ask) -> Job:
     assert actor.user_id is not None
     at = clock.now()
-    owner = User(id=actor.user_id, email=actor.email, name=actor.name)      # as it is shown, without asking for it again
+    owner = User(
+        id=actor.user_id, email=actor.email, name=actor.name
+    )  # as it is shown, without asking for it again
     return Job(
-        org=team.org, number=0, team=team, owner=owner, cluster=place.cluster, pool=place.pool,
-        name=spec.name, spec=spec.to_mapping(), labels=dict(spec.labels), priority=PRIORITIES[spec.policy.priority],
-        resources=dict(ask.resources), array_size=spec.array.size if spec.array else None,
-        max_parallel=(spec.array.max_parallel or None) if spec.array else None, created_at=at, state_at=at)
+        org=team.org,
+        number=0,
+        team=team,
+        owner=owner,
+        cluster=place.cluster,
+        pool=place.pool,
+        name=spec.name,
+        spec=spec.to_mapping(),
+        labels=dict(spec.labels),
+        priority=PRIORITIES[spec.policy.priority],
+        resources=dict(ask.resources),
+        array_size=spec.array.size if spec.array else None,
+        max_parallel=(spec.array.max_parallel or None) if spec.array else None,
+        created_at=at,
+        state_at=at,
+    )
 
 
 def rerun_job(*, actor: Actor, job: Job, spec: JobSpec | None = None) -> Job:
@@ -111,5 +136,8 @@ def _check_needs(needs: Sequence[Need]) -> None:
     for at, need in enumerate(needs):
         state = State(need.job.state)
         if state.is_final and not is_met(need.condition, state):
-            raise InvalidInput.at(f"after[{at}]", f"#{need.job.number} has already ended {state.word}, so this would never start; "
-                                                  f'write "#{need.job.number}:any" to start it all the same')
+            raise InvalidInput.at(
+                f"after[{at}]",
+                f"#{need.job.number} has already ended {state.word}, so this would never start; "
+                f'write "#{need.job.number}:any" to start it all the same',
+            )

@@ -10,7 +10,18 @@ from jobs.spec.environment import Task, environment
 from jobs.spec.errors import FieldError, SpecErrors
 from jobs.spec.examples import Example, examples
 from jobs.spec.features import Feature
-from jobs.spec.model import ImageCheck, Input, JobSpec, Launcher, Output, Policy, Port, Preempt, Priority, Resources
+from jobs.spec.model import (
+    ImageCheck,
+    Input,
+    JobSpec,
+    Launcher,
+    Output,
+    Policy,
+    Port,
+    Preempt,
+    Priority,
+    Resources,
+)
 from jobs.spec.parts import Accelerators, Array, Condition, Dependency
 from jobs.spec.reading import Parsed, parse_mapping, parse_yaml
 from jobs.spec.sbatch import parse_sbatch, parse_text

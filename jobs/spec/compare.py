@@ -24,7 +24,9 @@ def diff(before: JobSpec, after: JobSpec) -> list[Change]:
     return list(_section_changes(JOB, before, after, ""))
 
 
-def _section_changes(section: Section[Any], before: Any, after: Any, prefix: str) -> Iterator[Change]:
+def _section_changes(
+    section: Section[Any], before: Any, after: Any, prefix: str
+) -> Iterator[Change]:
     for name, row, _ in section.rows():
         old, new = getattr(before, name), getattr(after, name)
         if old == new:
@@ -37,7 +39,9 @@ def _section_changes(section: Section[Any], before: Any, after: Any, prefix: str
             yield Change(f"{prefix}{name}", _written(row.kind, old), _written(row.kind, new))
 
 
-def _entry_changes(before: Mapping[str, str], after: Mapping[str, str], prefix: str) -> Iterator[Change]:
+def _entry_changes(
+    before: Mapping[str, str], after: Mapping[str, str], prefix: str
+) -> Iterator[Change]:
     for name in dict.fromkeys([*before, *after]):
         if before.get(name) != after.get(name):
             yield Change(f"{prefix}{name}", before.get(name), after.get(name))

@@ -66,7 +66,8 @@ def _check_text(text: str, report: Report) -> None:
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MOST_BYTES:
         report.add(
-            "", f"is {size:,} bytes long; a spec may have at most {MOST_BYTES:,}. Put data into a file or a dataset"
+            "",
+            f"is {size:,} bytes long; a spec may have at most {MOST_BYTES:,}. Put data into a file or a dataset",
         )
         return
     if not text.strip("\ufeff \t\r\n"):
@@ -118,7 +119,9 @@ class _Builder:
         if self.count > MOST_NODES:
             self._stop(f"has more than {MOST_NODES:,} values; that is no job spec", line)
         if event.anchor is not None:
-            self._stop(f"anchors (&{event.anchor[:40]}) are not supported: write the value out", line)
+            self._stop(
+                f"anchors (&{event.anchor[:40]}) are not supported: write the value out", line
+            )
         if event.tag is not None and event.tag != "!":
             self._stop(f"tags ({event.tag[:60]}) are not supported: write a plain value", line)
 
@@ -147,7 +150,11 @@ class _Builder:
             self._stop("merge keys (<<) are not supported: write the values out", line)
         frame.key, frame.is_kept = key, key not in frame.holder
         if not frame.is_kept:
-            self.report.add(path, f"appears twice; it is first on line {self.report.line_of(path) or line}", line)
+            self.report.add(
+                path,
+                f"appears twice; it is first on line {self.report.line_of(path) or line}",
+                line,
+            )
             return
         self.document.lines[path] = line
         self.report.lines = self.document.lines
@@ -209,7 +216,10 @@ def _advice(problem: str) -> str:
 
 
 _ADVICE = (
-    ("mapping values are not allowed", "; quote a text that contains `: `, and give every key the same indentation"),
+    (
+        "mapping values are not allowed",
+        "; quote a text that contains `: `, and give every key the same indentation",
+    ),
     ("could not find expected ':'", "; a key ends with a colon and a space"),
     ("cannot start any token", "; put a text that begins with such a character in quotes"),
     ("while scanning a quoted scalar", "; a quotation mark is missing"),
@@ -230,8 +240,14 @@ def _text_node(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
 
 
 def _quoted_words() -> Iterator[tuple[str, re.Pattern[str]]]:
-    yield "tag:yaml.org,2002:int", re.compile(rf"^(?:{_INT.pattern}|{_BASED_INT.pattern})$", re.ASCII)
-    yield "tag:yaml.org,2002:float", re.compile(rf"^(?:{_FLOAT.pattern}|{_SPECIAL_FLOAT.pattern})$", re.ASCII)
+    yield (
+        "tag:yaml.org,2002:int",
+        re.compile(rf"^(?:{_INT.pattern}|{_BASED_INT.pattern})$", re.ASCII),
+    )
+    yield (
+        "tag:yaml.org,2002:float",
+        re.compile(rf"^(?:{_FLOAT.pattern}|{_SPECIAL_FLOAT.pattern})$", re.ASCII),
+    )
 
 
 _Dumper.add_representer(str, _text_node)

@@ -34,7 +34,9 @@ class Task:
     index: int = 0
     url: str = ""
     token: str = field(default="", repr=False)
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)     # by variable; of those not given the reference stands there
+    secrets: Mapping[str, str] = field(
+        default_factory=dict, repr=False
+    )  # by variable; of those not given the reference stands there
     nodes: Sequence[str] = ()
     node_rank: int = 0
     placement: Placement | None = None
@@ -48,8 +50,14 @@ def environment(spec: JobSpec, task: Task) -> dict[str, str]:
     return {
         **defaults,
         **spec.envs,
-        **{name: task.secrets.get(name, f"(secret {reference})") for name, reference in spec.secrets.items()},
-        **{f"{name}_FILE": f"(file of secret {reference})" for name, reference in spec.secret_files.items()},    # the backend knows the path
+        **{
+            name: task.secrets.get(name, f"(secret {reference})")
+            for name, reference in spec.secrets.items()
+        },
+        **{
+            f"{name}_FILE": f"(file of secret {reference})"
+            for name, reference in spec.secret_files.items()
+        },  # the backend knows the path
         **_gpu_names(spec, task.placement),
         **_rank_names(spec, task),
         **_torchrun_names(spec, task),
@@ -143,7 +151,9 @@ def _gpu_names(spec: JobSpec, placement: Placement | None) -> dict[str, str]:
     if placement is None or not placement.gpus:
         return {"CUDA_VISIBLE_DEVICES": "", "NVIDIA_VISIBLE_DEVICES": "void"}
     uuids = placement.gpu_uuids
-    is_sliced = any(uuid.startswith("MIG-") for uuid in uuids)  # a MIG slice has no index of its own
+    is_sliced = any(
+        uuid.startswith("MIG-") for uuid in uuids
+    )  # a MIG slice has no index of its own
     visible = ",".join(uuids if is_sliced else map(str, placement.gpus))
     return {
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",

@@ -124,7 +124,9 @@ def shown(value: object) -> str:
         return "a mapping"
     if isinstance(value, list | tuple):
         return "a list"
-    text = repr(value) if isinstance(value, str | int | float | bytes) else f"a {type(value).__name__}"
+    text = (
+        repr(value) if isinstance(value, str | int | float | bytes) else f"a {type(value).__name__}"
+    )
     text = text.encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
 

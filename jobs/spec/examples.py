@@ -8,7 +8,14 @@ from pathlib import Path
 from jobs.spec.reading import parse_yaml
 
 EXAMPLES_DIR = Path(__file__).resolve().parents[2] / "examples"
-ORDER = ("digits/job.yaml", "hello.yaml", "sweep.yaml", "gpu.yaml", "digits/nodes.yaml", "typo.yaml")
+ORDER = (
+    "digits/job.yaml",
+    "hello.yaml",
+    "sweep.yaml",
+    "gpu.yaml",
+    "digits/nodes.yaml",
+    "typo.yaml",
+)
 
 
 @dataclass(frozen=True)

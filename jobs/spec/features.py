@@ -28,7 +28,11 @@ class Feature(StrEnum):
 
 _Ask = tuple[str, Callable[["JobSpec"], bool], str]
 _ASKS: dict[Feature, _Ask] = {
-    Feature.IMAGES: ("image", lambda spec: bool(spec.image), "containers cannot be run here: leave `image` out"),
+    Feature.IMAGES: (
+        "image",
+        lambda spec: bool(spec.image),
+        "containers cannot be run here: leave `image` out",
+    ),
     Feature.GANG: (
         "num_nodes",
         lambda spec: spec.num_nodes > 1,
@@ -39,7 +43,11 @@ _ASKS: dict[Feature, _Ask] = {
         lambda spec: spec.launcher.value == "srun",
         "`srun` exists only on Slurm clusters: choose one by `policy.pool`, or start the ranks by torchrun",
     ),
-    Feature.SECRETS: ("secrets", lambda spec: bool(spec.secrets or spec.secret_files), "secrets are not kept here: leave them out"),
+    Feature.SECRETS: (
+        "secrets",
+        lambda spec: bool(spec.secrets or spec.secret_files),
+        "secrets are not kept here: leave them out",
+    ),
     Feature.INPUTS: (
         "inputs",
         lambda spec: bool(spec.inputs),
@@ -50,8 +58,16 @@ _ASKS: dict[Feature, _Ask] = {
         lambda spec: bool(spec.outputs),
         "versions are not kept here: write to a path that stays",
     ),
-    Feature.PORTS: ("ports", lambda spec: bool(spec.ports), "ports are not served here: leave `ports` out"),
-    Feature.POOLS: ("policy.pool", lambda spec: bool(spec.policy.pool), "there are no pools here: leave `pool` out"),
+    Feature.PORTS: (
+        "ports",
+        lambda spec: bool(spec.ports),
+        "ports are not served here: leave `ports` out",
+    ),
+    Feature.POOLS: (
+        "policy.pool",
+        lambda spec: bool(spec.policy.pool),
+        "there are no pools here: leave `pool` out",
+    ),
     Feature.PREEMPTION: (
         "policy.preempt",
         lambda spec: spec.policy.preempt.value != "runonce",

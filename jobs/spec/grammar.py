@@ -42,7 +42,11 @@ def format_size(size: int) -> str:
     """The shortest exact spelling: 68719476736 is 64Gi, 512000000000 is 512GB, 1001 is 1001B."""
     spelt = [f"{size}B"]
     for units, ending in ((_BINARY, "i"), (_DECIMAL, "B")):
-        spelt += [f"{size // unit}{letter.upper()}{ending}" for letter, unit in units.items() if size % unit == 0]
+        spelt += [
+            f"{size // unit}{letter.upper()}{ending}"
+            for letter, unit in units.items()
+            if size % unit == 0
+        ]
     return min(spelt, key=len)
 
 
@@ -58,7 +62,9 @@ def parse_duration(value: int | float | str) -> int:
     parts = _DURATION_PART.findall(text)
     units = [unit for _, unit in parts]
     if sorted(set(units), key="dhms".index) != units:
-        raise ValueError("must name days, hours, minutes and seconds once each and in this order, such as 1d12h")
+        raise ValueError(
+            "must name days, hours, minutes and seconds once each and in this order, such as 1d12h"
+        )
     return _whole(sum(float(number) * _SECONDS[unit] for number, unit in parts))
 
 
@@ -84,7 +90,9 @@ def parse_range(text: str, most: int) -> tuple[range, ...]:
     """Slurm's array notation, "0-9", "1,5,9" or "1-99:2", as ascending ranges without overlap of at most `most` ids."""
     parts: list[range] = []
     for word in text.split(","):
-        match = re.fullmatch(r"\s*([0-9]{1,7})(?:-([0-9]{1,7})(?::([1-9][0-9]{0,6}))?)?\s*", word, re.ASCII)
+        match = re.fullmatch(
+            r"\s*([0-9]{1,7})(?:-([0-9]{1,7})(?::([1-9][0-9]{0,6}))?)?\s*", word, re.ASCII
+        )
         if not match:
             raise ValueError("must be ids such as 0-9, 1,5,9 or 1-99:2")
         start = int(match[1])

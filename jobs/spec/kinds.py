@@ -69,12 +69,16 @@ class Text(Kind[str]):
         try:
             size = len(text.encode())
         except UnicodeEncodeError:
-            raise Refused("contains half a character (a lone surrogate); send valid Unicode") from None
+            raise Refused(
+                "contains half a character (a lone surrogate); send valid Unicode"
+            ) from None
         if size > self.most:
             raise Refused(f"is {size:,} bytes long; at most {self.most:,} are allowed")
         bad = None if self.lines else next((char for char in text if char < " "), None)
         if bad:
-            raise Refused(f"contains the control character {bad!r}; only printable text on one line is allowed")
+            raise Refused(
+                f"contains the control character {bad!r}; only printable text on one line is allowed"
+            )
 
     def schema(self) -> Schema:
         schema: Schema = {"type": ["string", "number", "boolean"], "maxLength": self.most}
@@ -84,7 +88,9 @@ class Text(Kind[str]):
 class Choice(Kind[E]):
     """One word of an enum; `aliases` are further spellings."""
 
-    def __init__(self, words: type[E], *, aliases: Mapping[str, E] | None = None, only: tuple[E, ...] = ()):
+    def __init__(
+        self, words: type[E], *, aliases: Mapping[str, E] | None = None, only: tuple[E, ...] = ()
+    ):
         self.words = {word.value: word for word in (only or tuple(words))}
         self.aliases = dict(aliases or {})
         self.values = tuple(self.words)
@@ -117,8 +123,14 @@ class Whole(Kind[int]):
             value = int(value)
         if isinstance(value, float) and math.isfinite(value) and value == int(value):
             value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
-            raise Refused(f"{place.shown(value)} is not allowed: must be a whole number from {self.least:,} to {self.most:,}")
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int)
+            or not self.least <= value <= self.most
+        ):
+            raise Refused(
+                f"{place.shown(value)} is not allowed: must be a whole number from {self.least:,} to {self.most:,}"
+            )
         return value
 
     def schema(self) -> Schema:
@@ -153,10 +165,20 @@ class Quantity(Kind[T]):
         pattern: str,
         bounds: tuple[T, T],
     ):
-        self.title, self.parse, self.form, self.pattern, self.bounds = title, parse, form, pattern, bounds
+        self.title, self.parse, self.form, self.pattern, self.bounds = (
+            title,
+            parse,
+            form,
+            pattern,
+            bounds,
+        )
 
     def read(self, value: object, place: Place) -> T:
-        if isinstance(value, bool) or not isinstance(value, int | float | str) or _is_endless(value):
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float | str)
+            or _is_endless(value)
+        ):
             raise Refused(f"{place.shown(value)} is not allowed: must be {self.title}, and finite")
         try:
             number = self.parse(value)
@@ -173,7 +195,9 @@ class Quantity(Kind[T]):
         return self.form(value)
 
     def schema(self) -> Schema:
-        return {"anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": self.pattern}]}
+        return {
+            "anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": self.pattern}]
+        }
 
 
 class ListOf(Kind[tuple[T, ...]]):
@@ -191,7 +215,9 @@ class ListOf(Kind[tuple[T, ...]]):
         if len(value) > self.most:
             raise Refused(f"has {len(value):,} items; at most {self.most:,} are allowed")
         marker: Any = _MISSING
-        items = [place.item(index).read(self.kind, item, marker) for index, item in enumerate(value)]
+        items = [
+            place.item(index).read(self.kind, item, marker) for index, item in enumerate(value)
+        ]
         return tuple(item for item in items if item is not marker)
 
     def write(self, value: tuple[T, ...]) -> list[Any]:
@@ -205,7 +231,9 @@ class ListOf(Kind[tuple[T, ...]]):
 class MapOf(Kind[Mapping[str, T]]):
     """Names to values. `check_name` raises Refused for a name that is not allowed."""
 
-    def __init__(self, kind: Kind[T], *, most: int, pattern: str, check_name: Callable[[str], None]):
+    def __init__(
+        self, kind: Kind[T], *, most: int, pattern: str, check_name: Callable[[str], None]
+    ):
         self.kind, self.most, self.pattern, self.check_name = kind, most, pattern, check_name
         self.title = f"names to: {kind.title}"
 
@@ -216,7 +244,9 @@ class MapOf(Kind[Mapping[str, T]]):
             raise Refused(f"has {len(value):,} entries; at most {self.most:,} are allowed")
         return {
             str(name): entry
-            for name, entry in ((name, self._entry(name, item, place)) for name, item in value.items())
+            for name, entry in (
+                (name, self._entry(name, item, place)) for name, item in value.items()
+            )
             if entry is not _MISSING
         }
 
@@ -244,17 +274,25 @@ class MapOf(Kind[Mapping[str, T]]):
 
 
 def size(most: int) -> Quantity[int]:
-    return Quantity(grammar.SIZE_HINT, grammar.parse_size, grammar.format_size, grammar.SIZE_PATTERN, (0, most))
+    return Quantity(
+        grammar.SIZE_HINT, grammar.parse_size, grammar.format_size, grammar.SIZE_PATTERN, (0, most)
+    )
 
 
 def duration(least: int, most: int) -> Quantity[int]:
     return Quantity(
-        grammar.DURATION_HINT, grammar.parse_duration, grammar.format_duration, grammar.DURATION_PATTERN, (least, most)
+        grammar.DURATION_HINT,
+        grammar.parse_duration,
+        grammar.format_duration,
+        grammar.DURATION_PATTERN,
+        (least, most),
     )
 
 
 def cores(least: float, most: float) -> Quantity[float]:
-    return Quantity(grammar.CORES_HINT, grammar.parse_cores, _plain_number, grammar.CORES_PATTERN, (least, most))
+    return Quantity(
+        grammar.CORES_HINT, grammar.parse_cores, _plain_number, grammar.CORES_PATTERN, (least, most)
+    )
 
 
 _MISSING: Any = object()

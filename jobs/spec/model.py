@@ -15,7 +15,14 @@ from jobs.spec import checks, document, elsewhere, kinds, names
 from jobs.spec import features as features_of
 from jobs.spec.errors import FieldError
 from jobs.spec.kinds import Choice, ListOf, MapOf, Text, Whole
-from jobs.spec.parts import Accelerators, AcceleratorsKind, Array, ArrayKind, Dependency, DependencyKind
+from jobs.spec.parts import (
+    Accelerators,
+    AcceleratorsKind,
+    Array,
+    ArrayKind,
+    Dependency,
+    DependencyKind,
+)
 from jobs.spec.sections import Section, asked
 from jobs.spec.slurm import SLURM, Slurm
 from jobs.states import Reason
@@ -65,10 +72,14 @@ _RETRIED = tuple(
     for reason in Reason
     if reason not in {Reason.COMPLETED, Reason.CANCELED, Reason.DEPENDENCY_FAILED, Reason.REJECTED}
 )
-_REASONS = Choice(Reason, only=_RETRIED, aliases={"node_fail": Reason.NODE_FAILED, "oom": Reason.OUT_OF_MEMORY})
+_REASONS = Choice(
+    Reason, only=_RETRIED, aliases={"node_fail": Reason.NODE_FAILED, "oom": Reason.OUT_OF_MEMORY}
+)
 _TREE = Text("dataset reference", pattern=names.TREE_PATTERN, hint="org/name or org/name@revision")
 _SECRET = Text(
-    "secret reference", pattern=names.SECRET_PATTERN, hint="the team and name of a secret, such as team/wandb, or team/wandb@3 for its third version"
+    "secret reference",
+    pattern=names.SECRET_PATTERN,
+    hint="the team and name of a secret, such as team/wandb, or team/wandb@3 for its third version",
 )
 
 
@@ -82,7 +93,9 @@ class Resources:
         "GPUs on each node, with their type where it matters",
         examples=(1, "H100:8", "mig-1g.10gb:1"),
     )
-    cpus: float = asked(kinds.cores(0.1, 4096), 1.0, "CPU cores on each node", examples=(4, 0.5, "64+"))
+    cpus: float = asked(
+        kinds.cores(0.1, 4096), 1.0, "CPU cores on each node", examples=(4, 0.5, "64+")
+    )
     memory: int = asked(
         kinds.size(MEMORY_LIMIT),
         0,
@@ -110,8 +123,12 @@ class Resources:
 class Input:
     """A dataset or a checkpoint that the job finds under `path`, read-only."""
 
-    dataset: str = asked(_TREE, "", "The dataset, with a revision to pin it", examples=("atlas/c4@3f2a91c",))
-    checkpoint: str = asked(_TREE, "", "The checkpoint, instead of a dataset", examples=("atlas/llama-sft@v3",))
+    dataset: str = asked(
+        _TREE, "", "The dataset, with a revision to pin it", examples=("atlas/c4@3f2a91c",)
+    )
+    checkpoint: str = asked(
+        _TREE, "", "The checkpoint, instead of a dataset", examples=("atlas/llama-sft@v3",)
+    )
     path: str = asked(
         Text("path", most=4096, check=names.check_mount_path),
         "",
@@ -133,13 +150,19 @@ class Output:
         required=True,
     )
     to: str = asked(
-        Text("destination", pattern=names.OUTPUT_PATTERN, hint="checkpoint:org/name or dataset:org/name"),
+        Text(
+            "destination",
+            pattern=names.OUTPUT_PATTERN,
+            hint="checkpoint:org/name or dataset:org/name",
+        ),
         "",
         "What it becomes a version of",
         examples=("checkpoint:atlas/llama-sft",),
         required=True,
     )
-    every: int = asked(kinds.duration(0, YEAR), 0, "Also save this often while the job runs", examples=("30m",))
+    every: int = asked(
+        kinds.duration(0, YEAR), 0, "Also save this often while the job runs", examples=("30m",)
+    )
 
 
 @dataclass(frozen=True)
@@ -148,14 +171,18 @@ class Port:
 
     name: str = asked(
         Text(
-            "port name", pattern=r"[a-z]([a-z0-9-]{0,13}[a-z0-9])?", hint="lower-case letters, digits and -, at most 15"
+            "port name",
+            pattern=r"[a-z]([a-z0-9-]{0,13}[a-z0-9])?",
+            hint="lower-case letters, digits and -, at most 15",
         ),
         "",
         "A short name",
         examples=("tb",),
         required=True,
     )
-    port: int = asked(Whole(1, 65535), 0, "The number the program listens on", examples=(6006,), required=True)
+    port: int = asked(
+        Whole(1, 65535), 0, "The number the program listens on", examples=(6006,), required=True
+    )
 
 
 @dataclass(frozen=True)
@@ -163,12 +190,18 @@ class Policy:
     """How the job is treated. Times in seconds."""
 
     pool: str = asked(
-        Text("pool", pattern=names.SLUG, hint="the name of a pool: lower-case letters, digits and . _ -"),
+        Text(
+            "pool",
+            pattern=names.SLUG,
+            hint="the name of a pool: lower-case letters, digits and . _ -",
+        ),
         "",
         "The pool to run in; left out, any that the team may use",
         examples=("h100",),
     )
-    priority: Priority = asked(Choice(Priority), Priority.NORMAL, "Who goes first among waiting jobs")
+    priority: Priority = asked(
+        Choice(Priority), Priority.NORMAL, "Who goes first among waiting jobs"
+    )
     preempt: Preempt = asked(
         Choice(Preempt),
         Preempt.RUNONCE,
@@ -185,14 +218,19 @@ class Policy:
         examples=(["node_failed", "xid"],),
     )
     backoff: int = asked(
-        kinds.duration(0, 86400), 30, "Wait before the first retry; doubles with each", examples=("1m",)
+        kinds.duration(0, 86400),
+        30,
+        "Wait before the first retry; doubles with each",
+        examples=("1m",),
     )
     image_check: ImageCheck = asked(
         Choice(ImageCheck),
         ImageCheck.REFUSE,
         "refuse: a job whose image can start on no node is not taken; warn: it is taken all the same",
     )
-    grace: int = asked(kinds.duration(0, 3600), 30, "Between the polite signal (SIGTERM) and the end (SIGKILL)")
+    grace: int = asked(
+        kinds.duration(0, 3600), 30, "Between the polite signal (SIGTERM) and the end (SIGKILL)"
+    )
 
 
 RESOURCES = Section(Resources, elsewhere=elsewhere.IN_RESOURCES)
@@ -204,10 +242,18 @@ class JobSpec:
     """What was asked, complete and checked; made by the parsers only."""
 
     name: str = asked(
-        Text("name", most=400, check=names.check_job_name), "job", "What people call the job", examples=("llama-sft",)
+        Text("name", most=400, check=names.check_job_name),
+        "job",
+        "What people call the job",
+        examples=("llama-sft",),
     )
     image: str = asked(
-        Text("image", most=512, pattern=names.IMAGE_PATTERN, hint="an image reference such as nvcr.io/nvidia/pytorch:26.09-py3"),
+        Text(
+            "image",
+            most=512,
+            pattern=names.IMAGE_PATTERN,
+            hint="an image reference such as nvcr.io/nvidia/pytorch:26.09-py3",
+        ),
         "",
         "The container image; left out, the node's own programs",
         examples=("nvcr.io/nvidia/pytorch:26.09-py3",),
@@ -257,10 +303,16 @@ class JobSpec:
         examples=({"KUBECONFIG": "team/kubeconfig"},),
     )
     inputs: tuple[Input, ...] = asked(
-        ListOf(Section(Input, check=checks.check_input), most=32), (), "Datasets and checkpoints to read"
+        ListOf(Section(Input, check=checks.check_input), most=32),
+        (),
+        "Datasets and checkpoints to read",
     )
-    outputs: tuple[Output, ...] = asked(ListOf(Section(Output), most=32), (), "Directories to keep as versions")
-    ports: tuple[Port, ...] = asked(ListOf(Section(Port), most=16), (), "Ports on which the job serves")
+    outputs: tuple[Output, ...] = asked(
+        ListOf(Section(Output), most=32), (), "Directories to keep as versions"
+    )
+    ports: tuple[Port, ...] = asked(
+        ListOf(Section(Port), most=16), (), "Ports on which the job serves"
+    )
     labels: Mapping[str, str] = asked(
         MapOf(
             Text("text", most=255, check=names.check_printable),
@@ -287,7 +339,11 @@ class JobSpec:
         null_refused=True,
     )
     policy: Policy = asked(POLICY, Policy(), "How the job is treated")
-    slurm: Slurm = asked(SLURM, Slurm(), "Further options of sbatch, for clusters of Slurm; any other leaves them out, and says so")
+    slurm: Slurm = asked(
+        SLURM,
+        Slurm(),
+        "Further options of sbatch, for clusters of Slurm; any other leaves them out, and says so",
+    )
 
     @property
     def tasks(self) -> int:

@@ -24,7 +24,9 @@ LONGEST_NAME = 100
 _NAME_MARKS = set(" ._-:+@/=,#()[]")
 _SYSTEM_ROOTS = ("/", "/proc", "/sys", "/dev")
 
-_LOADER = "it makes the dynamic loader run code inside every program of the platform that starts your job"
+_LOADER = (
+    "it makes the dynamic loader run code inside every program of the platform that starts your job"
+)
 _SHELL = "it changes how the shell that starts your job behaves"
 _OURS = "Muster sets it itself"
 _GPUS = "Muster sets it from the GPUs that `resources.accelerators` was given"
@@ -40,9 +42,22 @@ FORBIDDEN_FAMILIES: dict[str, str] = {
     "SLURMD_": _OURS,
 }
 FORBIDDEN_NAMES: dict[str, str] = {
-    **dict.fromkeys(("GCONV_PATH", "GETCONF_DIR", "GLIBC_TUNABLES", "LOCPATH", "NLSPATH", "PYTHONSTARTUP"), _LOADER),
     **dict.fromkeys(
-        ("BASH_ENV", "ENV", "BASHOPTS", "SHELLOPTS", "PROMPT_COMMAND", "IFS", "PS4", "POSIXLY_CORRECT"), _SHELL
+        ("GCONV_PATH", "GETCONF_DIR", "GLIBC_TUNABLES", "LOCPATH", "NLSPATH", "PYTHONSTARTUP"),
+        _LOADER,
+    ),
+    **dict.fromkeys(
+        (
+            "BASH_ENV",
+            "ENV",
+            "BASHOPTS",
+            "SHELLOPTS",
+            "PROMPT_COMMAND",
+            "IFS",
+            "PS4",
+            "POSIXLY_CORRECT",
+        ),
+        _SHELL,
     ),
     **dict.fromkeys(("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES"), _GPUS),
     **dict.fromkeys(
@@ -69,7 +84,9 @@ FORBIDDEN_NAMES: dict[str, str] = {
 def check_env_name(name: str) -> None:
     """Raises Refused for a name that is no variable name, belongs to the loader or the shell, or is Muster's own."""
     if not re.fullmatch(ENV_PATTERN, name):
-        raise Refused("is not a variable name: letters, digits and _, not beginning with a digit, at most 128")
+        raise Refused(
+            "is not a variable name: letters, digits and _, not beginning with a digit, at most 128"
+        )
     reason = FORBIDDEN_NAMES.get(name) or _family_reason(name)
     if reason:
         raise Refused(f"may not be set: {reason}")
@@ -78,7 +95,9 @@ def check_env_name(name: str) -> None:
 def _family_reason(name: str) -> str:
     if name in ALLOWED_OF_FAMILY:
         return ""
-    return next((reason for prefix, reason in FORBIDDEN_FAMILIES.items() if name.startswith(prefix)), "")
+    return next(
+        (reason for prefix, reason in FORBIDDEN_FAMILIES.items() if name.startswith(prefix)), ""
+    )
 
 
 def check_label_name(name: str) -> None:
@@ -91,7 +110,14 @@ def check_job_name(text: str) -> str:
     name = unicodedata.normalize("NFC", text.strip())
     if not name or len(name) > LONGEST_NAME:
         raise Refused(f"must be 1 to {LONGEST_NAME} characters long, not {len(name)}")
-    bad = next((char for char in name if char not in _NAME_MARKS and unicodedata.category(char)[0] not in "LMN"), None)
+    bad = next(
+        (
+            char
+            for char in name
+            if char not in _NAME_MARKS and unicodedata.category(char)[0] not in "LMN"
+        ),
+        None,
+    )
     if bad:
         raise Refused(
             f"contains {bad!a}; letters, digits, spaces and {''.join(sorted(_NAME_MARKS)).strip()} are allowed"
@@ -114,6 +140,10 @@ def check_mount_path(text: str) -> str:
     if ".." in text.split("/"):
         raise Refused("may not contain `..`: name the directory itself")
     path = posixpath.normpath("/" + text.lstrip("/"))
-    if path == "/" or any(path == root or path.startswith(f"{root}/") for root in _SYSTEM_ROOTS[1:]):
-        raise Refused(f"may not be {path}: that belongs to the system; use a directory of your own such as /data")
+    if path == "/" or any(
+        path == root or path.startswith(f"{root}/") for root in _SYSTEM_ROOTS[1:]
+    ):
+        raise Refused(
+            f"may not be {path}: that belongs to the system; use a directory of your own such as /data"
+        )
     return path

@@ -50,14 +50,19 @@ class AcceleratorsKind(Kind[Accelerators]):
         return {
             "anyOf": [
                 count,
-                {"type": "string", "pattern": r"^\s*([A-Za-z0-9][A-Za-z0-9._-]{0,39}\s*:\s*)?[A-Za-z0-9._-]+\s*$"},
+                {
+                    "type": "string",
+                    "pattern": r"^\s*([A-Za-z0-9][A-Za-z0-9._-]{0,39}\s*:\s*)?[A-Za-z0-9._-]+\s*$",
+                },
                 {"type": "object", "maxProperties": 1, "additionalProperties": count},
             ]
         }
 
     def _from_pair(self, value: Mapping[Any, Any]) -> Accelerators:
         if len(value) != 1:
-            raise Refused("must name one GPU type, such as {H100: 8}; ask for any type with a bare number")
+            raise Refused(
+                "must name one GPU type, such as {H100: 8}; ask for any type with a bare number"
+            )
         [(name, count)] = value.items()
         if not isinstance(name, str):
             raise Refused(self._fault(name))
@@ -68,8 +73,12 @@ class AcceleratorsKind(Kind[Accelerators]):
         gpu_type = "" if gpu_type in _ANY_TYPE else gpu_type
         if gpu_type and not re.fullmatch(GPU_TYPE_PATTERN, gpu_type):
             raise Refused(self._fault(name))
-        if isinstance(count, float | str) and re.fullmatch(r"\s*[0-9]*\.[0-9]*[1-9]0*\s*", str(count), re.ASCII):
-            raise Refused("GPUs are whole; ask for a slice of one by its MIG type, such as mig-1g.10gb:1")
+        if isinstance(count, float | str) and re.fullmatch(
+            r"\s*[0-9]*\.[0-9]*[1-9]0*\s*", str(count), re.ASCII
+        ):
+            raise Refused(
+                "GPUs are whole; ask for a slice of one by its MIG type, such as mig-1g.10gb:1"
+            )
         number = _whole(count, MOST_GPUS, "GPUs")
         return Accelerators(number, gpu_type if number else "")
 
@@ -107,7 +116,9 @@ class ArrayKind(Kind[Array | None]):
             return self._from_mapping(value)
         if isinstance(value, str) and not value.strip().isdigit():
             ids, percent, limit = value.partition("%")
-            return Array(self._parts(ids), _whole(limit, MOST_TASKS, "tasks at a time", 1) if percent else 0)
+            return Array(
+                self._parts(ids), _whole(limit, MOST_TASKS, "tasks at a time", 1) if percent else 0
+            )
         return Array((range(_whole(value, MOST_TASKS, "tasks", 1)),))
 
     def write(self, value: Array | None) -> dict[str, Any] | None:
@@ -132,14 +143,18 @@ class ArrayKind(Kind[Array | None]):
     def _from_mapping(self, value: Mapping[Any, Any]) -> Array:
         unknown = [key for key in value if key not in self.keys]
         if unknown:
-            raise Refused(f"has the unknown key {shown(unknown[0])}; known are {', '.join(self.keys)}")
+            raise Refused(
+                f"has the unknown key {shown(unknown[0])}; known are {', '.join(self.keys)}"
+            )
         if ("size" in value) == ("range" in value):
             raise Refused("must have either `size` (tasks 0 to size-1) or `range` (such as 1-99:2)")
         limit = _whole(value.get("max_parallel") or 0, MOST_TASKS, "tasks at a time")
         if "size" in value:
             return Array((range(_whole(value["size"], MOST_TASKS, "tasks", 1)),), limit)
         ids = value["range"]
-        return Array(self._parts(str(ids) if isinstance(ids, int) and ids < MOST_TASKS else ids), limit)
+        return Array(
+            self._parts(str(ids) if isinstance(ids, int) and ids < MOST_TASKS else ids), limit
+        )
 
     @staticmethod
     def _parts(ids: object) -> tuple[range, ...]:
@@ -181,16 +196,22 @@ class DependencyKind(Kind[Dependency]):
             return Dependency(number=_whole(value, 10**9, "(the number of a job)", 1))
         if value is None:
             raise Refused('is empty; # begins a comment in YAML: write 12 or "#12"')
-        match = re.fullmatch(r"#?([0-9]{1,9}|[0-9a-fA-F-]{32,36})(?::([a-z]{1,9}))?", str(value).strip(), re.ASCII)
+        match = re.fullmatch(
+            r"#?([0-9]{1,9}|[0-9a-fA-F-]{32,36})(?::([a-z]{1,9}))?", str(value).strip(), re.ASCII
+        )
         if not isinstance(value, str) or not match:
             raise Refused(f"{shown(value)} is not allowed: must be {self.title}")
         if (match[2] or "ok") not in self.values:
-            raise Refused(f"{shown(match[2])} is not a condition: must be one of {', '.join(self.values)}")
+            raise Refused(
+                f"{shown(match[2])} is not a condition: must be one of {', '.join(self.values)}"
+            )
         return self._made(match[1], Condition(match[2] or "ok"))
 
     def _made(self, job: str, condition: Condition) -> Dependency:
         if len(job) <= 9:
-            return Dependency(number=_whole(job, 10**9, "(the number of a job)", 1), condition=condition)
+            return Dependency(
+                number=_whole(job, 10**9, "(the number of a job)", 1), condition=condition
+            )
         try:
             return Dependency(id=UUID(job), condition=condition)
         except ValueError:
@@ -204,7 +225,10 @@ class DependencyKind(Kind[Dependency]):
         return {
             "anyOf": [
                 {"type": "integer", "minimum": 1},
-                {"type": "string", "pattern": r"^\s*#?([0-9]{1,9}|[0-9a-fA-F-]{32,36})(:(ok|any|failed))?\s*$"},
+                {
+                    "type": "string",
+                    "pattern": r"^\s*#?([0-9]{1,9}|[0-9a-fA-F-]{32,36})(:(ok|any|failed))?\s*$",
+                },
             ]
         }
 

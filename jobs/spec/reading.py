@@ -35,7 +35,13 @@ def read_spec(data: object, report: Report) -> JobSpec:
     """Plain data whose lines `report` knows. Raises SpecErrors with all that was added to the report before, too."""
     if not isinstance(data, Mapping):
         raise SpecErrors(
-            [FieldError("", "must be a mapping such as `run: hostname`, with one `key: value` on each line", 1)]
+            [
+                FieldError(
+                    "",
+                    "must be a mapping such as `run: hostname`, with one `key: value` on each line",
+                    1,
+                )
+            ]
         )
     spec = Place(report).read(JOB, data, _EMPTY)
     report.raise_if_any()

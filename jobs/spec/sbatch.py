@@ -20,14 +20,18 @@ from jobs.spec.slurm import FEATURES, LICENSES, SIGNAL, WORD
 
 _MEMORY = re.compile(r"([0-9]{1,12})([KMGT]?)B?", re.IGNORECASE | re.ASCII)
 _CLOCK = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{1,9})(?::([0-9]{1,9}))?(?::([0-9]{1,9}))?", re.ASCII)
-_GRES = re.compile(r"gpu(?:[:/]([A-Za-z][A-Za-z0-9._-]*))?(?:[:=]([0-9]{1,6}))?(?:\(.*\))?", re.ASCII)
+_GRES = re.compile(
+    r"gpu(?:[:/]([A-Za-z][A-Za-z0-9._-]*))?(?:[:=]([0-9]{1,6}))?(?:\(.*\))?", re.ASCII
+)
 _GPUS = re.compile(r"(?:([A-Za-z][A-Za-z0-9._-]*)(?::([0-9]{1,6}))?|([0-9]{1,6}))", re.ASCII)
 _CONDITIONS = {"afterok": "ok", "afterany": "any", "afternotok": "failed"}
 
 _LOG_NOTE = "is left out: Muster keeps the whole output as the job's log"
 _NOTES = {
     **dict.fromkeys(("output", "error", "open-mode"), _LOG_NOTE),
-    **dict.fromkeys(("mail-type", "mail-user"), "is left out: choose notifications in your profile"),
+    **dict.fromkeys(
+        ("mail-type", "mail-user"), "is left out: choose notifications in your profile"
+    ),
     "wckey": "is left out: the job counts for the team you submit it to",
     "chdir": "is left out: begin the script with `cd` if it expects to run there",
     "export": "is left out: the job gets Muster's variables and those in `envs`, not those of your shell",
@@ -53,7 +57,11 @@ _REFUSED = {
 
 def parse_text(text: str) -> Parsed:
     """A spec in whichever form it was sent: a first line that begins with `#!` makes it a script. Raises SpecErrors."""
-    return parse_sbatch(text) if text.removeprefix("\ufeff").startswith("#!") else Parsed(parse_yaml(text))
+    return (
+        parse_sbatch(text)
+        if text.removeprefix("\ufeff").startswith("#!")
+        else Parsed(parse_yaml(text))
+    )
 
 
 def parse_sbatch(text: str) -> Parsed:
@@ -61,13 +69,17 @@ def parse_sbatch(text: str) -> Parsed:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     report = Report()
     if len(text) > MOST_BYTES:
-        report.add("", f"is {len(text):,} characters long; a script may have at most {MOST_BYTES:,}")
+        report.add(
+            "", f"is {len(text):,} characters long; a script may have at most {MOST_BYTES:,}"
+        )
         report.raise_if_any()
     script = _Script(options(text, report), report)
     script.read_all()
     report.lines = script.lines
     if calls := re.search(r"^\s*(exec\s+)?srun\b", text, re.MULTILINE):
-        script.note("run", "calls `srun`, which exists only where the job runs on a Slurm cluster", None)
+        script.note(
+            "run", "calls `srun`, which exists only where the job runs on a Slurm cluster", None
+        )
     if calls or script.data.get("num_nodes", 1) > 1:
         script.data["launcher"] = "srun"
     return Parsed(read_spec({**script.data, "run": text}, report), tuple(script.notes))
@@ -130,7 +142,11 @@ class _Script:
         if option.name in _REFUSED:
             self.report.add(name, _REFUSED[option.name], option.line)
         else:
-            self.note(name, _NOTES.get(option.name, "is left out: it has no counterpart in Muster"), option.line)
+            self.note(
+                name,
+                _NOTES.get(option.name, "is left out: it has no counterpart in Muster"),
+                option.line,
+            )
 
     def _pass(self, name: str, pattern: str) -> None:
         """To Slurm in its own words; a form that is not known to be harmless stays, to be left out."""
@@ -152,7 +168,11 @@ class _Script:
         if option is None:
             return None
         if not re.fullmatch(r"[0-9]{1,9}", option.value, re.ASCII) or not int(option.value):
-            self.report.add(f"#SBATCH --{name}", f"{shown(option.value)}: must be a whole number from 1", option.line)
+            self.report.add(
+                f"#SBATCH --{name}",
+                f"{shown(option.value)}: must be a whole number from 1",
+                option.line,
+            )
             return None
         self.lines.setdefault("resources.cpus", option.line)
         return int(option.value)
@@ -174,20 +194,32 @@ class _Script:
     def _cpus(self) -> None:
         """Slurm's tasks share one script, which starts them; Muster gives each node the cores of its tasks."""
         nodes = max(1, self.data.get("num_nodes", 1))
-        each, per_node, total = (self._number(name) for name in ("cpus-per-task", "ntasks-per-node", "ntasks"))
+        each, per_node, total = (
+            self._number(name) for name in ("cpus-per-task", "ntasks-per-node", "ntasks")
+        )
         tasks = per_node or math.ceil((total or 1) / nodes)
         if each or per_node or total:
             self._set("resources.cpus", (each or 1) * tasks, self.lines["resources.cpus"])
         if total or per_node:
-            self.data.setdefault("slurm", {}).update(tasks=total or tasks * nodes, **({"tasks_per_node": per_node} if per_node else {}))
+            self.data.setdefault("slurm", {}).update(
+                tasks=total or tasks * nodes, **({"tasks_per_node": per_node} if per_node else {})
+            )
         if tasks > 1:
             cores = (each or 1) * tasks
-            self.note("#SBATCH --ntasks", f"{tasks} tasks per node: the script runs once, on {cores} cores; `srun` in it starts all of them", None)
+            self.note(
+                "#SBATCH --ntasks",
+                f"{tasks} tasks per node: the script runs once, on {cores} cores; `srun` in it starts all of them",
+                None,
+            )
 
     def _gpus(self) -> None:
         self._move("gres", "resources.accelerators", _gres)
         self._move("gpus-per-node", "resources.accelerators", lambda text: _gpus(text, 1))
-        self._move("gpus", "resources.accelerators", lambda text: _gpus(text, self.data.get("num_nodes", 1)))
+        self._move(
+            "gpus",
+            "resources.accelerators",
+            lambda text: _gpus(text, self.data.get("num_nodes", 1)),
+        )
         self._move("gpus-per-task", "resources.accelerators", self._gpus_of_tasks)
 
     def _gpus_of_tasks(self, text: str) -> str | int:
@@ -196,7 +228,11 @@ class _Script:
         slurm = self.data.setdefault("slurm", {})
         slurm["gpus_per_task"] = int(count)
         nodes = max(1, self.data.get("num_nodes", 1))
-        return _asked(kind, int(count) * (slurm.get("tasks_per_node") or math.ceil(slurm.get("tasks", nodes) / nodes)))
+        return _asked(
+            kind,
+            int(count)
+            * (slurm.get("tasks_per_node") or math.ceil(slurm.get("tasks", nodes) / nodes)),
+        )
 
     def _memory(self) -> None:
         self._move("mem", "resources.memory", _bytes)
@@ -258,7 +294,9 @@ def _dependencies(text: str) -> list[str]:
 def _gres(text: str) -> str | int:
     match = _GRES.fullmatch(text.removeprefix("gres:").removeprefix("gres/"))
     if match is None:
-        raise ValueError("must be GPUs such as gpu:2 or gpu:h100:2; other generic resources cannot be kept")
+        raise ValueError(
+            "must be GPUs such as gpu:2 or gpu:h100:2; other generic resources cannot be kept"
+        )
     return _asked(match[1], int(match[2] or 1))
 
 

@@ -72,7 +72,9 @@ def _words(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError:
-        words = shlex.split(re.split(r"\s#", text, maxsplit=1)[0])       # the quotation mark may be in the comment
+        words = shlex.split(
+            re.split(r"\s#", text, maxsplit=1)[0]
+        )  # the quotation mark may be in the comment
     return list(itertools.takewhile(lambda word: not word.startswith("#"), words))
 
 

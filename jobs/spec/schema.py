@@ -37,7 +37,11 @@ class FieldDoc:
 
 def json_schema() -> Schema:
     """JSON schema (2020-12) of a spec, drawn from the parser's own tables."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Muster job spec", **JOB.schema()}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Muster job spec",
+        **JOB.schema(),
+    }
 
 
 def describe() -> list[FieldDoc]:
@@ -49,7 +53,13 @@ def _described(section: Section[Any], prefix: str) -> Iterator[FieldDoc]:
     for name, row, default in section.rows():
         path = f"{prefix}{name}"
         yield FieldDoc(
-            path, row.kind.title, row.doc, _written(row, default), row.is_required, row.kind.values, row.examples
+            path,
+            row.kind.title,
+            row.doc,
+            _written(row, default),
+            row.is_required,
+            row.kind.values,
+            row.examples,
         )
         if isinstance(row.kind, Section):
             yield from _described(row.kind, f"{path}.")

@@ -48,13 +48,23 @@ class Section(Kind[T]):
 
     title = "mapping"
 
-    def __init__(self, make: type[T], *, elsewhere: Mapping[str, str] | None = None, check: Check | None = None):
+    def __init__(
+        self,
+        make: type[T],
+        *,
+        elsewhere: Mapping[str, str] | None = None,
+        check: Check | None = None,
+    ):
         self.make, self.elsewhere, self.check = make, dict(elsewhere or {}), check
 
     def rows(self) -> Iterator[tuple[str, Asked, Any]]:
         """(name, what it takes, default) of every field in the order of the table."""
         for row in dataclasses.fields(cast(Any, self.make)):
-            made = row.default_factory() if row.default_factory is not dataclasses.MISSING else row.default
+            made = (
+                row.default_factory()
+                if row.default_factory is not dataclasses.MISSING
+                else row.default
+            )
             yield row.name, row.metadata[_KEY], made
 
     def read(self, value: object, place: Place) -> T:
@@ -63,16 +73,23 @@ class Section(Kind[T]):
         faults = place.report.count
         self._refuse_unknown(value, place)
         made = self.make(
-            **{name: self._read_field(name, row, default, value, place) for name, row, default in self.rows()}
+            **{
+                name: self._read_field(name, row, default, value, place)
+                for name, row, default in self.rows()
+            }
         )
         if self.check is not None and place.report.count == faults:
             self.check(made, place)
         return made
 
-    def _read_field(self, name: str, row: Asked, default: Any, value: Mapping[Any, Any], place: Place) -> Any:
+    def _read_field(
+        self, name: str, row: Asked, default: Any, value: Mapping[Any, Any], place: Place
+    ) -> Any:
         at, item = place.key(name), value.get(name)
         if item is None and name in value and row.is_null_refused:
-            at.add("is empty; a value that begins with # must be in quotes, since # begins a comment")
+            at.add(
+                "is empty; a value that begins with # must be in quotes, since # begins a comment"
+            )
         elif item is None and row.is_required:
             at.add(f"is required: {row.doc}")
         elif item is not None:
@@ -96,7 +113,11 @@ class Section(Kind[T]):
     def write(self, value: T) -> dict[str, Any]:
         """Only what differs from the default, in the order of the table."""
         found = ((name, row, getattr(value, name), default) for name, row, default in self.rows())
-        return {name: row.kind.write(item) for name, row, item, default in found if item != default or row.is_required}
+        return {
+            name: row.kind.write(item)
+            for name, row, item, default in found
+            if item != default or row.is_required
+        }
 
     def schema(self) -> Schema:
         schema: Schema = {

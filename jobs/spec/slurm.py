@@ -1,4 +1,3 @@
-
 """What a job may say to Slurm in Slurm's own words. Any other scheduler leaves it out, and the job says so."""
 
 from __future__ import annotations
@@ -24,23 +23,50 @@ class Slurm:
 
     account: str = asked(_word("account"), "", "The account that is charged", examples=("vision",))
     qos: str = asked(_word("QOS"), "", "The quality of service", examples=("long",))
-    reservation: str = asked(_word("reservation"), "", "The reservation to run in", examples=("course-7",))
+    reservation: str = asked(
+        _word("reservation"), "", "The reservation to run in", examples=("course-7",)
+    )
     constraint: str = asked(
         Text("features", most=500, pattern=FEATURES, hint="features of nodes, joined by & or |"),
-        "", "Features that the nodes must have", examples=("nvlink", "a100|h100"),
+        "",
+        "Features that the nodes must have",
+        examples=("nvlink", "a100|h100"),
     )
     licenses: str = asked(
-        Text("licenses", most=500, pattern=LICENSES, hint="names of licenses such as matlab:2, separated by commas"),
-        "", "Licenses to hold while it runs", examples=("matlab:2",),
+        Text(
+            "licenses",
+            most=500,
+            pattern=LICENSES,
+            hint="names of licenses such as matlab:2, separated by commas",
+        ),
+        "",
+        "Licenses to hold while it runs",
+        examples=("matlab:2",),
     )
     signal: str = asked(
-        Text("signal", most=40, pattern=SIGNAL, hint="a signal and the seconds before the end, such as B:USR1@120"),
-        "", "A signal that it gets so long before its end; with B: the script alone, without its steps", examples=("B:USR1@120",),
+        Text(
+            "signal",
+            most=40,
+            pattern=SIGNAL,
+            hint="a signal and the seconds before the end, such as B:USR1@120",
+        ),
+        "",
+        "A signal that it gets so long before its end; with B: the script alone, without its steps",
+        examples=("B:USR1@120",),
     )
-    tasks: int = asked(Whole(0, 1_000_000), 0, "How many tasks a plain `srun` in the script starts", examples=(8,))
+    tasks: int = asked(
+        Whole(0, 1_000_000), 0, "How many tasks a plain `srun` in the script starts", examples=(8,)
+    )
     tasks_per_node: int = asked(Whole(0, 4096), 0, "How many of them on each node", examples=(4,))
-    gpus_per_task: int = asked(Whole(0, 128), 0, "How many of the GPUs each task sees", examples=(1,))
-    exclusive: bool = asked(Switch(), False, "Whole nodes for this job alone; only where the operator lets jobs choose that", examples=(True,))
+    gpus_per_task: int = asked(
+        Whole(0, 128), 0, "How many of the GPUs each task sees", examples=(1,)
+    )
+    exclusive: bool = asked(
+        Switch(),
+        False,
+        "Whole nodes for this job alone; only where the operator lets jobs choose that",
+        examples=(True,),
+    )
 
 
 SLURM = Section(Slurm)

@@ -23,9 +23,9 @@ from portal.core import clock, errors, streams
 
 log = logging.getLogger(__name__)
 CHUNK = 1 << 20
-PER_TURN = 16 << 20       # bytes of one attempt before the next gets its turn
-READERS = 4               # logs of one cluster that are read at a time
-MOST_TROUBLE = 1000       # logs whose trouble is remembered, so that it is said once
+PER_TURN = 16 << 20  # bytes of one attempt before the next gets its turn
+READERS = 4  # logs of one cluster that are read at a time
+MOST_TROUBLE = 1000  # logs whose trouble is remembered, so that it is said once
 _trouble: dict[str, str] = {}
 
 
@@ -62,7 +62,9 @@ def seal(backend: Backend, attempts: Sequence[Attempt]) -> None:
                 _close(attempt)
 
 
-def _side_by_side(call: Callable[[Any], object], attempts: Sequence[Any], patience: float | None = None) -> None:
+def _side_by_side(
+    call: Callable[[Any], object], attempts: Sequence[Any], patience: float | None = None
+) -> None:
     """Call it for each by READERS threads, which touch no database. They are daemons: a log that never ends holds no process."""
     todo = deque(attempts)
 
@@ -74,7 +76,10 @@ def _side_by_side(call: Callable[[Any], object], attempts: Sequence[Any], patien
                 return
             call(attempt)
 
-    threads = [threading.Thread(target=work, name="read-log", daemon=True) for _ in range(min(READERS, len(todo)))]
+    threads = [
+        threading.Thread(target=work, name="read-log", daemon=True)
+        for _ in range(min(READERS, len(todo)))
+    ]
     for thread in threads:
         thread.start()
     until = None if patience is None else monotonic() + patience
@@ -88,7 +93,7 @@ def _move(backend: Backend, attempt: Attempt | Watched, budget: int) -> bool:
     end = store.end(name)
     while budget > 0:
         chunk = backend.read_log(attempt.key, end, min(CHUNK, budget))
-        if chunk.start > end:                       # the backend has dropped bytes that we never saw
+        if chunk.start > end:  # the backend has dropped bytes that we never saw
             store.skip(name, end, chunk.start, "no longer kept by the cluster")
         if not chunk.data:
             return True
@@ -156,8 +161,14 @@ def _skip_to_end(backend: Backend, attempt: Attempt) -> bool:
 
 def closed_by(attempt: Attempt) -> str:
     """What ended the log: "exit 0", "signal 9", or the reason."""
-    if attempt.state == State.SUCCEEDED or (attempt.exit_code is not None and attempt.reason == Reason.USER_ERROR):
+    if attempt.state == State.SUCCEEDED or (
+        attempt.exit_code is not None and attempt.reason == Reason.USER_ERROR
+    ):
         return f"exit {attempt.exit_code or 0}"
     if attempt.signal:
         return f"signal {attempt.signal} ({Reason(attempt.reason).value.replace('_', ' ')})"
-    return Reason(attempt.reason).value.replace("_", " ") if attempt.reason else "the end of the attempt"
+    return (
+        Reason(attempt.reason).value.replace("_", " ")
+        if attempt.reason
+        else "the end of the attempt"
+    )

@@ -24,7 +24,7 @@ from portal.core.reading import Reading
 
 LOST_AFTER = timedelta(seconds=30)
 RESEND_STOP = timedelta(seconds=10)
-STOPS_REFUSED = 3             # in one look, until the rest is left to the next
+STOPS_REFUSED = 3  # in one look, until the rest is left to the next
 
 
 @dataclass(slots=True)
@@ -65,14 +65,23 @@ def has_work(cluster_id: UUID) -> bool:
 _WORK = Reading(
     f"SELECT 1 WHERE EXISTS (SELECT 1 FROM {{attempt}} WHERE cluster_id = %s AND state > {State.QUEUED:d} AND "  # noqa: S608  numbers
     f"state < {State.SUCCEEDED:d}) OR EXISTS (SELECT 1 FROM {{attempt}} WHERE cluster_id = %s AND NOT is_forgotten AND "
-    f"state >= {State.SUCCEEDED:d} AND NOT is_log_sealed)", {"attempt": Attempt}, [])
+    f"state >= {State.SUCCEEDED:d} AND NOT is_log_sealed)",
+    {"attempt": Attempt},
+    [],
+)
 
 
 def has_news(cluster_id: UUID, known: Sequence[Watched]) -> bool:
     """Whether more is on the cluster than is known, or a cancel waits to be sent."""
-    there = Attempt.objects.filter(cluster=cluster_id, state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED)
-    found = there.aggregate(count=Count("id"), unsent=Count("id", filter=Q(state=State.STOPPING, stop_sent_at=None)))
-    return bool(found["unsent"]) or found["count"] != sum(one.state > State.DISPATCHING for one in known)
+    there = Attempt.objects.filter(
+        cluster=cluster_id, state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED
+    )
+    found = there.aggregate(
+        count=Count("id"), unsent=Count("id", filter=Q(state=State.STOPPING, stop_sent_at=None))
+    )
+    return bool(found["unsent"]) or found["count"] != sum(
+        one.state > State.DISPATCHING for one in known
+    )
 
 
 def still_active(watched: Sequence[Watched], moved: Sequence[Attempt]) -> list[Watched]:
@@ -86,8 +95,11 @@ def still_active(watched: Sequence[Watched], moved: Sequence[Attempt]) -> list[W
 def apply_poll(cluster: Cluster, attempts: Sequence[Watched], poll: Poll) -> list[Attempt]:
     """Bring what was seen into the rows; the attempts that moved. Writes nothing when nothing changed."""
     by_key = {attempt.key: attempt for attempt in attempts}
-    changes = [_change(cluster, attempt, seen) for seen in poll.observations
-               if (attempt := by_key.get(seen.key)) and _is_news(attempt, seen)]
+    changes = [
+        _change(cluster, attempt, seen)
+        for seen in poll.observations
+        if (attempt := by_key.get(seen.key)) and _is_news(attempt, seen)
+    ]
     changes += _missing(cluster, [by_key[key] for key in poll.missing if key in by_key])
     _seen_again(cluster, by_key, poll)
     return transition(changes) if changes else []
@@ -96,8 +108,12 @@ def apply_poll(cluster: Cluster, attempts: Sequence[Watched], poll: Poll) -> lis
 def send_stops(backend: Backend, attempts: Sequence[Watched]) -> None:
     """Ask the backend to end what is to end; again every few seconds, for the first word may have come before the job did. One that
     cannot be told keeps no other waiting; its error is raised when the rest was told, or after a few: then nobody answers there."""
-    due = [a for a in attempts if a.state == State.STOPPING
-           and (a.stop_sent_at is None or clock.now() - a.stop_sent_at > RESEND_STOP)]
+    due = [
+        a
+        for a in attempts
+        if a.state == State.STOPPING
+        and (a.stop_sent_at is None or clock.now() - a.stop_sent_at > RESEND_STOP)
+    ]
     rows = Attempt.objects.select_related("job").filter(id__in=[a.id for a in due]) if due else ()
     tried: list[UUID] = []
     failed: list[Exception] = []
@@ -118,13 +134,28 @@ def send_stops(backend: Backend, attempts: Sequence[Watched]) -> None:
 def _is_news(attempt: Watched, seen: Observation) -> bool:
     """Of an attempt that is still being handed over it counts that it runs or has ended: its worker may be gone. That it waits there does
     not: half of what it needs may be missing, and whoever takes the claim up again brings the rest."""
-    return seen.state > attempt.state and (attempt.state != State.DISPATCHING or seen.state >= State.RUNNING)
+    return seen.state > attempt.state and (
+        attempt.state != State.DISPATCHING or seen.state >= State.RUNNING
+    )
 
 
 def _change(cluster: Cluster, attempt: Watched, seen: Observation) -> Change:
     return Change(
-        attempt.id, seen.state, cluster.backend, seen.reason, seen.evidence, seen.exit_code, seen.signal, seen.peak_memory,
-        seen.started_at, seen.finished_at, seen.node, seen.native_id, image_digest=seen.image_digest, nodes=seen.nodes)
+        attempt.id,
+        seen.state,
+        cluster.backend,
+        seen.reason,
+        seen.evidence,
+        seen.exit_code,
+        seen.signal,
+        seen.peak_memory,
+        seen.started_at,
+        seen.finished_at,
+        seen.node,
+        seen.native_id,
+        image_digest=seen.image_digest,
+        nodes=seen.nodes,
+    )
 
 
 def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
@@ -133,20 +164,42 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
     at = clock.now()
     for attempt in unknown:
         if attempt.state == State.DISPATCHING or (attempt.lease_until and attempt.lease_until > at):
-            continue                                      # not there yet: it is being handed over
+            continue  # not there yet: it is being handed over
         if attempt.state == State.STOPPING and not attempt.native_id:
-            yield Change(attempt.id, State.CANCELED, "muster", Reason.CANCELED, "Canceled before the cluster had it.")
+            yield Change(
+                attempt.id,
+                State.CANCELED,
+                "muster",
+                Reason.CANCELED,
+                "Canceled before the cluster had it.",
+            )
         elif attempt.missing_since is None:
             first.append(attempt.id)
         elif queue.is_forgotten(cluster, attempt):
-            if attempt.state > State.SUBMITTED:           # else it is sent again under its key
-                yield Change(attempt.id, State.FAILED, cluster.backend, Reason.FORGOTTEN,
-                             f"{cluster.name} had started it as {attempt.native_id} and does not know it any more.")
+            if attempt.state > State.SUBMITTED:  # else it is sent again under its key
+                yield Change(
+                    attempt.id,
+                    State.FAILED,
+                    cluster.backend,
+                    Reason.FORGOTTEN,
+                    f"{cluster.name} had started it as {attempt.native_id} and does not know it any more.",
+                )
         elif attempt.state == State.STOPPING and at - attempt.missing_since > LOST_AFTER:
-            yield Change(attempt.id, State.CANCELED, cluster.backend, Reason.CANCELED, "The cluster does not know it any more.")
+            yield Change(
+                attempt.id,
+                State.CANCELED,
+                cluster.backend,
+                Reason.CANCELED,
+                "The cluster does not know it any more.",
+            )
         elif at - attempt.missing_since > LOST_AFTER:
-            yield Change(attempt.id, State.FAILED, cluster.backend, Reason.LOST,
-                         f"The cluster is healthy and has not known {attempt.key} for {LOST_AFTER.seconds} s.")
+            yield Change(
+                attempt.id,
+                State.FAILED,
+                cluster.backend,
+                Reason.LOST,
+                f"The cluster is healthy and has not known {attempt.key} for {LOST_AFTER.seconds} s.",
+            )
     if first:
         Attempt.objects.filter(id__in=first, missing_since=None).update(missing_since=at)
 

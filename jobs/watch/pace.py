@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from portal.core import clock
 
-POLL_EVERY = 0.5        # seconds between polls of state
-DUTY = 10               # a scheduler is polled no more often than after so many times what its answer took
-QUICK = 0.2             # after a poll that saw something move, where no scheduler is asked for it
-LONGEST = 30.0          # seconds between polls at most, however slow the last answer was: a scheduler that has just come back is slow once
-CALLED_DUTY = 3         # as DUTY, for a poll that a submission or a cancel asks for
-LONGEST_CALLED = 5.0    # seconds until that poll at most
-LINGER = 3.0            # seconds after the last move in which more is expected, though nothing runs at the moment
+POLL_EVERY = 0.5  # seconds between polls of state
+DUTY = 10  # a scheduler is polled no more often than after so many times what its answer took
+QUICK = 0.2  # after a poll that saw something move, where no scheduler is asked for it
+LONGEST = 30.0  # seconds between polls at most, however slow the last answer was: a scheduler that has just come back is slow once
+CALLED_DUTY = 3  # as DUTY, for a poll that a submission or a cancel asks for
+LONGEST_CALLED = 5.0  # seconds until that poll at most
+LINGER = (
+    3.0  # seconds after the last move in which more is expected, though nothing runs at the moment
+)
 
 
 class Pace:

@@ -15,9 +15,9 @@ from jobs.models import Attempt
 from jobs.states import State
 from jobs.watch.observe import COLUMNS, Watched, active_attempts
 
-FEW = 500                       # attempts up to which they are read at once
+FEW = 500  # attempts up to which they are read at once
 PARTS = 256
-_Mark = tuple[int, Any]         # how many there are, and the sum
+_Mark = tuple[int, Any]  # how many there are, and the sum
 
 
 class Roll:
@@ -42,14 +42,20 @@ class Roll:
         marks = _marks(cluster)
         stale = [part for part, mark in marks.items() if self._marks.get(part) != mark]
         read = _read(cluster, stale) if stale else {}
-        self._parts = {part: read[part] if part in read else self._parts.get(part, []) for part in marks if part in read or part not in stale}
+        self._parts = {
+            part: read[part] if part in read else self._parts.get(part, [])
+            for part in marks
+            if part in read or part not in stale
+        }
         self._marks = marks
         return list(chain.from_iterable(self._parts.values()))
 
 
 def _marks(cluster: Cluster) -> dict[int, _Mark]:
-    sql = (f"SELECT {_PART}, count(*), sum(hash_record_extended(ROW({_names()}), 0)) FROM {_table()} WHERE {_WHERE} "  # noqa: S608  names, numbers
-           "GROUP BY 1")
+    sql = (
+        f"SELECT {_PART}, count(*), sum(hash_record_extended(ROW({_names()}), 0)) FROM {_table()} WHERE {_WHERE} "  # noqa: S608  names, numbers
+        "GROUP BY 1"
+    )
     with connection.cursor() as cursor:
         cursor.execute(sql, [cluster.id])
         return {part: (count, total) for part, count, total in cursor.fetchall()}

@@ -18,7 +18,12 @@ ACTOR = "watcher"
 @transaction.atomic
 def fell_silent(cluster: Cluster, text: str) -> None:
     """The beginning is a fact; other words for the same silence are only taken over."""
-    now = Cluster.objects.select_for_update().filter(id=cluster.id).values_list("trouble", flat=True).first()
+    now = (
+        Cluster.objects.select_for_update()
+        .filter(id=cluster.id)
+        .values_list("trouble", flat=True)
+        .first()
+    )
     if now in (None, text):
         return
     began = {} if now else {"trouble_since": clock.now()}
@@ -35,8 +40,17 @@ def answered(cluster: Cluster) -> None:
     silent = Cluster.objects.select_for_update().filter(id=cluster.id).exclude(trouble="").first()
     Cluster.objects.filter(id=cluster.id).update(seen_at=at, trouble="", trouble_since=None)
     if silent:
-        _tell("answered", cluster, {"said": silent.trouble, "seconds": round((at - (silent.trouble_since or at)).total_seconds())})
+        _tell(
+            "answered",
+            cluster,
+            {
+                "said": silent.trouble,
+                "seconds": round((at - (silent.trouble_since or at)).total_seconds()),
+            },
+        )
 
 
 def _tell(what: str, cluster: Cluster, data: dict[str, Any]) -> None:
-    record(Fact(f"cluster.{what}", None, "cluster", cluster.id, ACTOR, {"name": cluster.name, **data}))
+    record(
+        Fact(f"cluster.{what}", None, "cluster", cluster.id, ACTOR, {"name": cluster.name, **data})
+    )

@@ -26,15 +26,22 @@ from portal.core.holders import new_holder
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
-BUSY, IDLE = 0.05, 1.0            # seconds between looks while something runs, and while nothing does
+BUSY, IDLE = 0.05, 1.0  # seconds between looks while something runs, and while nothing does
 SEEN_EVERY = 5.0
 INVENTORY_EVERY = 60.0
-_REGULAR = {"probe": SEEN_EVERY * 4, "inventory": INVENTORY_EVERY}       # what is done though nothing runs
-NEWS_EVERY = 1.0                  # seconds between looks in the database for submissions and cancels, where polls are rarer
-LAST_LINES = 0.5                  # seconds for reading the last lines of ended attempts before their ends are recorded
+_REGULAR = {
+    "probe": SEEN_EVERY * 4,
+    "inventory": INVENTORY_EVERY,
+}  # what is done though nothing runs
+NEWS_EVERY = (
+    1.0  # seconds between looks in the database for submissions and cancels, where polls are rarer
+)
+LAST_LINES = (
+    0.5  # seconds for reading the last lines of ended attempts before their ends are recorded
+)
 LEASE = 15.0
 SEALED_PER_TURN = 100
-TOLD_EVERY = 60.0                 # seconds between words of a disk that stays full
+TOLD_EVERY = 60.0  # seconds between words of a disk that stays full
 
 
 class Watcher:
@@ -58,7 +65,9 @@ class Watcher:
 
     def run(self, stop: threading.Event) -> None:
         """Look, rest, look again. Whatever breaks in one look is logged and the next one begins afresh."""
-        logs_thread = threading.Thread(target=self._run_logs, args=(stop,), name=f"logs-{self.cluster_id}", daemon=True)
+        logs_thread = threading.Thread(
+            target=self._run_logs, args=(stop,), name=f"logs-{self.cluster_id}", daemon=True
+        )
         logs_thread.start()
         with platform_scope("the watcher sees every organization's attempts"):
             while not stop.is_set():
@@ -96,7 +105,7 @@ class Watcher:
     def look_at_states(self) -> bool:
         """One turn; whether anything is under way."""
         is_news = self.wake.is_set()
-        self.wake.clear()                   # before anything is read: what comes meanwhile is for the next turn
+        self.wake.clear()  # before anything is read: what comes meanwhile is for the next turn
         self._is_called |= is_news
         if not self._leads():
             return False
@@ -111,12 +120,19 @@ class Watcher:
             self._guard(cluster, lambda: take_inventory(cluster, backend))
         is_news = is_news or self._has_news()
         self._is_called |= is_news
-        if self._is_due("poll", self._pace.called_every if self._is_called else self._pace.poll_every):
+        if self._is_due(
+            "poll", self._pace.called_every if self._is_called else self._pace.poll_every
+        ):
             self._is_called = False
             self._guard(cluster, lambda: self._poll(cluster, backend))
-            self._last["poll"] = clock.monotonic()              # the pause counts from the answer
+            self._last["poll"] = clock.monotonic()  # the pause counts from the answer
         elif is_news and not cluster.trouble:
-            self._guard(cluster, lambda: observe.send_stops(backend, observe.active_attempts(cluster, State.STOPPING)))
+            self._guard(
+                cluster,
+                lambda: observe.send_stops(
+                    backend, observe.active_attempts(cluster, State.STOPPING)
+                ),
+            )
         self._log_wake.set()
         return bool(self._active) or self._is_called or self._pace.is_lively
 
@@ -152,7 +168,11 @@ class Watcher:
 
     def _move_logs(self, backend: Backend) -> None:
         """Each in turn; where there are too many for one look, the next look goes on behind the last."""
-        begun = [attempt for attempt in self._active if attempt.state >= State.SUBMITTED and not self._reasons.keeps(attempt.id)]
+        begun = [
+            attempt
+            for attempt in self._active
+            if attempt.state >= State.SUBMITTED and not self._reasons.keeps(attempt.id)
+        ]
         until = clock.monotonic() + POLL_EVERY
         start = self._next_log % len(begun) if begun else 0
         for count, attempt in enumerate(begun[start:] + begun[:start], 1):
@@ -164,17 +184,31 @@ class Watcher:
 
     def _poll(self, cluster: Cluster, backend: Backend) -> None:
         self._active = self._roll.active(cluster)
-        is_asked = bool(self._active) or self._is_due("probe", SEEN_EVERY if cluster.trouble else SEEN_EVERY * 4)
+        is_asked = bool(self._active) or self._is_due(
+            "probe", SEEN_EVERY if cluster.trouble else SEEN_EVERY * 4
+        )
         if self._active:
             by_key = {attempt.key: attempt for attempt in self._active}
             began = clock.monotonic()
             poll = backend.poll(list(by_key))
             took = clock.monotonic() - began
-            ended = [by_key[seen.key] for seen in poll.observations if seen.state.is_final and seen.key in by_key]
-            logs.pump_several(backend, ended, LAST_LINES)       # so that whoever reads at the end reads all; of a burst, the states come first
+            ended = [
+                by_key[seen.key]
+                for seen in poll.observations
+                if seen.state.is_final and seen.key in by_key
+            ]
+            logs.pump_several(
+                backend, ended, LAST_LINES
+            )  # so that whoever reads at the end reads all; of a burst, the states come first
             moved = observe.apply_poll(cluster, self._active, poll)
-            self._pace.polled(took, is_moving=bool(moved), is_scheduler=Capability.PLACES not in backend.capabilities)
-            queue.send_again(cluster, backend, [by_key[key] for key in poll.missing if key in by_key])
+            self._pace.polled(
+                took,
+                is_moving=bool(moved),
+                is_scheduler=Capability.PLACES not in backend.capabilities,
+            )
+            queue.send_again(
+                cluster, backend, [by_key[key] for key in poll.missing if key in by_key]
+            )
             self._active = observe.still_active(self._active, moved)
             self._reasons.note(by_key, poll)
             observe.send_stops(backend, self._active)
@@ -187,7 +221,9 @@ class Watcher:
     def _seal(self, cluster: Cluster, backend: Backend) -> bool:
         """The next of the logs that are to be closed, round and round: those that cannot be closed yet keep no other waiting.
         Whether there are more behind them."""
-        wanted = Attempt.objects.filter(cluster=cluster, state__gte=State.SUCCEEDED, is_forgotten=False, is_log_sealed=False)
+        wanted = Attempt.objects.filter(
+            cluster=cluster, state__gte=State.SUCCEEDED, is_forgotten=False, is_log_sealed=False
+        )
         turn = list(wanted.filter(id__gt=self._sealed_to).order_by("id")[:SEALED_PER_TURN])
         self._sealed_to = turn[-1].id if len(turn) == SEALED_PER_TURN else UUID(int=0)
         logs.seal(backend, turn)

@@ -18,7 +18,13 @@ from portal.web.denials import note_denial
 from workspaces.permissions import Permission as P
 from workspaces.web.doors import action, page, tell_fault
 
-TABS = (("overview", "Overview"), ("nodes", "Nodes"), ("partitions", "Partitions"), ("pools", "Pools"), ("history", "History"))
+TABS = (
+    ("overview", "Overview"),
+    ("nodes", "Nodes"),
+    ("partitions", "Partitions"),
+    ("pools", "Pools"),
+    ("history", "History"),
+)
 
 
 @page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
@@ -31,11 +37,26 @@ def cluster(request: Any, cluster: str) -> HttpResponse:
     whole, parts, pools = stock.stock_of(machines), stock.by_partition(machines), pools_of(row)
     counts = {"nodes": whole.total, "partitions": len(parts), "pools": len(pools)}
     tab = request.GET.get("tab", "")
-    shown = {"page_title": row.name, "crumbs": [("Clusters", f"/{request.org.slug}/clusters")], "cluster": rows.cluster_row(row),
-             "stock": whole, "isolation": isolation_text(row), "may_write": request.actor.may(P.CLUSTERS_WRITE), "counts": counts,
-             "tabs": [(name, label, counts.get(name)) for name, label in TABS if counts.get(name) != 0 or name in {"nodes", "pools"}],
-             "tab": tab if tab in dict(TABS) else "overview"}
-    return render(request, "jobs/cluster.html", shown | _tab(request, row, shown["tab"], machines, parts, pools))
+    shown = {
+        "page_title": row.name,
+        "crumbs": [("Clusters", f"/{request.org.slug}/clusters")],
+        "cluster": rows.cluster_row(row),
+        "stock": whole,
+        "isolation": isolation_text(row),
+        "may_write": request.actor.may(P.CLUSTERS_WRITE),
+        "counts": counts,
+        "tabs": [
+            (name, label, counts.get(name))
+            for name, label in TABS
+            if counts.get(name) != 0 or name in {"nodes", "pools"}
+        ],
+        "tab": tab if tab in dict(TABS) else "overview",
+    }
+    return render(
+        request,
+        "jobs/cluster.html",
+        shown | _tab(request, row, shown["tab"], machines, parts, pools),
+    )
 
 
 @page(P.CLUSTERS_WRITE, ("POST",))
@@ -44,21 +65,43 @@ def act_on_node(request: Any, cluster: str, node: str) -> HttpResponse:
     found = draining.find_node(connecting.find_cluster(cluster), node)
     back = f"/{request.org.slug}/clusters/{cluster}?{request.POST.get('query', '')[:500] or 'tab=nodes'}"
     if request.POST.get("do") == "resume":
-        return action(request, back, f"{node} takes jobs again.", lambda: draining.resume_node(actor=request.actor, node=found))
-    return action(request, back, f"{node} is drained: what runs there goes on, nothing new begins.",
-                  lambda: draining.drain_node(actor=request.actor, node=found, why=request.POST.get("reason", "")))
+        return action(
+            request,
+            back,
+            f"{node} takes jobs again.",
+            lambda: draining.resume_node(actor=request.actor, node=found),
+        )
+    return action(
+        request,
+        back,
+        f"{node} is drained: what runs there goes on, nothing new begins.",
+        lambda: draining.drain_node(
+            actor=request.actor, node=found, why=request.POST.get("reason", "")
+        ),
+    )
 
 
-def _tab(request: Any, row: Cluster, tab: str, machines: Any, parts: Any, pools: Any) -> dict[str, Any]:
+def _tab(
+    request: Any, row: Cluster, tab: str, machines: Any, parts: Any, pools: Any
+) -> dict[str, Any]:
     """What only the tab in sight needs."""
     match tab:
         case "nodes":
-            asked = {name: request.GET.get(name, "") for name in ("nodes", "partition", "find", "after")}
+            asked = {
+                name: request.GET.get(name, "") for name in ("nodes", "partition", "find", "after")
+            }
             nodes, following = rows.machine_page(machines, asked)
             kept = request.GET.copy()
             kept.pop("after", None)
-            return {"nodes": nodes, "following": following, "asked": asked, "kept": kept.urlencode(), "states": stock.STATES,
-                    "partitions": list(parts), "query": request.GET.urlencode()}
+            return {
+                "nodes": nodes,
+                "following": following,
+                "asked": asked,
+                "kept": kept.urlencode(),
+                "states": stock.STATES,
+                "partitions": list(parts),
+                "query": request.GET.urlencode(),
+            }
         case "partitions":
             return {"partitions": parts}
         case "pools":
@@ -67,7 +110,13 @@ def _tab(request: Any, row: Cluster, tab: str, machines: Any, parts: Any, pools:
         case "history":
             return {"history": standing.history_of(row)}
     used = load.load_of(request.actor, row)
-    return {"load": used, "runs": sum(u["runs"] for u in used), "waits": sum(u["waits"] for u in used), "RUNS": load.RUNS, "WAITS": load.WAITS}
+    return {
+        "load": used,
+        "runs": sum(u["runs"] for u in used),
+        "waits": sum(u["waits"] for u in used),
+        "RUNS": load.RUNS,
+        "WAITS": load.WAITS,
+    }
 
 
 def _act(request: Any, row: Cluster) -> HttpResponse:
@@ -75,13 +124,24 @@ def _act(request: Any, row: Cluster) -> HttpResponse:
     here, what = f"/{request.org.slug}/clusters/{row.name}", request.POST.get("do", "")
     if what == "test":
         found = connecting.probe_cluster(actor=request.actor, cluster=row)
-        (messages.success if found.is_ok else messages.error)(request, f"{row.name}: {found.message}")
+        (messages.success if found.is_ok else messages.error)(
+            request, f"{row.name}: {found.message}"
+        )
         return redirect(here)
     if what == "remove":
         return _remove(request, row, here)
     is_enabled = what == "enable"
-    done = f"{row.name} takes jobs again." if is_enabled else f"{row.name} takes no new jobs; what runs goes on."
-    return action(request, here, done, lambda: connecting.enable_cluster(actor=request.actor, cluster=row, is_enabled=is_enabled))
+    done = (
+        f"{row.name} takes jobs again."
+        if is_enabled
+        else f"{row.name} takes no new jobs; what runs goes on."
+    )
+    return action(
+        request,
+        here,
+        done,
+        lambda: connecting.enable_cluster(actor=request.actor, cluster=row, is_enabled=is_enabled),
+    )
 
 
 def _remove(request: Any, row: Cluster, here: str) -> HttpResponse:

@@ -22,14 +22,26 @@ def clusters(request: Any) -> HttpResponse:
     """All clusters, and the form to connect one: drawn from the options of the kind chosen."""
     kinds = {kind["name"]: kind for kind in backend_kinds()}
     chosen = kinds.get(request.POST.get("kind") or request.GET.get("kind", ""))
-    shown: dict[str, Any] = {"page_title": "Clusters", "kinds": kinds.values(), "kind": chosen, "name": request.POST.get("name", "")}
+    shown: dict[str, Any] = {
+        "page_title": "Clusters",
+        "kinds": kinds.values(),
+        "kind": chosen,
+        "name": request.POST.get("name", ""),
+    }
     if chosen:
         kind, name = chosen["name"], request.POST.get("name", "").strip()
         options = given(request, kind)
-        made, told = tried(request, lambda: connecting.probe_options(actor=request.actor, backend=kind, options=options),
-                            lambda: connecting.connect_cluster(actor=request.actor, name=name, backend=kind, options=options))
+        made, told = tried(
+            request,
+            lambda: connecting.probe_options(actor=request.actor, backend=kind, options=options),
+            lambda: connecting.connect_cluster(
+                actor=request.actor, name=name, backend=kind, options=options
+            ),
+        )
         if made:
-            messages.success(request, f"{made.name} is connected. Its nodes appear in a few seconds.")
+            messages.success(
+                request, f"{made.name} is connected. Its nodes appear in a few seconds."
+            )
             return redirect(f"/{request.org.slug}/clusters/{made.name}")
         shown |= told | fields(request, kind, told["faults"])
     return render(request, "jobs/clusters.html", shown | {"clusters": rows.cluster_rows()})
@@ -41,11 +53,25 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
     row = connecting.find_cluster(cluster)
     here, options = f"/{request.org.slug}/clusters/{row.name}", given(request, row.backend, row)
     made, told = tried(
-        request, lambda: connecting.probe_options(actor=request.actor, backend=row.backend, options=options, cluster=row),
-        lambda: connecting.change_cluster(actor=request.actor, cluster=row, options=options))
+        request,
+        lambda: connecting.probe_options(
+            actor=request.actor, backend=row.backend, options=options, cluster=row
+        ),
+        lambda: connecting.change_cluster(actor=request.actor, cluster=row, options=options),
+    )
     if made:
         messages.success(request, f"{row.name} is changed.")
         return redirect(here)
-    return render(request, "jobs/cluster_edit.html", told | fields(request, row.backend, told["faults"], row) | {
-        "page_title": "Edit", "crumbs": [("Clusters", f"/{request.org.slug}/clusters"), (row.name, here)], "cluster": row,
-        "title": title_of(row.backend), "live": load.live_on(request.actor, row)})
+    return render(
+        request,
+        "jobs/cluster_edit.html",
+        told
+        | fields(request, row.backend, told["faults"], row)
+        | {
+            "page_title": "Edit",
+            "crumbs": [("Clusters", f"/{request.org.slug}/clusters"), (row.name, here)],
+            "cluster": row,
+            "title": title_of(row.backend),
+            "live": load.live_on(request.actor, row),
+        },
+    )

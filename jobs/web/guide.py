@@ -19,15 +19,35 @@ def guide(request: Any) -> HttpResponse:
     """What is done and what is next; naming the organization; putting the guide away or getting it back."""
     given = request.POST
     if request.method == "POST" and given.get("do") == "name":
-        return action(request, request.path, _("It is called that from now on."),
-                      lambda: services.rename_org(actor=request.actor, org=request.org, name=given.get("name", "")))
+        return action(
+            request,
+            request.path,
+            _("It is called that from now on."),
+            lambda: services.rename_org(
+                actor=request.actor, org=request.org, name=given.get("name", "")
+            ),
+        )
     if request.method == "POST":
         wants = given.get("do") == "show"
         back = request.path if wants else f"/{request.org.slug}/"
-        done = _("The guide is on the home page again.") if wants else _("The guide is put away. It stays at its address, /guide.")
-        return action(request, back, done, lambda: services.show_guide(
-            actor=request.actor, org=request.org, is_shown=wants))
+        done = (
+            _("The guide is on the home page again.")
+            if wants
+            else _("The guide is put away. It stays at its address, /guide.")
+        )
+        return action(
+            request,
+            back,
+            done,
+            lambda: services.show_guide(actor=request.actor, org=request.org, is_shown=wants),
+        )
     steps = steps_of(request.org)
-    return render(request, "jobs/guide.html", {
-        "page_title": _("First steps"), "progress": progress(steps),
-        "steps": [{"step": step, "may": request.actor.may(step.needs)} for step in steps]})
+    return render(
+        request,
+        "jobs/guide.html",
+        {
+            "page_title": _("First steps"),
+            "progress": progress(steps),
+            "steps": [{"step": step, "may": request.actor.may(step.needs)} for step in steps],
+        },
+    )

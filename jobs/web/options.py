@@ -19,6 +19,14 @@ def given(request: Any, kind: str, cluster: Cluster | None = None) -> dict[str, 
     return options.given(request, options_of(kind), cluster.config if cluster else None)
 
 
-def fields(request: Any, kind: str, faults: Mapping[str, str], cluster: Cluster | None = None) -> dict[str, Any]:
+def fields(
+    request: Any, kind: str, faults: Mapping[str, str], cluster: Cluster | None = None
+) -> dict[str, Any]:
     """The fields as a page draws them."""
-    return options.fields(request, options_of(kind), faults, cluster.config if cluster else None, secrets_set(cluster) if cluster else ())
+    return options.fields(
+        request,
+        options_of(kind),
+        faults,
+        cluster.config if cluster else None,
+        secrets_set(cluster) if cluster else (),
+    )

@@ -23,10 +23,30 @@ def queue(request: Any) -> HttpResponse:
     kept = {name: asked[name] for name in FILTERS if asked[name]}
     rows, following = queued.queue_page(request.actor, asked)
     why = queued.reasons(request.actor, asked)
-    return render(request, "jobs/queue.html", {
-        "page_title": "Queue", "rows": rows, "asked": asked, "kept": urlencode(kept), "is_filtered": bool(kept),
-        "next_url": "?" + urlencode(kept | {"after": following}) if following else "", "is_first": not asked["after"],
-        "reasons": [r | {"url": "?" + urlencode({n: v for n, v in kept.items() if n != "wait"} | {"wait": r["code"]})} for r in why],
-        "without_wait": "?" + urlencode({n: v for n, v in kept.items() if n != "wait"}), "total": sum(r["n"] for r in why),
-        "teams": queued.teams_waiting(request.actor, asked) if not asked["after"] else [],
-        "clusters": list(Cluster.objects.order_by("name").values_list("name", flat=True))})
+    return render(
+        request,
+        "jobs/queue.html",
+        {
+            "page_title": "Queue",
+            "rows": rows,
+            "asked": asked,
+            "kept": urlencode(kept),
+            "is_filtered": bool(kept),
+            "next_url": "?" + urlencode(kept | {"after": following}) if following else "",
+            "is_first": not asked["after"],
+            "reasons": [
+                r
+                | {
+                    "url": "?"
+                    + urlencode(
+                        {n: v for n, v in kept.items() if n != "wait"} | {"wait": r["code"]}
+                    )
+                }
+                for r in why
+            ],
+            "without_wait": "?" + urlencode({n: v for n, v in kept.items() if n != "wait"}),
+            "total": sum(r["n"] for r in why),
+            "teams": queued.teams_waiting(request.actor, asked) if not asked["after"] else [],
+            "clusters": list(Cluster.objects.order_by("name").values_list("name", flat=True)),
+        },
+    )

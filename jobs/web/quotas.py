@@ -41,7 +41,11 @@ def quotas(request: Any) -> HttpResponse:
     try:
         changes = changes_in(request.POST)
         if request.POST.get("do") == "preview":
-            return _show(request, preview=preview(actor=request.actor, org=request.org, changes=changes), given=_given(request.POST))
+            return _show(
+                request,
+                preview=preview(actor=request.actor, org=request.org, changes=changes),
+                given=_given(request.POST),
+            )
         services.set_quotas(actor=request.actor, org=request.org, changes=changes)
     except PortalError as error:
         note_denial(request, error)
@@ -56,19 +60,40 @@ def ask(request: Any) -> HttpResponse:
     """Ask for a higher limit."""
     form = request.POST
     scope, _colon, subject = form.get("who", "").partition(":")
-    return action(request, f"/{request.org.slug}/quotas", _("Asked. The answer will stand on this page."), lambda: services.ask_for_more(
-        actor=request.actor, org=request.org, scope=scope, subject=subject, resource=form.get("resource", "").strip(),
-        amount=_asked(form.get("resource", ""), form.get("amount", "")), why=form.get("why", ""), job=_number(form.get("job", ""))))
+    return action(
+        request,
+        f"/{request.org.slug}/quotas",
+        _("Asked. The answer will stand on this page."),
+        lambda: services.ask_for_more(
+            actor=request.actor,
+            org=request.org,
+            scope=scope,
+            subject=subject,
+            resource=form.get("resource", "").strip(),
+            amount=_asked(form.get("resource", ""), form.get("amount", "")),
+            why=form.get("why", ""),
+            job=_number(form.get("job", "")),
+        ),
+    )
 
 
 @page(None, ("POST",))
 def decide(request: Any, ask: UUID) -> HttpResponse:
     """Approve, decline, or withdraw one's own."""
     do, word = request.POST.get("do", ""), request.POST.get("word", "")
-    done = {"approve": _("Approved: the limit is raised."), "decline": _("Declined."), "withdraw": _("Withdrawn.")}.get(do, "")
+    done = {
+        "approve": _("Approved: the limit is raised."),
+        "decline": _("Declined."),
+        "withdraw": _("Withdrawn."),
+    }.get(do, "")
 
     def decided() -> None:
-        tell_asker(services.decide_request(actor=request.actor, org=request.org, request_id=ask, do=do, word=word), request.org)
+        tell_asker(
+            services.decide_request(
+                actor=request.actor, org=request.org, request_id=ask, do=do, word=word
+            ),
+            request.org,
+        )
 
     return action(request, f"/{request.org.slug}/quotas", done, decided)
 
@@ -88,14 +113,23 @@ def changes_in(form: Any) -> list[Wanted]:
     """Each of the classes for each of those chosen; an empty field leaves things as they are. Raises InvalidInput."""
     person = form.get("person", "").strip()
     whose = list(dict.fromkeys([*form.getlist("who"), *([f"user:{person}"] if person else [])]))
-    lines = zip_longest(form.getlist("resource"), form.getlist("limit"), form.getlist("guaranteed"), fillvalue="")
-    terms = [(resource.strip(), _amount(resource, limit), _amount(resource, guaranteed))
-             for resource, limit, guaranteed in lines if limit.strip() or guaranteed.strip()]
+    lines = zip_longest(
+        form.getlist("resource"), form.getlist("limit"), form.getlist("guaranteed"), fillvalue=""
+    )
+    terms = [
+        (resource.strip(), _amount(resource, limit), _amount(resource, guaranteed))
+        for resource, limit, guaranteed in lines
+        if limit.strip() or guaranteed.strip()
+    ]
     if not whose:
         raise InvalidInput.at("who", _("tick a team, or name a person"))
     if not terms:
         raise InvalidInput.at("limit", _("write a limit or what is guaranteed; none lifts it"))
-    return [Wanted(scope, subject, *term) for scope, _colon, subject in (who.partition(":") for who in whose) for term in terms]
+    return [
+        Wanted(scope, subject, *term)
+        for scope, _colon, subject in (who.partition(":") for who in whose)
+        for term in terms
+    ]
 
 
 def _amount(resource: str, text: str) -> Any:
@@ -110,11 +144,16 @@ def _amount(resource: str, text: str) -> Any:
         return float(text)
     except ValueError:
         if not is_bytes:
-            raise InvalidInput.at("limit", _("%(text)r is no amount; write 32, or none") % {"text": text[:40]}) from None
+            raise InvalidInput.at(
+                "limit", _("%(text)r is no amount; write 32, or none") % {"text": text[:40]}
+            ) from None
     try:
         return parse_size(text)
     except ValueError:
-        raise InvalidInput.at("limit", _("%(text)r is no amount; write 32, 64Gi for bytes, or none") % {"text": text[:40]}) from None
+        raise InvalidInput.at(
+            "limit",
+            _("%(text)r is no amount; write 32, 64Gi for bytes, or none") % {"text": text[:40]},
+        ) from None
 
 
 def _given(form: Any) -> list[tuple[str, str]]:
@@ -126,26 +165,60 @@ def _show(request: Any, **more: Any) -> HttpResponse:
     asked = {name: request.GET.get(name, "").strip()[:254] for name in ("team", "q", "edit")}
     found = tree(request.actor, request.org, asked["team"], asked["q"])
     may_write = request.actor.may(P.QUOTAS_WRITE)
-    return render(request, "jobs/quotas.html", {
-        "page_title": _("Quotas"), "tree": found, "asked": asked, "may_write": may_write, "heads": [(c, title(c)) for c in found.classes],
-        "form": _form(found, asked["edit"]) if may_write else None, "rules": _rules(asked["edit"]) if may_write else None,
-        "asks": [(row, amount_text(row.resource, row.amount)) for row in requests_for(request.actor)], "wish": _wish(request),
-        "history": history(request.actor, request.org) if may_write else []} | more)
+    return render(
+        request,
+        "jobs/quotas.html",
+        {
+            "page_title": _("Quotas"),
+            "tree": found,
+            "asked": asked,
+            "may_write": may_write,
+            "heads": [(c, title(c)) for c in found.classes],
+            "form": _form(found, asked["edit"]) if may_write else None,
+            "rules": _rules(asked["edit"]) if may_write else None,
+            "asks": [
+                (row, amount_text(row.resource, row.amount)) for row in requests_for(request.actor)
+            ],
+            "wish": _wish(request),
+            "history": history(request.actor, request.org) if may_write else [],
+        }
+        | more,
+    )
 
 
 def _wish(request: Any) -> dict[str, Any]:
     """The form that asks for more: whose limits one may ask about, and what a waiting job's page has filled in."""
     actor = request.actor
     teams = actor.teams_where(P.JOBS_SUBMIT)
-    mine = Team.objects.order_by("slug") if teams is None else Team.objects.filter(id__in=teams).order_by("slug")
-    whose = [(f"user:{actor.email}", _("my own")), *((f"team:{t.slug}", t.name) for t in mine[:WISHES]), ("org:", request.org.name)]
-    return {"whose": whose, **{name: request.GET.get(name, "")[:254] for name in ("ask", "resource", "amount", "job")}}
+    mine = (
+        Team.objects.order_by("slug")
+        if teams is None
+        else Team.objects.filter(id__in=teams).order_by("slug")
+    )
+    whose = [
+        (f"user:{actor.email}", _("my own")),
+        *((f"team:{t.slug}", t.name) for t in mine[:WISHES]),
+        ("org:", request.org.name),
+    ]
+    return {
+        "whose": whose,
+        **{name: request.GET.get(name, "")[:254] for name in ("ask", "resource", "amount", "job")},
+    }
 
 
 def _form(found: Any, edit: str) -> dict[str, Any]:
     """The classes with what is set now, where one is edited; else empty."""
-    of_one = next((b for b in (found.top, *found.teams, *(p for t in found.teams for p in t.people)) if b.who == edit), None)
-    classes = [*PLAIN, *(name for name in found.classes if name not in PLAIN)][:FORM_CLASSES]    # whatever is held, a row keeps its place
+    of_one = next(
+        (
+            b
+            for b in (found.top, *found.teams, *(p for t in found.teams for p in t.people))
+            if b.who == edit
+        ),
+        None,
+    )
+    classes = [*PLAIN, *(name for name in found.classes if name not in PLAIN)][
+        :FORM_CLASSES
+    ]  # whatever is held, a row keeps its place
     return {"one": of_one, "lines": [(name, title(name), *_set(of_one, name)) for name in classes]}
 
 
@@ -160,4 +233,6 @@ def _set(of_one: Any, name: str) -> tuple[str, str]:
     bar = of_one and of_one.bars.get(name)
     if not bar:
         return "", ""
-    return "none" if bar.limit is None else typed_text(name, bar.limit), typed_text(name, bar.guaranteed) if bar.guaranteed else ""
+    return "none" if bar.limit is None else typed_text(name, bar.limit), typed_text(
+        name, bar.guaranteed
+    ) if bar.guaranteed else ""

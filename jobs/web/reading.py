@@ -12,5 +12,8 @@ def facts_of_log(attempt: Attempt) -> dict[str, Any]:
     """How much is stored, and the certificate once it is closed."""
     store, name = log_store(), attempt.id.hex
     certificate = store.certificate(name)
-    return {"bytes": store.end(name), "certificate": certificate.as_dict() if certificate else None,
-            "text": str(certificate.text) if certificate else ""}
+    return {
+        "bytes": store.end(name),
+        "certificate": certificate.as_dict() if certificate else None,
+        "text": str(certificate.text) if certificate else "",
+    }

@@ -18,7 +18,9 @@ def starting_text(request: Any) -> str:
     """A former job (`?from=`), with the change that was offered for it (`?change=resources.cpus&was=4&to=2`); else an example."""
     if former := request.GET.get("from"):
         spec = spec_of(selectors.find_job(request.actor, former))
-        return changed(spec, *(request.GET.get(name, "") for name in ("change", "was", "to"))).to_yaml()
+        return changed(
+            spec, *(request.GET.get(name, "") for name in ("change", "was", "to"))
+        ).to_yaml()
     chosen = request.GET.get("example", "")
     known = examples()
     return next((e.yaml for e in known if e.title == chosen), known[0].yaml)
@@ -33,11 +35,23 @@ def changed(spec: JobSpec, field: str, was: str, to: str) -> JobSpec:
     ask = spec.resources
     match field:
         case "resources.accelerators" if ask.gpus:
-            return replace(spec, resources=replace(ask, accelerators=replace(ask.accelerators, count=max(1, int(ask.gpus * share)))))
+            return replace(
+                spec,
+                resources=replace(
+                    ask, accelerators=replace(ask.accelerators, count=max(1, int(ask.gpus * share)))
+                ),
+            )
         case "resources.cpus":
-            return replace(spec, resources=replace(ask, cpus=max(0.1, int(Fraction(str(ask.cpus)) * share * 1000) / 1000)))
+            return replace(
+                spec,
+                resources=replace(
+                    ask, cpus=max(0.1, int(Fraction(str(ask.cpus)) * share * 1000) / 1000)
+                ),
+            )
         case "resources.memory" if ask.memory:
-            return replace(spec, resources=replace(ask, memory=max(1 << 20, int(ask.memory * share))))
+            return replace(
+                spec, resources=replace(ask, memory=max(1 << 20, int(ask.memory * share)))
+            )
         case "num_nodes":
             return replace(spec, num_nodes=max(1, int(spec.num_nodes * share)))
     return spec

@@ -29,15 +29,38 @@ def kept_logs(request: Any) -> HttpResponse:
         found = storage.largest(present.listed(selectors.filtered(request.actor, asked)), SHOWN)
     except PortalError as caught:
         error = caught.message
-    rows = [(job, size, State(job.state).is_final and not job.log_delete_asked_at and may_change(request, job)) for size, job in found]
+    rows = [
+        (
+            job,
+            size,
+            State(job.state).is_final and not job.log_delete_asked_at and may_change(request, job),
+        )
+        for size, job in found
+    ]
     teams = people.teams_for(request.actor)
     mine = {asked["team"], *(team["slug"] for team in teams if team["role"])}
-    return render(request, "jobs/storage.html", {
-        "page_title": _("Logs kept"), "crumbs": [("Quotas", f"/{request.org.slug}/quotas")], "rows": rows, "asked": asked, "error": error,
-        "teams": teams, "query": urlencode({name: value for name, value in asked.items() if value}),
-        "quotas": [q for q in people.quotas_for(request.actor) if q["resource"] == STORAGE and _concerns(request, q, mine)]})
+    return render(
+        request,
+        "jobs/storage.html",
+        {
+            "page_title": _("Logs kept"),
+            "crumbs": [("Quotas", f"/{request.org.slug}/quotas")],
+            "rows": rows,
+            "asked": asked,
+            "error": error,
+            "teams": teams,
+            "query": urlencode({name: value for name, value in asked.items() if value}),
+            "quotas": [
+                q
+                for q in people.quotas_for(request.actor)
+                if q["resource"] == STORAGE and _concerns(request, q, mine)
+            ],
+        },
+    )
 
 
 def _concerns(request: Any, quota: dict[str, Any], mine: set[str]) -> bool:
     """The organization's, one's own, and those of these teams."""
-    return quota["scope"] == "org" or quota["subject"] in (mine if quota["scope"] == "team" else {request.actor.email})
+    return quota["scope"] == "org" or quota["subject"] in (
+        mine if quota["scope"] == "team" else {request.actor.email}
+    )

@@ -21,24 +21,37 @@ from workspaces.web.views import team_named
 def set_rules(request: Any, team: str) -> HttpResponse:
     """All rules of a team; an empty field is no rule."""
     row = team_named(team)
-    return action(request, f"/{request.org.slug}/quotas?edit=team:{row.slug}#rules", _("The rules are set. They hold for jobs from now on."),
-                  lambda: services.set_team_rules(actor=request.actor, team=row, **_read(request.POST)))
+    return action(
+        request,
+        f"/{request.org.slug}/quotas?edit=team:{row.slug}#rules",
+        _("The rules are set. They hold for jobs from now on."),
+        lambda: services.set_team_rules(actor=request.actor, team=row, **_read(request.POST)),
+    )
 
 
 def shown(team: Team) -> dict[str, str]:
     """As one would type them."""
     rules = TeamRules.of(team.job_rules)
-    return {"max_runtime": format_duration(rules.max_runtime) if rules.max_runtime else "",
-            "default_runtime": format_duration(rules.default_runtime) if rules.default_runtime else "",
-            "max_gpus": "" if rules.max_gpus is None else str(rules.max_gpus),
-            "images": ", ".join(rules.images), "pools": ", ".join(rules.pools), "default_pool": rules.default_pool}
+    return {
+        "max_runtime": format_duration(rules.max_runtime) if rules.max_runtime else "",
+        "default_runtime": format_duration(rules.default_runtime) if rules.default_runtime else "",
+        "max_gpus": "" if rules.max_gpus is None else str(rules.max_gpus),
+        "images": ", ".join(rules.images),
+        "pools": ", ".join(rules.pools),
+        "default_pool": rules.default_pool,
+    }
 
 
 def _read(form: Any) -> dict[str, Any]:
     text = {name: form.get(name, "").strip() for name in TeamRules.__dataclass_fields__}
-    return {"max_runtime": _seconds("max_runtime", text["max_runtime"]), "default_runtime": _seconds("default_runtime", text["default_runtime"]),
-            "max_gpus": _whole("max_gpus", text["max_gpus"]), "images": _names(text["images"]), "pools": _names(text["pools"]),
-            "default_pool": text["default_pool"]}
+    return {
+        "max_runtime": _seconds("max_runtime", text["max_runtime"]),
+        "default_runtime": _seconds("default_runtime", text["default_runtime"]),
+        "max_gpus": _whole("max_gpus", text["max_gpus"]),
+        "images": _names(text["images"]),
+        "pools": _names(text["pools"]),
+        "default_pool": text["default_pool"],
+    }
 
 
 def _names(text: str) -> list[str]:

@@ -11,7 +11,11 @@ urlpatterns = [
     path("<slug:org>/clusters", clusters.clusters, name="clusters"),
     path("<slug:org>/clusters/<str:cluster>", cluster.cluster, name="cluster"),
     path("<slug:org>/clusters/<str:cluster>/edit", clusters.edit_cluster, name="cluster-edit"),
-    path("<slug:org>/clusters/<str:cluster>/nodes/<str:node>", cluster.act_on_node, name="cluster-node"),
+    path(
+        "<slug:org>/clusters/<str:cluster>/nodes/<str:node>",
+        cluster.act_on_node,
+        name="cluster-node",
+    ),
     path("<slug:org>/queue", queue.queue, name="queue"),
     path("<slug:org>/quotas", quotas.quotas, name="quotas"),
     path("<slug:org>/teams/<slug:team>/rules", team_rules.set_rules, name="team-rules"),
@@ -24,5 +28,9 @@ urlpatterns = [
     path("<slug:org>/jobs/new", views.new_job, name="job-new"),
     path("<slug:org>/jobs/act", views.act_on_jobs, name="jobs-act"),
     path("<slug:org>/jobs/<str:job>", views.job, name="job"),
-    re_path(r"^(?P<org>[-\w]+)/jobs/(?P<job>[^/]+)/(?P<verb>cancel|hold|release|rerun|delete-logs)$", views.act_on_job, name="job-act"),
+    re_path(
+        r"^(?P<org>[-\w]+)/jobs/(?P<job>[^/]+)/(?P<verb>cancel|hold|release|rerun|delete-logs)$",
+        views.act_on_job,
+        name="job-act",
+    ),
 ]

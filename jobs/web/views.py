@@ -35,12 +35,26 @@ from workspaces.web.doors import action, page, tell_fault
 POST = ("POST",)
 SHOWN = 12
 IN_BULK: dict[str, Callable[..., Any]] = {
-    "cancel": services.cancel_job, "rerun": services.rerun_job, "delete-logs": services.delete_logs}
+    "cancel": services.cancel_job,
+    "rerun": services.rerun_job,
+    "delete-logs": services.delete_logs,
+}
 FILTERS = ("state", "team", "owner", "cluster", "pool", "q", "name", "label")
-QUICK = (("state=queued", "Waiting"), ("state=running", "Running"), ("state=failed", "Failed"), ("state=succeeded", "Succeeded"),
-         ("owner=me", "Mine"))
-TABS = (("overview", "Overview"), ("logs", "Logs"), ("metrics", "Metrics"), ("spec", "Spec"), ("environment", "Environment"),
-        ("events", "Events"))
+QUICK = (
+    ("state=queued", "Waiting"),
+    ("state=running", "Running"),
+    ("state=failed", "Failed"),
+    ("state=succeeded", "Succeeded"),
+    ("owner=me", "Mine"),
+)
+TABS = (
+    ("overview", "Overview"),
+    ("logs", "Logs"),
+    ("metrics", "Metrics"),
+    ("spec", "Spec"),
+    ("environment", "Environment"),
+    ("events", "Events"),
+)
 LONG_WAIT = timedelta(minutes=10)
 
 
@@ -49,17 +63,41 @@ def home(request: Any) -> HttpResponse:
     """What needs me, what runs, what waits and why, how full the quota is, what failed lately."""
     rows = present.listed(selectors.visible_jobs(request.actor)).order_by("-number")
     week = clock.now() - timedelta(days=7)
-    running = [present.job_row(j) for j in rows.filter(state__gt=State.QUEUED, state__lt=State.SUCCEEDED)[:SHOWN]]
+    running = [
+        present.job_row(j)
+        for j in rows.filter(state__gt=State.QUEUED, state__lt=State.SUCCEEDED)[:SHOWN]
+    ]
     waiting = [_waiting_row(j, request.actor) for j in rows.filter(state=State.QUEUED)[:SHOWN]]
-    failed = [present.job_row(j) for j in rows.filter(state=State.FAILED, finished_at__gte=week)[:SHOWN]]
+    failed = [
+        present.job_row(j) for j in rows.filter(state=State.FAILED, finished_at__gte=week)[:SHOWN]
+    ]
     finished = [present.job_row(j) for j in rows.filter(state=State.SUCCEEDED)[:5]]
-    response = render(request, "workspaces/home.html", {
-        "page_title": request.org.name, "guide": guide_for(request.actor, request.org),
-        "running": running, "waiting": waiting, "failed": failed, "finished": finished,
-        "quotas": people.quotas_for(request.actor), "is_empty": not (running or waiting or failed or finished) and not rows.exists(),
-        "example": examples()[0], "first_team": _first_team(request), "may_submit": _may_submit(request), "running_count": len(running)})
-    response.set_cookie(settings.MUSTER_ORG_COOKIE_NAME, request.org.slug, max_age=31_536_000, samesite="Lax", httponly=True,
-                        secure=settings.SESSION_COOKIE_SECURE)
+    response = render(
+        request,
+        "workspaces/home.html",
+        {
+            "page_title": request.org.name,
+            "guide": guide_for(request.actor, request.org),
+            "running": running,
+            "waiting": waiting,
+            "failed": failed,
+            "finished": finished,
+            "quotas": people.quotas_for(request.actor),
+            "is_empty": not (running or waiting or failed or finished) and not rows.exists(),
+            "example": examples()[0],
+            "first_team": _first_team(request),
+            "may_submit": _may_submit(request),
+            "running_count": len(running),
+        },
+    )
+    response.set_cookie(
+        settings.MUSTER_ORG_COOKIE_NAME,
+        request.org.slug,
+        max_age=31_536_000,
+        samesite="Lax",
+        httponly=True,
+        secure=settings.SESSION_COOKIE_SECURE,
+    )
     return response
 
 
@@ -69,17 +107,32 @@ def job_list(request: Any) -> HttpResponse:
     asked = {name: request.GET.get(name, "") for name in FILTERS}
     error, found = "", selectors.Page([], None, None)
     try:
-        found = selectors.page_of(selectors.filtered(request.actor, asked), cursor=request.GET.get("cursor", ""),
-                                  ascending=request.GET.get("sort", "") in {"created", "number"})
+        found = selectors.page_of(
+            selectors.filtered(request.actor, asked),
+            cursor=request.GET.get("cursor", ""),
+            ascending=request.GET.get("sort", "") in {"created", "number"},
+        )
     except PortalError as caught:
         error = caught.message
-    kept = {name: value for name, value in asked.items() if value} | ({"sort": request.GET["sort"]} if request.GET.get("sort") else {})
+    kept = {name: value for name, value in asked.items() if value} | (
+        {"sort": request.GET["sort"]} if request.GET.get("sort") else {}
+    )
     context = {
-        "page_title": "Jobs", "jobs": [present.job_row(j) for j in found.items], "filters": asked, "filter_error": error,
-        "is_filtered": any(asked.values()), "sort": request.GET.get("sort", ""), "states": [s.word for s in State],
-        "teams": people.teams_for(request.actor), "may_submit": _may_submit(request),
-        "quick": QUICK, "quick_now": urlencode({n: v for n, v in kept.items() if n in {"state", "owner"}}),
-        "next_url": _page_url(kept, found.next), "previous_url": _page_url(kept, found.previous), "query": urlencode(kept)}
+        "page_title": "Jobs",
+        "jobs": [present.job_row(j) for j in found.items],
+        "filters": asked,
+        "filter_error": error,
+        "is_filtered": any(asked.values()),
+        "sort": request.GET.get("sort", ""),
+        "states": [s.word for s in State],
+        "teams": people.teams_for(request.actor),
+        "may_submit": _may_submit(request),
+        "quick": QUICK,
+        "quick_now": urlencode({n: v for n, v in kept.items() if n in {"state", "owner"}}),
+        "next_url": _page_url(kept, found.next),
+        "previous_url": _page_url(kept, found.previous),
+        "query": urlencode(kept),
+    }
     is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
     return render(request, "jobs/_table.html" if is_part else "jobs/list.html", context)
 
@@ -93,16 +146,34 @@ def job(request: Any, job: str) -> HttpResponse:
     attempt = selectors.find_attempt(row, min(index, 2**31 - 1), ordinal and min(ordinal, 2**15))
     tries = row.attempts.filter(index=attempt.index).order_by("ordinal")
     told = pending.answer(row, request.actor)
-    return render(request, "jobs/detail.html", {
-        "page_title": f"#{row.number} {row.name}", "crumbs": [("Jobs", f"/{request.org.slug}/jobs")],
-        "job_api": f"/api/v1/orgs/{request.org.slug}/jobs/{row.number}",
-        "job": present.job_detail(row), "attempt": present.attempt_row(attempt), "attempt_hex": attempt.id.hex, "job_hex": row.id.hex,
-        "tries": [present.attempt_row(a) for a in tries], "pending": told, "more": limits.more(told.numbers, row) if told else "",
-        "output": told_of(attempt), "log": facts_of_log(attempt), "deletable": _deletable(request, row),
-        "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),
-        "timeline": _timeline(row, attempt.index), "env": sorted(present.environment_of(attempt).items()), "children": _children(request, row),
-        "tab": _tab(request), "tabs": TABS, "may_change": may_change(request, row),
-        "may_admin": request.actor.may(P.JOBS_ADMIN, row.team_id), "is_final": State(row.state).is_final})
+    return render(
+        request,
+        "jobs/detail.html",
+        {
+            "page_title": f"#{row.number} {row.name}",
+            "crumbs": [("Jobs", f"/{request.org.slug}/jobs")],
+            "job_api": f"/api/v1/orgs/{request.org.slug}/jobs/{row.number}",
+            "job": present.job_detail(row),
+            "attempt": present.attempt_row(attempt),
+            "attempt_hex": attempt.id.hex,
+            "job_hex": row.id.hex,
+            "tries": [present.attempt_row(a) for a in tries],
+            "pending": told,
+            "more": limits.more(told.numbers, row) if told else "",
+            "output": told_of(attempt),
+            "log": facts_of_log(attempt),
+            "deletable": _deletable(request, row),
+            "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),
+            "timeline": _timeline(row, attempt.index),
+            "env": sorted(present.environment_of(attempt).items()),
+            "children": _children(request, row),
+            "tab": _tab(request),
+            "tabs": TABS,
+            "may_change": may_change(request, row),
+            "may_admin": request.actor.may(P.JOBS_ADMIN, row.team_id),
+            "is_final": State(row.state).is_final,
+        },
+    )
 
 
 @page(None, POST)
@@ -137,11 +208,15 @@ def act_on_jobs(request: Any) -> HttpResponse:
             note_denial(request, error)
             failed.append(f"#{name}: {error.message}")
     if done:
-        said = {"cancel": "being stopped", "delete-logs": "the logs are being deleted"}.get(verb, "submitted again")
+        said = {"cancel": "being stopped", "delete-logs": "the logs are being deleted"}.get(
+            verb, "submitted again"
+        )
         messages.success(request, f"{done} job{'' if done == 1 else 's'}: {said}.")
     for text in failed[:5]:
         messages.error(request, text)
-    return redirect(f"/{request.org.slug}/{'storage' if verb == 'delete-logs' else 'jobs'}?{request.POST.get('query', '')[:2000]}")
+    return redirect(
+        f"/{request.org.slug}/{'storage' if verb == 'delete-logs' else 'jobs'}?{request.POST.get('query', '')[:2000]}"
+    )
 
 
 @page(None, ("GET", "HEAD", "POST"))
@@ -156,16 +231,34 @@ def new_job(request: Any) -> HttpResponse:
             made = services.submit_job(actor=request.actor, team=_team(request), spec=parsed.spec)
             return redirect(f"/{request.org.slug}/jobs/{made.number}")
         except SpecErrors as error:
-            faults = [{"field": f.field, "message": f.message, "line": f.line} for f in error.errors]
+            faults = [
+                {"field": f.field, "message": f.message, "line": f.line} for f in error.errors
+            ]
         except PortalError as error:
             note_denial(request, error)
-            faults = error.data.get("errors") or [{"field": "", "message": error.message, "line": None}]
-    teams = [t for t in people.teams_for(request.actor) if request.actor.may(P.JOBS_SUBMIT, t["id"])]
-    return render(request, "jobs/new.html", {
-        "page_title": "New job", "crumbs": [("Jobs", f"/{request.org.slug}/jobs")], "yaml": text, "errors": faults,
-        "examples": examples(), "teams": teams, "places": names_for(Team.objects.filter(id__in=[t["id"] for t in teams])),
-        "team_chosen": request.POST.get("team") or request.GET.get("team", ""), "quotas": people.quotas_for(request.actor),
-        "may_submit": _may_submit(request)}, status=400 if faults else 200)
+            faults = error.data.get("errors") or [
+                {"field": "", "message": error.message, "line": None}
+            ]
+    teams = [
+        t for t in people.teams_for(request.actor) if request.actor.may(P.JOBS_SUBMIT, t["id"])
+    ]
+    return render(
+        request,
+        "jobs/new.html",
+        {
+            "page_title": "New job",
+            "crumbs": [("Jobs", f"/{request.org.slug}/jobs")],
+            "yaml": text,
+            "errors": faults,
+            "examples": examples(),
+            "teams": teams,
+            "places": names_for(Team.objects.filter(id__in=[t["id"] for t in teams])),
+            "team_chosen": request.POST.get("team") or request.GET.get("team", ""),
+            "quotas": people.quotas_for(request.actor),
+            "may_submit": _may_submit(request),
+        },
+        status=400 if faults else 200,
+    )
 
 
 @page()
@@ -173,8 +266,19 @@ def find(request: Any) -> JsonResponse:
     """For the command palette: jobs by number or the beginning of a name, pages, and people's teams."""
     q = request.GET.get("q", "").strip()[:100]
     jobs = present.listed(selectors.filtered(request.actor, {"q": q})).order_by("-number")[:8]
-    return JsonResponse({"items": [{"kind": "job", "title": f"#{j.number} {j.name}", "note": told(State(j.state).word),
-                                    "url": f"/{request.org.slug}/jobs/{j.number}"} for j in jobs]})
+    return JsonResponse(
+        {
+            "items": [
+                {
+                    "kind": "job",
+                    "title": f"#{j.number} {j.name}",
+                    "note": told(State(j.state).word),
+                    "url": f"/{request.org.slug}/jobs/{j.number}",
+                }
+                for j in jobs
+            ]
+        }
+    )
 
 
 def _rerun(request: HttpRequest, row: Job, back: str) -> HttpResponse:
@@ -197,28 +301,48 @@ def _team(request: Any) -> Any:
 
 def _waiting_row(job: Job, actor: Any) -> dict[str, Any]:
     told = pending.answer(job, actor)
-    return present.job_row(job) | {"pending": told or pending.brief(job), "is_long": clock.now() - job.created_at > LONG_WAIT}
+    return present.job_row(job) | {
+        "pending": told or pending.brief(job),
+        "is_long": clock.now() - job.created_at > LONG_WAIT,
+    }
 
 
 def _timeline(row: Job, index: int) -> list[dict[str, Any]]:
     """The states that one task went through, over all its tries, with when and for how long."""
-    events = Event.objects.filter(subject_id=row.id, kind__startswith="attempt.", data__index=index).order_by("position")[:100]
-    steps = [{"state": e.kind.partition(".")[2], "at": e.at, "source": e.actor, "data": e.data} for e in events]
+    events = Event.objects.filter(
+        subject_id=row.id, kind__startswith="attempt.", data__index=index
+    ).order_by("position")[:100]
+    steps = [
+        {"state": e.kind.partition(".")[2], "at": e.at, "source": e.actor, "data": e.data}
+        for e in events
+    ]
     steps = [{"state": "queued", "at": row.created_at, "source": "muster", "data": {}}, *steps]
     for step, following in pairwise(steps):
         step["seconds"] = max((following["at"] - step["at"]).total_seconds(), 0)
-        step["why"] = step["data"].get("reason", "").replace("_", " ")          # of a try that another followed; the last one's stands below
+        step["why"] = (
+            step["data"].get("reason", "").replace("_", " ")
+        )  # of a try that another followed; the last one's stands below
     return steps
 
 
 def _children(request: Any, row: Job) -> list[dict[str, Any]]:
     if row.array_size is None:
         return []
-    return [present.attempt_row(a) for a in row.attempts.filter(is_current=True).order_by("index")[:2000]]
+    return [
+        present.attempt_row(a)
+        for a in row.attempts.filter(is_current=True).order_by("index")[:2000]
+    ]
 
 
 def _first_team(request: Any) -> str:
-    return next((t["slug"] for t in people.teams_for(request.actor) if request.actor.may(P.JOBS_SUBMIT, t["id"])), "")
+    return next(
+        (
+            t["slug"]
+            for t in people.teams_for(request.actor)
+            if request.actor.may(P.JOBS_SUBMIT, t["id"])
+        ),
+        "",
+    )
 
 
 def _tab(request: Any) -> str:
@@ -242,7 +366,11 @@ def may_change(request: Any, row: Job) -> bool:
 
 def _deletable(request: Any, row: Job) -> int:
     """The bytes of logs that the viewer may delete."""
-    return storage.bytes_of(row) if State(row.state).is_final and not row.log_delete_asked_at and may_change(request, row) else 0
+    return (
+        storage.bytes_of(row)
+        if State(row.state).is_final and not row.log_delete_asked_at and may_change(request, row)
+        else 0
+    )
 
 
 def _page_url(kept: dict[str, str], cursor: str | None) -> str:

@@ -9,5 +9,9 @@ urlpatterns = [
     path("orgs/<slug:org>/nodes", views.NodesView.as_view(), name="api-nodes"),
     path("orgs/<slug:org>/wall", views.WallView.as_view(), name="api-wall"),
     path("orgs/<slug:org>/nodes/<str:node>", views.NodeView.as_view(), name="api-node"),
-    path("orgs/<slug:org>/nodes/<str:node>/metrics", views.NodeMetricsView.as_view(), name="api-node-metrics"),
+    path(
+        "orgs/<slug:org>/nodes/<str:node>/metrics",
+        views.NodeMetricsView.as_view(),
+        name="api-node-metrics",
+    ),
 ]

@@ -33,12 +33,19 @@ class SamplesView(PortalView):
 class NodesView(OrgView):
     permissions = {"GET": P.NODES_READ}
 
-    @extend_schema(operation_id="nodes_list", responses=OpenApiTypes.OBJECT, parameters=[
-        OpenApiParameter("cursor", str), OpenApiParameter("limit", int)])
+    @extend_schema(
+        operation_id="nodes_list",
+        responses=OpenApiTypes.OBJECT,
+        parameters=[OpenApiParameter("cursor", str), OpenApiParameter("limit", int)],
+    )
     def get(self, request: Request) -> Response:
         """Nodes with what they have, what is taken, and the latest measurements; by cluster and name, 50 a page."""
-        limit = min(max(_whole("limit", request.query_params.get("limit") or str(nodes.PAGE)), 1), 500)
-        found, following = nodes.node_rows(self.actor, cursor_in(request.query_params.get("cursor", "")), limit)
+        limit = min(
+            max(_whole("limit", request.query_params.get("limit") or str(nodes.PAGE)), 1), 500
+        )
+        found, following = nodes.node_rows(
+            self.actor, cursor_in(request.query_params.get("cursor", "")), limit
+        )
         return Response({"items": found, "next": following, "previous": None})
 
 
@@ -57,18 +64,28 @@ class NodeView(OrgView):
     @extend_schema(responses=OpenApiTypes.OBJECT, parameters=[OpenApiParameter("cluster", str)])
     def get(self, request: Request, node: str) -> Response:
         """One node."""
-        return Response(nodes.node_row(find_node(node, request.query_params.get("cluster", "")), self.actor))
+        return Response(
+            nodes.node_row(find_node(node, request.query_params.get("cluster", "")), self.actor)
+        )
 
 
 class NodeMetricsView(OrgView):
     permissions = {"GET": P.NODES_READ}
 
-    @extend_schema(responses=OpenApiTypes.OBJECT, parameters=[
-        OpenApiParameter("names", str), OpenApiParameter("cluster", str), *(OpenApiParameter(n, int) for n in ("start", "end", "max_points"))])
+    @extend_schema(
+        responses=OpenApiTypes.OBJECT,
+        parameters=[
+            OpenApiParameter("names", str),
+            OpenApiParameter("cluster", str),
+            *(OpenApiParameter(n, int) for n in ("start", "end", "max_points")),
+        ],
+    )
     def get(self, request: Request, node: str) -> Response:
         """Curves of a node. Times in Unix milliseconds; a gap is null."""
         asked = request.query_params
-        span: dict[str, Any] = {f"{n}_ms": _whole(n, asked[n]) for n in ("start", "end") if asked.get(n)}
+        span: dict[str, Any] = {
+            f"{n}_ms": _whole(n, asked[n]) for n in ("start", "end") if asked.get(n)
+        }
         names = [n for n in asked.get("names", "").split(",") if n][:100] or None
         most = min(max(_whole("max_points", asked.get("max_points") or "600"), 10), 5000)
         row = find_node(node, asked.get("cluster", ""))
@@ -79,7 +96,9 @@ class NodeMetricsView(OrgView):
 def find_node(name: str, cluster: str = "") -> Node:
     """By name, in that cluster if one is named, since two may each have a node of one name. Raises NotFound."""
     rows = Node.objects.select_related("cluster").filter(name=name).order_by("is_gone", "-seen_at")
-    node = (rows.filter(cluster__name=cluster) if cluster.isprintable() and cluster else rows).first()
+    node = (
+        rows.filter(cluster__name=cluster) if cluster.isprintable() and cluster else rows
+    ).first()
     if node is None:
         raise NotFound(f"There is no node {name[:80]!r}.")
     return node

@@ -14,10 +14,23 @@ def asgi_app() -> Any:
     from monitoring.live.identity import Identify
 
     elsewhere: Any = _not_found
-    return Identify(URLRouter([re_path(r"^ws/live$", LiveConsumer.as_asgi()), re_path("", elsewhere)]))
+    return Identify(
+        URLRouter([re_path(r"^ws/live$", LiveConsumer.as_asgi()), re_path("", elsewhere)])
+    )
 
 
 async def _not_found(scope: Any, receive: Any, send: Any) -> None:
     """There is no websocket at this address."""
-    await send({"type": "websocket.http.response.start", "status": 404, "headers": [(b"content-type", b"text/plain; charset=utf-8")]})
-    await send({"type": "websocket.http.response.body", "body": b"There is no websocket at this address.\n"})
+    await send(
+        {
+            "type": "websocket.http.response.start",
+            "status": 404,
+            "headers": [(b"content-type", b"text/plain; charset=utf-8")],
+        }
+    )
+    await send(
+        {
+            "type": "websocket.http.response.body",
+            "body": b"There is no websocket at this address.\n",
+        }
+    )

@@ -26,18 +26,34 @@ if TYPE_CHECKING:
     from monitoring.live.consumers import LiveConsumer
 
 log = logging.getLogger(__name__)
-EVERY = 2.0                 # seconds between looks
-ANYWAY = 60.0               # seconds after which everything is asked again; tokens also end by time, which no event tells
-LATE = 1000                 # positions: a transaction that took its position earlier may become visible later
-KINDS = ("member.added", "member.changed", "member.removed", "member.restored", "member.suspended", "role.changed", "role.deleted",
-         "role.made", "team.created", "team_member.added", "team_member.changed", "team_member.removed", "token.revoked",
-         "org.second_factor_required", "second_factor.removed")
+EVERY = 2.0  # seconds between looks
+ANYWAY = 60.0  # seconds after which everything is asked again; tokens also end by time, which no event tells
+LATE = 1000  # positions: a transaction that took its position earlier may become visible later
+KINDS = (
+    "member.added",
+    "member.changed",
+    "member.removed",
+    "member.restored",
+    "member.suspended",
+    "role.changed",
+    "role.deleted",
+    "role.made",
+    "team.created",
+    "team_member.added",
+    "team_member.changed",
+    "team_member.removed",
+    "token.revoked",
+    "org.second_factor_required",
+    "second_factor.removed",
+)
 
 
 class AccessWatch:
     """One per event loop; it looks only while there are sockets. `turn` counts the times that access was asked again."""
 
-    _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, AccessWatch]] = WeakKeyDictionary()
+    _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, AccessWatch]] = (
+        WeakKeyDictionary()
+    )
 
     def __init__(self) -> None:
         self.turn = 0
@@ -72,10 +88,14 @@ class AccessWatch:
                 orgs = await database_sync_to_async(news.look)()
                 if not self._first_look.done():
                     self._first_look.set_result(None)
-                gone = await database_sync_to_async(ended)({s.way: s.actor for s in self._sockets if s.actor})
+                gone = await database_sync_to_async(ended)(
+                    {s.way: s.actor for s in self._sockets if s.actor}
+                )
                 is_due = time.monotonic() - last > ANYWAY
                 last = time.monotonic() if is_due else last
-                await self._recheck([s for s in self._sockets if is_due or s.way in gone or s.is_about(orgs)])
+                await self._recheck(
+                    [s for s in self._sockets if is_due or s.way in gone or s.is_about(orgs)]
+                )
             except Exception as error:
                 if not self._first_look.done():
                     self._first_look.set_exception(error)
@@ -96,7 +116,9 @@ class AccessWatch:
                 await socket.recheck(asked)
                 self._failed.discard(socket)
             except Exception:
-                log.exception("the access of a websocket could not be asked again; next try in %g s", EVERY)
+                log.exception(
+                    "the access of a websocket could not be asked again; next try in %g s", EVERY
+                )
 
 
 class News:
@@ -112,7 +134,11 @@ class News:
         newest = Event.objects.aggregate(last=Max("position"))["last"] or 0
         is_first = self._from is None
         since = newest - LATE if self._from is None else self._from
-        found = dict(Event.objects.filter(position__gt=since, kind__in=KINDS).values_list("position", "org_id"))
+        found = dict(
+            Event.objects.filter(position__gt=since, kind__in=KINDS).values_list(
+                "position", "org_id"
+            )
+        )
         fresh = {org for position, org in found.items() if position not in self._known}
         self._from, self._known = newest - LATE, set(found)
         if fresh:
@@ -127,7 +153,9 @@ class Asked:
     _actors: dict[Way, Actor | None] = field(default_factory=dict)
     _grants: dict[tuple[Way, str], Granted | PortalError] = field(default_factory=dict)
 
-    def of(self, way: Way, topics: Collection[str]) -> tuple[Actor | None, dict[str, Granted | PortalError]]:
+    def of(
+        self, way: Way, topics: Collection[str]
+    ) -> tuple[Actor | None, dict[str, Granted | PortalError]]:
         """Who it is now, None when access has ended; and of each topic the grant, or why there is none."""
         if way not in self._actors:
             self._actors[way] = way.actor()

@@ -49,7 +49,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         came_with(self.actor.via if self.actor else "")
         if self.actor and self.actor.acted_by:
             acts_for(self.actor.acted_by.email, self.actor.email)
-        await self.accept()                 # first: a handshake that is refused tells a browser no code
+        await self.accept()  # first: a handshake that is refused tells a browser no code
         if self.actor is None:
             await self.close(code=4401)
             return
@@ -57,9 +57,16 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def refuse(self, error: PortalError) -> None:
         """Answers the handshake by HTTP."""
-        headers = [(b"retry-after", str(error.data["retry_after"]).encode()), (b"content-type", b"application/problem+json")]
-        await self.base_send({"type": "websocket.http.response.start", "status": error.http, "headers": headers})
-        await self.base_send({"type": "websocket.http.response.body", "body": orjson.dumps(problem(error))})
+        headers = [
+            (b"retry-after", str(error.data["retry_after"]).encode()),
+            (b"content-type", b"application/problem+json"),
+        ]
+        await self.base_send(
+            {"type": "websocket.http.response.start", "status": error.http, "headers": headers}
+        )
+        await self.base_send(
+            {"type": "websocket.http.response.body", "body": orjson.dumps(problem(error))}
+        )
 
     async def disconnect(self, code: int) -> None:
         AccessWatch.here().leave(self)
@@ -76,8 +83,12 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.obey(message, number)
         except PortalError as error:
             if error.http in {403, 404} and self.actor:
-                await database_sync_to_async(tell_denial)(self.actor, None, error, {"method": "subscribe", "path": _topic(text_data)})
-            await self.tell({"op": "error", "id": number, "code": error.kind, "message": error.message})
+                await database_sync_to_async(tell_denial)(
+                    self.actor, None, error, {"method": "subscribe", "path": _topic(text_data)}
+                )
+            await self.tell(
+                {"op": "error", "id": number, "code": error.kind, "message": error.message}
+            )
 
     async def obey(self, message: dict[str, Any], number: int) -> None:
         match message.get("op"):
@@ -88,18 +99,24 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             case "ping":
                 await self.tell({"op": "pong"})
             case other:
-                raise InvalidInput.at("op", f"{str(other)[:40]!r} is not known; there is subscribe, unsubscribe, ping")
+                raise InvalidInput.at(
+                    "op", f"{str(other)[:40]!r} is not known; there is subscribe, unsubscribe, ping"
+                )
 
     async def subscribe(self, number: int, message: dict[str, Any]) -> None:
         topic, after = message.get("topic"), message.get("after")
-        if not isinstance(topic, str) or not (after is None or (type(after) is int and 0 <= after < 2**63)):
+        if not isinstance(topic, str) or not (
+            after is None or (type(after) is int and 0 <= after < 2**63)
+        ):
             raise InvalidInput.at("topic", "must be text, and `after` a whole number or left out")
         if number in self.tasks or len(self.tasks) >= MAX_SUBSCRIPTIONS:
-            raise InvalidInput.at("id", f"must be new; a socket has at most {MAX_SUBSCRIPTIONS} subscriptions")
+            raise InvalidInput.at(
+                "id", f"must be new; a socket has at most {MAX_SUBSCRIPTIONS} subscriptions"
+            )
         watch = AccessWatch.here()
         turn = watch.turn
         granted = await database_sync_to_async(grant)(self.actor, topic)
-        if watch.turn != turn:              # access was asked again meanwhile, without this one
+        if watch.turn != turn:  # access was asked again meanwhile, without this one
             granted = await database_sync_to_async(grant)(self.actor, topic)
         self._start(Subscription(number, topic, granted, after, self.put))
 
@@ -123,12 +140,14 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if self.actor is None:
             return
         watched = list(self.tasks.items())
-        self.actor, now = await database_sync_to_async(asked.of)(self.way, [made.topic for _, (made, _) in watched])
+        self.actor, now = await database_sync_to_async(asked.of)(
+            self.way, [made.topic for _, (made, _) in watched]
+        )
         if self.actor is None:
             await self.close(code=4401)
             return
         for number, (made, _) in watched:
-            if number in self.tasks and self.tasks[number][0] is made:      # else it ended meanwhile
+            if number in self.tasks and self.tasks[number][0] is made:  # else it ended meanwhile
                 await self._regrant(number, made, now[made.topic])
 
     async def _regrant(self, number: int, made: Subscription, now: Granted | PortalError) -> None:
@@ -138,7 +157,9 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if isinstance(now, PortalError):
             await self.tell({"op": "error", "id": number, "code": now.kind, "message": now.message})
             return
-        self._start(Subscription(number, made.topic, now, made.at if now.log_key else None, self.put))
+        self._start(
+            Subscription(number, made.topic, now, made.at if now.log_key else None, self.put)
+        )
         await self.tell({"op": "resync", "id": number, "seq": 0, "why": "access changed"})
 
     def _start(self, made: Subscription) -> None:
@@ -146,7 +167,9 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def put(self, data: bytes | str) -> None:
         """A frame of a subscription: straight to the server, since of these there are many."""
-        await self.base_send({"type": "websocket.send", "text" if isinstance(data, str) else "bytes": data})
+        await self.base_send(
+            {"type": "websocket.send", "text" if isinstance(data, str) else "bytes": data}
+        )
 
     async def tell(self, message: dict[str, Any]) -> None:
         await self.send(text_data=orjson.dumps(message).decode())
@@ -155,11 +178,21 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """A subscription that breaks says so; the socket and the others go on."""
         try:
             await made.run()
-        except (asyncio.CancelledError, OSError):       # OSError: the viewer has gone, and the socket will hear of it
+        except (
+            asyncio.CancelledError,
+            OSError,
+        ):  # OSError: the viewer has gone, and the socket will hear of it
             raise
         except Exception:
             log.exception("the subscription of %s broke", made.topic)
-            await self.tell({"op": "error", "id": made.number, "code": "internal", "message": "This broke on our side. Subscribe again."})
+            await self.tell(
+                {
+                    "op": "error",
+                    "id": made.number,
+                    "code": "internal",
+                    "message": "This broke on our side. Subscribe again.",
+                }
+            )
         finally:
             if made.number in self.tasks and self.tasks[made.number][0] is made:
                 del self.tasks[made.number]

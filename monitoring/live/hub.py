@@ -13,9 +13,11 @@ from portal.core.streams import bus
 
 MAX_FRAMES = 1024
 MAX_BYTES = 1 << 20
-INBOX_FRAMES, INBOX_BYTES = 50_000, 32 << 20      # that may wait for a loop which is busy
-TURN = 1000                 # frames handed on before the loop does something else
-HEARD_WITHIN = 2.0          # seconds to wait for the bus; while it is away viewers are served from the stores
+INBOX_FRAMES, INBOX_BYTES = 50_000, 32 << 20  # that may wait for a loop which is busy
+TURN = 1000  # frames handed on before the loop does something else
+HEARD_WITHIN = (
+    2.0  # seconds to wait for the bus; while it is away viewers are served from the stores
+)
 
 
 class Sink:
@@ -133,7 +135,7 @@ class Hub:
             self._size -= len(frame.data)
             self._hand_out(frame)
         if not self._inbox:
-            self._size = 0              # threads add to it without a lock: it may have drifted
+            self._size = 0  # threads add to it without a lock: it may have drifted
         elif not self._is_called:
             self._is_called = True
             self._loop.call_soon(self._drain)

@@ -34,7 +34,7 @@ class ByToken:
     def actor(self) -> Actor | None:
         try:
             return authenticate_token(self.raw, self.address)
-        except NotPermitted:        # from another network than it is bound to
+        except NotPermitted:  # from another network than it is bound to
             return None
 
 
@@ -51,7 +51,7 @@ class BySession:
         request.session = _sessions()(self.key)
         try:
             return actor_in_session(get_user(request), request.session)  # type: ignore[arg-type]
-        except NotPermitted:        # they acted as somebody, and that is over
+        except NotPermitted:  # they acted as somebody, and that is over
             return None
 
 
@@ -66,19 +66,37 @@ class Identify:
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         client = scope.get("client") or ("",)
-        caller.set(Caller(clean_address(client[0])))       # of this connection alone: it runs in a context of its own
-        headers = {name.decode("latin1").lower(): value.decode("latin1") for name, value in scope["headers"]}
+        caller.set(
+            Caller(clean_address(client[0]))
+        )  # of this connection alone: it runs in a context of its own
+        headers = {
+            name.decode("latin1").lower(): value.decode("latin1")
+            for name, value in scope["headers"]
+        }
         with request_scope():
-            await self.app(scope | {"way": _way_in(headers, (scope.get("client") or ("",))[0])}, receive, send)
+            await self.app(
+                scope | {"way": _way_in(headers, (scope.get("client") or ("",))[0])}, receive, send
+            )
 
 
 def ended(ways: Mapping[Way, Actor]) -> set[Way]:
     """Those whose session or token has ended, or whose user was switched off or is an operator no longer, or who acted
     as another and may no longer. One query for each of the four."""
     keys = [way.key for way in ways if isinstance(way, BySession)]
-    alive = _sessions().get_model_class().objects.filter(session_key__in=keys).values_list("session_key", flat=True) if keys else ()
+    alive = (
+        _sessions()
+        .get_model_class()
+        .objects.filter(session_key__in=keys)
+        .values_list("session_key", flat=True)
+        if keys
+        else ()
+    )
     users = {actor.user_id for actor in ways.values() if actor.user_id}
-    active = dict(User.objects.filter(id__in=users, is_active=True).values_list("id", "is_operator")) if users else {}
+    active = (
+        dict(User.objects.filter(id__in=users, is_active=True).values_list("id", "is_operator"))
+        if users
+        else {}
+    )
     living = set(alive)
     gone: set[Way] = {BySession(key) for key in keys if key not in living}
     tokens = {actor.token.id for actor in ways.values() if actor.token}
@@ -86,13 +104,20 @@ def ended(ways: Mapping[Way, Actor]) -> set[Way]:
     acts = {way: actor.acted_by.id for way, actor in ways.items() if actor.acted_by}
     held = _acting(set(acts.values())) if acts else set()
     gone |= {way for way, pk in acts.items() if pk not in held}
-    return {way for way, actor in ways.items()
-            if way in gone or (actor.user_id and not _is_still(actor, active.get(actor.user_id))) or (actor.token and actor.token.id not in working)}
+    return {
+        way
+        for way, actor in ways.items()
+        if way in gone
+        or (actor.user_id and not _is_still(actor, active.get(actor.user_id)))
+        or (actor.token and actor.token.id not in working)
+    }
 
 
 def _is_still(actor: Actor, is_operator: bool | None) -> bool:
     """`is_operator` None: switched off."""
-    return is_operator is not None and (is_operator == actor.is_operator or actor.only_org is not None)
+    return is_operator is not None and (
+        is_operator == actor.is_operator or actor.only_org is not None
+    )
 
 
 def _acting(ids: Collection[UUID]) -> set[UUID]:
@@ -117,9 +142,13 @@ def is_our_page(headers: Mapping[str, str]) -> bool:
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
     scheme, _, host = origin.partition("://")
-    if host != headers.get("host", "") or scheme not in ({"https"} if settings.SESSION_COOKIE_SECURE else {"http", "https"}):
+    if host != headers.get("host", "") or scheme not in (
+        {"https"} if settings.SESSION_COOKIE_SECURE else {"http", "https"}
+    ):
         return False
-    return validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS)     # a name that only leads here is not ours
+    return validate_host(
+        split_domain_port(host)[0], settings.ALLOWED_HOSTS
+    )  # a name that only leads here is not ours
 
 
 def _session_key(cookies: str) -> str:

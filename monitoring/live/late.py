@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from monitoring.live.subscription import Subscription
 
 log = logging.getLogger(__name__)
-EVERY = 4.0          # seconds between looks
+EVERY = 4.0  # seconds between looks
 
 
 class LateLook:
@@ -47,7 +47,9 @@ class LateLook:
         while self._watching:
             await asyncio.sleep(EVERY)
             try:
-                found = await sync_to_async(_ends, thread_sensitive=False)({one.granted.log_key for one in self._watching})
+                found = await sync_to_async(_ends, thread_sensitive=False)(
+                    {one.granted.log_key for one in self._watching}
+                )
             except Exception:
                 log.exception("logs could not be looked at; next try in %g s", EVERY)
                 continue

@@ -18,9 +18,13 @@ from monitoring.live.topics import Granted
 from portal.blobs.logs import Certificate, LogRead, log_store
 from portal.core.frames import Frame
 
-HEAD = struct.Struct("<IIQQ")       # subscription, reserved, offset of the first byte, Unix ms
-CHUNK = 256 << 10                   # bytes of one frame while catching up: small, so that other topics get their turn
-GATHER = 0.03                       # seconds between two live frames of a log at least: what comes meanwhile is one frame
+HEAD = struct.Struct("<IIQQ")  # subscription, reserved, offset of the first byte, Unix ms
+CHUNK = (
+    256 << 10
+)  # bytes of one frame while catching up: small, so that other topics get their turn
+GATHER = (
+    0.03  # seconds between two live frames of a log at least: what comes meanwhile is one frame
+)
 Send = Callable[[bytes | str], Awaitable[None]]
 
 
@@ -40,7 +44,7 @@ class Subscription:
             for topic in topics:
                 self._hub.join(topic, self.sink)
             if await self._hub.heard(topics):
-                self.sink.is_lost = False       # nothing was promised before
+                self.sink.is_lost = False  # nothing was promised before
             await (self._follow_log() if self.granted.log_key else self._follow())
         finally:
             for topic in topics:
@@ -57,7 +61,9 @@ class Subscription:
                 await self._resync(count, "some events were lost")
             for frame in frames:
                 count += 1
-                await self._send(f'{{"op":"event","id":{self.number},"seq":{count},"data":{frame.data.decode()}}}')
+                await self._send(
+                    f'{{"op":"event","id":{self.number},"seq":{count},"data":{frame.data.decode()}}}'
+                )
 
     async def _resync(self, count: int, why: str) -> None:
         await self._send(_text({"op": "resync", "id": self.number, "seq": count, "why": why}))
@@ -82,7 +88,9 @@ class Subscription:
             met = None if is_lost else joined(frames, self.at)
             if met:
                 await self._bytes(self.at, met, frames[-1].at_ms)
-            if met is None or any(not frame.data for frame in frames):      # an empty frame: closed, or too long for a frame
+            if met is None or any(
+                not frame.data for frame in frames
+            ):  # an empty frame: closed, or too long for a frame
                 await self._catch_up()
                 return
             await asyncio.sleep(GATHER)
@@ -92,8 +100,17 @@ class Subscription:
         while True:
             part, times = await _thread(_stored)(self.granted.log_key, self.at)
             if part.start > self.at:
-                await self._send(_text({"op": "gap", "id": self.number, "start": self.at, "end": part.start,
-                                        "why": "; ".join(why for _, _, why in part.gaps)}))
+                await self._send(
+                    _text(
+                        {
+                            "op": "gap",
+                            "id": self.number,
+                            "start": self.at,
+                            "end": part.start,
+                            "why": "; ".join(why for _, _, why in part.gaps),
+                        }
+                    )
+                )
                 self.at = part.start
             if not part.data:
                 return
@@ -108,7 +125,7 @@ class Subscription:
                 last = ms
         cuts.append((part.start + len(part.data), 0))
         for (start, ms), (end, _) in pairwise(cuts):
-            await self._bytes(start, part.data[start - part.start:end - part.start], ms)
+            await self._bytes(start, part.data[start - part.start : end - part.start], ms)
 
     async def _bytes(self, at: int, data: bytes, at_ms: int) -> None:
         await self._send(HEAD.pack(self.number, 0, at, at_ms) + data)
@@ -119,14 +136,18 @@ class Subscription:
         certificate, end = await _thread(_closed)(self.granted.log_key)
         if certificate is None or self.at < end:
             return False
-        await self._send(_text({"op": "end", "id": self.number, "certificate": certificate.as_dict()}))
+        await self._send(
+            _text({"op": "end", "id": self.number, "certificate": certificate.as_dict()})
+        )
         return True
 
 
 def _stored(key: str, at: int) -> tuple[LogRead, list[tuple[int, int]]]:
     """The next bytes of a log, and when they came."""
     part = log_store().read(key, at, CHUNK)
-    return part, log_store().times(key, part.start, part.start + len(part.data)) if part.data else []
+    return part, log_store().times(
+        key, part.start, part.start + len(part.data)
+    ) if part.data else []
 
 
 def _closed(key: str) -> tuple[Certificate | None, int]:
@@ -143,7 +164,7 @@ def joined(frames: Sequence[Frame], at: int) -> bytes | None:
             continue
         if frame.seq > place:
             return None
-        fresh = frame.data[place - frame.seq:]
+        fresh = frame.data[place - frame.seq :]
         parts.append(fresh)
         place += len(fresh)
     return b"".join(parts)

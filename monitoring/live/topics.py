@@ -15,7 +15,9 @@ from workspaces.models import Organization, Team
 from workspaces.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
 
-_TOPIC = re.compile(r"(log|job|jobs|nodes|metrics:attempt|metrics:job|metrics:node):([0-9a-f]{32})\Z")
+_TOPIC = re.compile(
+    r"(log|job|jobs|nodes|metrics:attempt|metrics:job|metrics:node):([0-9a-f]{32})\Z"
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,9 @@ def _of_attempt(actor: Actor, pk: UUID, topic: str) -> Granted:
 
 
 def _of_job(actor: Actor, pk: UUID, topic: str) -> Granted:
-    return Granted((topic,), org_id=_see(actor, Job.objects.select_related("org").filter(id=pk).first()))
+    return Granted(
+        (topic,), org_id=_see(actor, Job.objects.select_related("org").filter(id=pk).first())
+    )
 
 
 def _job_list(actor: Actor, pk: UUID, topic: str) -> Granted:
@@ -68,7 +72,8 @@ def _node_list(actor: Actor, pk: UUID, topic: str) -> Granted:
 def _of_node(actor: Actor, pk: UUID, topic: str) -> Granted:
     """Nodes belong to nobody: any member of any organization that may see nodes sees them."""
     if not Node.objects.filter(id=pk).exists() or not any(
-            _enter(actor, org_id).may(Permission.NODES_READ) for org_id in _orgs_of(actor)):
+        _enter(actor, org_id).may(Permission.NODES_READ) for org_id in _orgs_of(actor)
+    ):
         raise _nothing()
     return Granted((topic,))
 
@@ -99,6 +104,11 @@ def _nothing() -> NotFound:
 
 
 KINDS: Mapping[str, Callable[[Actor, UUID, str], Granted]] = {
-    "log": _log, "job": _of_job, "jobs": _job_list, "nodes": _node_list, "metrics:attempt": _of_attempt,
-    "metrics:job": _of_job, "metrics:node": _of_node,
+    "log": _log,
+    "job": _of_job,
+    "jobs": _job_list,
+    "nodes": _node_list,
+    "metrics:attempt": _of_attempt,
+    "metrics:job": _of_job,
+    "metrics:node": _of_node,
 }

@@ -20,7 +20,10 @@ from workspaces.tenancy.scope import platform_scope
 
 _KEY = re.compile(r"muster-([0-9a-f]{32})\Z")
 _NAME = re.compile(r"[a-z][a-z0-9_.]{0,99}\Z")
-_VERSION, _ARCH = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6}){0,3}\Z"), re.compile(r"(?!none)[a-z0-9_]{2,20}\Z")
+_VERSION, _ARCH = (
+    re.compile(r"[0-9]{1,6}(\.[0-9]{1,6}){0,3}\Z"),
+    re.compile(r"(?!none)[a-z0-9_]{2,20}\Z"),
+)
 MAX_SAMPLES, MAX_JOBS = 5_000, 2_000
 FUTURE_MS = 10 * 60_000
 
@@ -30,13 +33,20 @@ def ingest(body: Mapping[str, Any]) -> int:
     Raises InvalidInput, NotFound (a node that no cluster has named)."""
     at = _time(body.get("at"))
     with platform_scope("agents report machines, which no tenant owns"):
-        node = Node.objects.filter(name=str(body.get("node", ""))[:253]).order_by("-seen_at").first()
+        node = (
+            Node.objects.filter(name=str(body.get("node", ""))[:253]).order_by("-seen_at").first()
+        )
         if node is None:
-            raise NotFound(f"No cluster has a node {str(body.get('node'))[:80]!r}. It appears once its cluster's inventory names it.")
+            raise NotFound(
+                f"No cluster has a node {str(body.get('node'))[:80]!r}. It appears once its cluster's inventory names it."
+            )
         batches: list[tuple[str, UUID | None, list[series.Point]]] = [
-            (f"node:{node.id.hex}", None, list(_points(at, body.get("samples"))))]
-        batches += [(f"attempt:{attempt.id.hex}", attempt.org_id, list(_points(at, samples)))
-                    for attempt, samples in _jobs(body.get("jobs"))]          # all is read before anything is stored
+            (f"node:{node.id.hex}", None, list(_points(at, body.get("samples"))))
+        ]
+        batches += [
+            (f"attempt:{attempt.id.hex}", attempt.org_id, list(_points(at, samples)))
+            for attempt, samples in _jobs(body.get("jobs"))
+        ]  # all is read before anything is stored
         total = sum(_store(owner, org_id, at, points) for owner, org_id, points in batches)
         _take_facts(node, body.get("facts"))
         _tell_events(node, body.get("events"))
@@ -47,9 +57,11 @@ def _store(owner: str, org_id: UUID | None, at: int, points: Sequence[series.Poi
     if points:
         try:
             series.append(owner, points, org_id=org_id)
-        except QuotaExceeded as error:           # agents take 409 for "you have sent this before"
+        except QuotaExceeded as error:  # agents take 409 for "you have sent this before"
             raise InvalidInput.at("samples", error.message) from error
-        streams.publish(f"metrics:{owner}", {"t": at, "values": {_label(p): p.value for p in points}})
+        streams.publish(
+            f"metrics:{owner}", {"t": at, "values": {_label(p): p.value for p in points}}
+        )
     return len(points)
 
 
@@ -58,63 +70,101 @@ def _take_facts(node: Node, facts: Any) -> None:
     if not isinstance(facts, dict):
         return
     gpus = facts.get("gpus")
-    computes = {str(gpu.get("compute")) for gpu in gpus if isinstance(gpu, dict)} if isinstance(gpus, list) else set()
-    told = {"arch": arch_name(str(facts.get("arch"))), "driver": str(facts.get("driver")), "cuda": str(facts.get("cuda")),
-            "compute": computes.pop() if len(computes) == 1 else ""}
-    told = {name: value for name, value in told.items() if (_ARCH if name == "arch" else _VERSION).match(value)}
+    computes = (
+        {str(gpu.get("compute")) for gpu in gpus if isinstance(gpu, dict)}
+        if isinstance(gpus, list)
+        else set()
+    )
+    told = {
+        "arch": arch_name(str(facts.get("arch"))),
+        "driver": str(facts.get("driver")),
+        "cuda": str(facts.get("cuda")),
+        "compute": computes.pop() if len(computes) == 1 else "",
+    }
+    told = {
+        name: value
+        for name, value in told.items()
+        if (_ARCH if name == "arch" else _VERSION).match(value)
+    }
     if told != node.told:
         Node.objects.filter(id=node.id).update(told=told)
 
 
 def _points(at: int, samples: Any) -> Iterable[series.Point]:
     for number, sample in enumerate(_listed("samples", samples, MAX_SAMPLES)):
-        name, value, labels, unit = sample.get("name"), sample.get("value"), sample.get("labels") or {}, str(sample.get("unit", ""))
+        name, value, labels, unit = (
+            sample.get("name"),
+            sample.get("value"),
+            sample.get("labels") or {},
+            str(sample.get("unit", "")),
+        )
         if not isinstance(name, str) or not _NAME.match(name):
             raise InvalidInput.at("samples", "each needs a `name` of a-z, 0-9, '_' and '.'")
         if not _is_finite(value) or not isinstance(labels, dict) or len(labels) > 8:
-            raise InvalidInput.at("samples", f"{name}: `value` must be a finite number, `labels` a small object")
+            raise InvalidInput.at(
+                "samples", f"{name}: `value` must be a finite number, `labels` a small object"
+            )
         if not unit.isprintable():
             raise InvalidInput.at(f"samples[{number}].unit", f"{name}: must be printable text")
         named = {str(k)[:40]: str(v)[:100] for k, v in labels.items()}
         try:
             series.canonical(named)
         except InvalidInput as error:
-            raise InvalidInput.at(f"samples[{number}].labels", f"{name}: {error.data['errors'][0]['message']}") from error
+            raise InvalidInput.at(
+                f"samples[{number}].labels", f"{name}: {error.data['errors'][0]['message']}"
+            ) from error
         yield series.Point(name=name, labels=named, at_ms=at, value=float(value), unit=unit[:20])
 
 
 def _is_finite(value: Any) -> TypeGuard[float]:
     try:
         return isinstance(value, int | float) and math.isfinite(value)
-    except OverflowError:                # a whole number that no float can hold
+    except OverflowError:  # a whole number that no float can hold
         return False
 
 
 def _jobs(jobs: Any) -> list[tuple[Attempt, Any]]:
     """The attempts that run here, each with its samples; keys that we never gave are passed over."""
-    samples = {UUID(found[1]): job.get("samples") for job in _listed("jobs", jobs, MAX_JOBS)
-               if (found := _KEY.match(str(job.get("key", ""))))}
+    samples = {
+        UUID(found[1]): job.get("samples")
+        for job in _listed("jobs", jobs, MAX_JOBS)
+        if (found := _KEY.match(str(job.get("key", ""))))
+    }
     rows = Attempt.objects.filter(id__in=list(samples), state__gte=State.DISPATCHING)
     return [(attempt, samples[attempt.id]) for attempt in rows]
 
 
 def _tell_events(node: Node, events: Any) -> None:
-    record_all(Fact(f"node.{'xid' if e.get('kind') == 'xid' else 'noted'}", None, "node", node.id, "agent",
-                    {k: v for k, v in e.items() if isinstance(v, str | int | float | bool)})
-               for e in _listed("events", events, 200))
+    record_all(
+        Fact(
+            f"node.{'xid' if e.get('kind') == 'xid' else 'noted'}",
+            None,
+            "node",
+            node.id,
+            "agent",
+            {k: v for k, v in e.items() if isinstance(v, str | int | float | bool)},
+        )
+        for e in _listed("events", events, 200)
+    )
 
 
 def _listed(name: str, value: Any, most: int) -> Sequence[Mapping[str, Any]]:
     if value is None:
         return []
-    if not isinstance(value, list) or len(value) > most or not all(isinstance(item, dict) for item in value):
+    if (
+        not isinstance(value, list)
+        or len(value) > most
+        or not all(isinstance(item, dict) for item in value)
+    ):
         raise InvalidInput.at(name, f"must be a list of at most {most} objects")
     return value
 
 
 def _time(at: Any) -> int:
     if not isinstance(at, int) or isinstance(at, bool) or not 0 < at < clock.now_ms() + FUTURE_MS:
-        raise InvalidInput.at("at", "must be Unix milliseconds, not in the future: check the node's clock")
+        raise InvalidInput.at(
+            "at", "must be Unix milliseconds, not in the future: check the node's clock"
+        )
     return at
 
 

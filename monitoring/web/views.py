@@ -20,7 +20,11 @@ def nodes(request: Any) -> HttpResponse:
     """The wall of all GPUs, and nodes a page at a time."""
     after = cursor_in(request.GET.get("after", ""))
     found, following = rows.node_rows(request.actor, after)
-    return render(request, "monitoring/nodes.html", {"page_title": "Nodes", "nodes": found, "next": following, "is_first": not after})
+    return render(
+        request,
+        "monitoring/nodes.html",
+        {"page_title": "Nodes", "nodes": found, "next": following, "is_first": not after},
+    )
 
 
 @page(P.NODES_READ)
@@ -28,6 +32,14 @@ def node(request: Any, node: str) -> HttpResponse:
     """One node."""
     found = find_node(node, request.GET.get("cluster", ""))
     query = urlencode({"cluster": found.cluster.name, "start": clock.now_ms() - 3_600_000})
-    return render(request, "monitoring/node.html", {
-        "page_title": found.name, "crumbs": [("Nodes", f"/{request.org.slug}/nodes")], "node": rows.node_row(found, request.actor),
-        "node_hex": found.id.hex, "series_url": f"/api/v1/orgs/{request.org.slug}/nodes/{found.name}/metrics?{query}"})
+    return render(
+        request,
+        "monitoring/node.html",
+        {
+            "page_title": found.name,
+            "crumbs": [("Nodes", f"/{request.org.slug}/nodes")],
+            "node": rows.node_row(found, request.actor),
+            "node_hex": found.id.hex,
+            "series_url": f"/api/v1/orgs/{request.org.slug}/nodes/{found.name}/metrics?{query}",
+        },
+    )

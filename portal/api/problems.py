@@ -46,7 +46,9 @@ def _translate(error: Exception) -> errors.PortalError:
         case exceptions.ValidationError():
             return errors.InvalidInput("Some fields are wrong.", errors=list(_fields(error.detail)))
         case exceptions.NotAuthenticated() | exceptions.AuthenticationFailed():
-            return errors.NotAuthenticated("Sign in, or send an access token: Authorization: Bearer mst_…")
+            return errors.NotAuthenticated(
+                "Sign in, or send an access token: Authorization: Bearer mst_…"
+            )
         case exceptions.PermissionDenied() | PermissionDenied():
             return errors.NotPermitted(str(error) or "You may not do that.")
         case exceptions.NotFound() | Http404():

@@ -25,7 +25,9 @@ def between(folder: Path, start: int, end: int) -> list[tuple[int, int]]:
         numbers = range(_count(file))
         first = max(bisect_right(numbers, start, key=lambda n: _read(file, n)[0]) - 1, 0)
         last = bisect_left(numbers, end, lo=first, key=lambda n: _read(file, n)[0])
-        return list(_RECORD.iter_unpack(os.pread(file.fileno(), (last - first) * _SIZE, first * _SIZE)))
+        return list(
+            _RECORD.iter_unpack(os.pread(file.fileno(), (last - first) * _SIZE, first * _SIZE))
+        )
 
 
 def first_and_last(folder: Path) -> tuple[int | None, int | None]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from portal.blobs import arrivals
 
-Lost = tuple[int, int, str]         # from, to, why
+Lost = tuple[int, int, str]  # from, to, why
 DELETED = "deleted.json"
 
 
@@ -53,8 +53,13 @@ class Deletion:
 
     def told(self, made: Certificate) -> Certificate:
         """The certificate of the log, with what became of it."""
-        return replace(made, gaps=[self.gap], complete=False, deleted={"by": self.by, "at": self.at, "bytes": self.bytes},
-                       text=f"{self.why}; it had {self.bytes:,} bytes, closed by {made.closed_by}")
+        return replace(
+            made,
+            gaps=[self.gap],
+            complete=False,
+            deleted={"by": self.by, "at": self.at, "bytes": self.bytes},
+            text=f"{self.why}; it had {self.bytes:,} bytes, closed by {made.closed_by}",
+        )
 
 
 def deletion_of(folder: Path) -> Deletion | None:
@@ -77,10 +82,12 @@ def certificate_of(folder: Path) -> Certificate | None:
 
 
 def words_of(folder: Path, size: int, gaps: list[Lost], closed_by: str) -> str:
-    """"complete, 1,204,331 bytes, 0 gaps, closed by exit 0", or where the gaps are and why."""
+    """ "complete, 1,204,331 bytes, 0 gaps, closed by exit 0", or where the gaps are and why."""
     if not gaps:
         return f"complete, {size:,} bytes, 0 gaps, closed by {closed_by}"
-    told = "; ".join(f"{_when(folder, start)} ({end - start:,} bytes, {why})" for start, end, why in gaps[:3])
+    told = "; ".join(
+        f"{_when(folder, start)} ({end - start:,} bytes, {why})" for start, end, why in gaps[:3]
+    )
     more = f" and {len(gaps) - 3} more" if len(gaps) > 3 else ""
     return f"{len(gaps)} gap{'s' if len(gaps) > 1 else ''}: {told}{more}; {size:,} bytes kept, closed by {closed_by}"
 
@@ -88,4 +95,8 @@ def words_of(folder: Path, size: int, gaps: list[Lost], closed_by: str) -> str:
 def _when(folder: Path, offset: int) -> str:
     """About when a gap began: the arrival before it."""
     before = [ms for at, ms in arrivals.between(folder, offset, offset + 1) if at <= offset]
-    return datetime.fromtimestamp(before[0] / 1000, UTC).strftime("%H:%M:%S UTC") if before else f"at byte {offset:,}"
+    return (
+        datetime.fromtimestamp(before[0] / 1000, UTC).strftime("%H:%M:%S UTC")
+        if before
+        else f"at byte {offset:,}"
+    )

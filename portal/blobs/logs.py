@@ -33,13 +33,21 @@ import zstandard
 from blake3 import blake3
 
 from portal.blobs import arrivals
-from portal.blobs.certificate import DELETED, Certificate, Deletion, Lost, certificate_of, deletion_of, words_of
+from portal.blobs.certificate import (
+    DELETED,
+    Certificate,
+    Deletion,
+    Lost,
+    certificate_of,
+    deletion_of,
+    words_of,
+)
 from portal.core.errors import Unavailable
 
 SEGMENT = 4 << 20
-PIECE = 128 << 10                   # bytes of a download that are in memory for a reader who does not read on
-LIMIT = 4 << 30                     # bytes kept of one log; what follows is a gap with its reason
-SEARCH_BUDGET = 32 << 20            # bytes looked through in one call
+PIECE = 128 << 10  # bytes of a download that are in memory for a reader who does not read on
+LIMIT = 4 << 30  # bytes kept of one log; what follows is a gap with its reason
+SEARCH_BUDGET = 32 << 20  # bytes looked through in one call
 _KEY = re.compile(r"[0-9a-zA-Z_-]{1,100}\Z")
 FULL = "the log's size limit was reached"
 _MISSING = "missing from the disk that keeps the logs"
@@ -68,7 +76,11 @@ class Found:
     done: bool
 
     def as_dict(self) -> dict[str, object]:
-        return {"hits": [{"offset": offset, "line": line} for offset, line in self.hits], "after": self.after, "done": self.done}
+        return {
+            "hits": [{"offset": offset, "line": line} for offset, line in self.hits],
+            "after": self.after,
+            "done": self.done,
+        }
 
 
 @dataclass(frozen=True)
@@ -92,16 +104,18 @@ class LogStore:
         """The offset after the last byte that is stored or was skipped; 0 for a log that does not exist."""
         return _end(*_contents(self._folder(key)))
 
-    def append(self, key: str, offset: int, data: bytes, at_ms: int, *, durable: bool = True) -> int:
+    def append(
+        self, key: str, offset: int, data: bytes, at_ms: int, *, durable: bool = True
+    ) -> int:
         """Store bytes; the new end. What lies before the end is dropped. Raises Gap, Unavailable (disk full)."""
         with self._locked(key) as folder:
             end = self.end(key)
             if offset > end:
                 raise Gap(f"the log ends at {end}, these bytes begin at {offset}")
-            data = data[end - offset:]
+            data = data[end - offset :]
             if not data or (folder / "certificate.json").exists():
                 return end
-            kept = data[:max(self.limit - end, 0)]
+            kept = data[: max(self.limit - end, 0)]
             if kept:
                 self._write(folder, end, kept, at_ms, durable=durable)
             if len(kept) < len(data):
@@ -126,10 +140,12 @@ class LogStore:
             try:
                 data = _bytes(segment, start, min(segment.end, start + limit))
             except FileNotFoundError:
-                if deletion_of(self._folder(key)):           # deleted since it was listed
+                if deletion_of(self._folder(key)):  # deleted since it was listed
                     return self.read(key, after, limit)
                 raise
-            return LogRead(start, data, end, [g for g in gaps if g[1] > after and g[0] < start + len(data)])
+            return LogRead(
+                start, data, end, [g for g in gaps if g[1] > after and g[0] < start + len(data)]
+            )
         return LogRead(end, b"", end, [g for g in gaps if g[1] > after])
 
     def open_range(self, key: str, start: int, end: int, chunk: int = 1 << 20) -> Iterator[bytes]:
@@ -139,7 +155,9 @@ class LogStore:
     def whole(self, key: str) -> tuple[int, Iterator[bytes]]:
         """How many bytes are stored now, and exactly these, piece by piece; gaps are left out of both."""
         segments = _contents(self._folder(key))[0]
-        return sum(s.end - s.start for s in segments), _pieces(segments, 0, segments[-1].end if segments else 0, PIECE)
+        return sum(s.end - s.start for s in segments), _pieces(
+            segments, 0, segments[-1].end if segments else 0, PIECE
+        )
 
     def size(self, key: str) -> int:
         """Bytes that are stored: the end less the gaps."""
@@ -149,7 +167,15 @@ class LogStore:
         """(offset, Unix ms) of the arrivals between two offsets, with the one that `start` belongs to first."""
         return arrivals.between(self._folder(key), start, end)
 
-    def search(self, key: str, needle: bytes, after: int = 0, limit: int = 1000, *, ignore_case: bool = True) -> Found:
+    def search(
+        self,
+        key: str,
+        needle: bytes,
+        after: int = 0,
+        limit: int = 1000,
+        *,
+        ignore_case: bool = True,
+    ) -> Found:
         """Lines that contain the needle, from offset `after`; looks through 32 MiB at most in one call."""
         pattern = re.compile(re.escape(needle), re.IGNORECASE if ignore_case else 0)
         hits: list[tuple[int, str]] = []
@@ -157,8 +183,12 @@ class LogStore:
         end = self.end(key)
         while at < min(end, stop) and len(hits) < limit:
             part = self.read(key, at)
-            if part.start != at:             # the line that a gap tore is looked through as far as it goes
-                hits, carry, at = hits + _hits(carry, at - len(carry), pattern, limit + 1 - len(hits)), b"", part.start
+            if part.start != at:  # the line that a gap tore is looked through as far as it goes
+                hits, carry, at = (
+                    hits + _hits(carry, at - len(carry), pattern, limit + 1 - len(hits)),
+                    b"",
+                    part.start,
+                )
             if not part.data:
                 break
             text, base = carry + part.data, part.start - len(carry)
@@ -217,17 +247,19 @@ class LogStore:
                 yield folder
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
-                raise Unavailable("The disk that keeps the logs is full; what is stored is whole, and writing goes on by "
-                                  "itself once there is room.") from error
+                raise Unavailable(
+                    "The disk that keeps the logs is full; what is stored is whole, and writing goes on by "
+                    "itself once there is room."
+                ) from error
             raise
 
     def _write(self, folder: Path, end: int, data: bytes, at_ms: int, *, durable: bool) -> None:
         arrivals.note(folder, end, at_ms)
         while data:
             segment = _open_segment(folder, end)
-            part = data[:max(SEGMENT - (end - segment.start), 1)]
+            part = data[: max(SEGMENT - (end - segment.start), 1)]
             _add_bytes(segment, end, part, durable=durable)
-            end, data = end + len(part), data[len(part):]
+            end, data = end + len(part), data[len(part) :]
             if end - segment.start >= SEGMENT:
                 _compress(segment, end)
 
@@ -258,7 +290,9 @@ def _open_segment(folder: Path, end: int) -> _Segment:
 
 def _compress(segment: _Segment, end: int) -> None:
     """A full segment becomes a compressed one; a crash in between leaves both, and the compressed one counts."""
-    packed = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(segment.path.read_bytes())
+    packed = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(
+        segment.path.read_bytes()
+    )
     _replace(segment.path.with_name(f"{segment.start:016x}-{end:016x}.zst"), packed)
     segment.path.unlink(missing_ok=True)
 
@@ -275,7 +309,7 @@ def _segments(folder: Path) -> list[_Segment]:
         if kind == "seg" and int(stem, 16) not in found:
             try:
                 size = (folder / name).stat().st_size
-            except FileNotFoundError:        # compressed in this very moment
+            except FileNotFoundError:  # compressed in this very moment
                 return _segments(folder)
             found[int(stem, 16)] = _Segment(folder / name, int(stem, 16), int(stem, 16) + size)
         elif kind == "zst":
@@ -290,7 +324,7 @@ def _contents(folder: Path) -> tuple[list[_Segment], list[Lost]]:
     for _ in range(5):
         if deleted := deletion_of(folder):
             return [], [deleted.gap]
-        gaps = _gaps(folder)                 # before the segments: a gap is written before the bytes behind it
+        gaps = _gaps(folder)  # before the segments: a gap is written before the bytes behind it
         segments = _segments(folder)
         holes = list(_holes(segments, gaps))
         if not holes and (segments or not (folder / DELETED).exists()):
@@ -300,7 +334,9 @@ def _contents(folder: Path) -> tuple[list[_Segment], list[Lost]]:
 
 def _holes(segments: Sequence[_Segment], gaps: Sequence[Lost]) -> Iterator[Lost]:
     at = 0
-    for start, end in sorted([(s.start, s.end) for s in segments] + [(gap[0], gap[1]) for gap in gaps]):
+    for start, end in sorted(
+        [(s.start, s.end) for s in segments] + [(gap[0], gap[1]) for gap in gaps]
+    ):
         if start > at:
             yield (at, start, _MISSING)
         at = max(at, end)
@@ -308,7 +344,11 @@ def _holes(segments: Sequence[_Segment], gaps: Sequence[Lost]) -> Iterator[Lost]
 
 def _remove_bytes(folder: Path) -> None:
     """From the first on, so that whoever is reading meets a hole, looks again and finds that it was deleted."""
-    for path in (*sorted([*folder.glob("*.seg"), *folder.glob("*.zst")]), folder / "index", folder / "gaps"):
+    for path in (
+        *sorted([*folder.glob("*.seg"), *folder.glob("*.zst")]),
+        folder / "index",
+        folder / "gaps",
+    ):
         path.unlink(missing_ok=True)
     _sync(folder)
 
@@ -317,7 +357,9 @@ def _end(segments: Sequence[_Segment], gaps: Sequence[Lost]) -> int:
     return max(segments[-1].end if segments else 0, gaps[-1][1] if gaps else 0)
 
 
-def _pieces(segments: Sequence[_Segment], start: int, end: int, chunk: int = 1 << 20) -> Iterator[bytes]:
+def _pieces(
+    segments: Sequence[_Segment], start: int, end: int, chunk: int = 1 << 20
+) -> Iterator[bytes]:
     for segment in segments:
         last = min(end, segment.end)
         for at in range(max(start, segment.start), last, chunk):
@@ -329,11 +371,11 @@ def _pieces(segments: Sequence[_Segment], start: int, end: int, chunk: int = 1 <
 
 def _bytes(segment: _Segment, start: int, end: int) -> bytes:
     if segment.is_full:
-        return _unpacked(segment.path)[start - segment.start:end - segment.start]
+        return _unpacked(segment.path)[start - segment.start : end - segment.start]
     try:
         with open(segment.path, "rb") as file:
             return os.pread(file.fileno(), end - start, start - segment.start)
-    except FileNotFoundError:                # compressed since it was listed
+    except FileNotFoundError:  # compressed since it was listed
         for again in _segments(segment.path.parent):
             if again.start == segment.start:
                 return _bytes(again, start, end)
@@ -353,7 +395,7 @@ def _gaps(folder: Path) -> list[Lost]:
         return []
     found: list[Lost] = []
     for line in lines:
-        with suppress(ValueError):           # a torn last line was never acknowledged
+        with suppress(ValueError):  # a torn last line was never acknowledged
             _join(found, *json.loads(line))
     return found
 
@@ -378,7 +420,12 @@ def _hits(text: bytes, base: int, pattern: re.Pattern[bytes], most: int) -> list
         start = text.rfind(b"\n", 0, match.start()) + 1
         if start != seen:
             stop = text.find(b"\n", match.end())
-            found.append((base + start, text[start:stop if stop >= 0 else len(text)][:2000].decode(errors="replace")))
+            found.append(
+                (
+                    base + start,
+                    text[start : stop if stop >= 0 else len(text)][:2000].decode(errors="replace"),
+                )
+            )
             seen = start
         if len(found) >= most:
             break
@@ -403,8 +450,17 @@ def _certify(store: LogStore, key: str, folder: Path, closed_by: str) -> Certifi
         size, last = size + len(data), data[-1:]
     gaps, (first_at, last_at) = _contents(folder)[1], arrivals.first_and_last(folder)
     return Certificate(
-        bytes=size, lines=lines + (last != b"\n"), sha256=sha.hexdigest(), blake3=blake.hexdigest(), gaps=gaps, complete=not gaps,
-        closed_by=closed_by, first_at=first_at, last_at=last_at, text=words_of(folder, size, gaps, closed_by))
+        bytes=size,
+        lines=lines + (last != b"\n"),
+        sha256=sha.hexdigest(),
+        blake3=blake.hexdigest(),
+        gaps=gaps,
+        complete=not gaps,
+        closed_by=closed_by,
+        first_at=first_at,
+        last_at=last_at,
+        text=words_of(folder, size, gaps, closed_by),
+    )
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -11,10 +11,14 @@ import socket
 import ssl
 from typing import Any
 
-_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")      # all that IANA has ever given out
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")           # the well-known prefix (RFC 6052); its IPv4 address decides
-_DOCUMENTATION = ipaddress.ip_network("3fff::/20")      # RFC 9637, unknown to `ipaddress` before Python 3.13
-_ISATAP = 0x5EFE                                        # RFC 5214: before the IPv4 address in the interface identifier
+_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")  # all that IANA has ever given out
+_NAT64 = ipaddress.ip_network(
+    "64:ff9b::/96"
+)  # the well-known prefix (RFC 6052); its IPv4 address decides
+_DOCUMENTATION = ipaddress.ip_network(
+    "3fff::/20"
+)  # RFC 9637, unknown to `ipaddress` before Python 3.13
+_ISATAP = 0x5EFE  # RFC 5214: before the IPv4 address in the interface identifier
 
 
 def is_open_internet(address: str) -> bool:
@@ -35,15 +39,25 @@ def _is_global(found: ipaddress.IPv4Address) -> bool:
 def _embedded(found: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
     """Of a mapped, NAT64, 6to4, Teredo or ISATAP address."""
     low = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
-    is_low = found.ipv4_mapped is not None or found in _NAT64 or (int(found) >> 32) & 0xFDFFFFFF == _ISATAP
-    return [*([low] if is_low else []), *([found.sixtofour] if found.sixtofour else []), *(found.teredo or ())]
+    is_low = (
+        found.ipv4_mapped is not None
+        or found in _NAT64
+        or (int(found) >> 32) & 0xFDFFFFFF == _ISATAP
+    )
+    return [
+        *([low] if is_low else []),
+        *([found.sixtofour] if found.sixtofour else []),
+        *(found.teredo or ()),
+    ]
 
 
 class NotOpen(Exception):
     """The host has no address that may be connected to."""
 
 
-def allowed(host: str, port: int, *, is_trusted: bool, kind: int = socket.SOCK_STREAM) -> list[tuple[Any, ...]]:
+def allowed(
+    host: str, port: int, *, is_trusted: bool, kind: int = socket.SOCK_STREAM
+) -> list[tuple[Any, ...]]:
     """What the name stands for now, as `socket` takes it, without what may not be reached. Raises NotOpen, and OSError where the
     name cannot be resolved."""
     found = [info[4] for info in socket.getaddrinfo(host, port, type=kind)]
@@ -53,9 +67,13 @@ def allowed(host: str, port: int, *, is_trusted: bool, kind: int = socket.SOCK_S
     return reachable
 
 
-def connect(host: str, port: int, *, is_trusted: bool, seconds: float, tls: ssl.SSLContext | None = None) -> socket.socket:
+def connect(
+    host: str, port: int, *, is_trusted: bool, seconds: float, tls: ssl.SSLContext | None = None
+) -> socket.socket:
     """A connection, with TLS under the host's name where a context is given. Raises NotOpen, OSError."""
-    sock = socket.create_connection(allowed(host, port, is_trusted=is_trusted)[0][:2], timeout=seconds)
+    sock = socket.create_connection(
+        allowed(host, port, is_trusted=is_trusted)[0][:2], timeout=seconds
+    )
     if tls is None:
         return sock
     try:

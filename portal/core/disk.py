@@ -8,19 +8,34 @@ from collections.abc import Iterator
 
 from portal.core.errors import Unavailable
 
-RETRY_AFTER = 10     # seconds
-_OS = {errno.ENOSPC: "is full", errno.EDQUOT: "is full (its quota is used up)", errno.EFBIG: "takes no longer files",
-       errno.EROFS: "can only be read now"}
-_SQLITE = {"SQLITE_FULL": "is full", "SQLITE_READONLY": "can only be read now", "SQLITE_CANTOPEN": "cannot be written",
-           "SQLITE_IOERR": "cannot be written"}
+RETRY_AFTER = 10  # seconds
+_OS = {
+    errno.ENOSPC: "is full",
+    errno.EDQUOT: "is full (its quota is used up)",
+    errno.EFBIG: "takes no longer files",
+    errno.EROFS: "can only be read now",
+}
+_SQLITE = {
+    "SQLITE_FULL": "is full",
+    "SQLITE_READONLY": "can only be read now",
+    "SQLITE_CANTOPEN": "cannot be written",
+    "SQLITE_IOERR": "cannot be written",
+}
 _POSTGRES_FULL = "53100"
 
 
 def full_disk(error: BaseException | None) -> Unavailable | None:
     """What to tell when this error, or one behind it, came from a disk that took no more; else None."""
     words = trouble(error)
-    return Unavailable(f"{words}, so nothing was changed. Whoever operates this portal must make room there; then send this again.",
-                       code="disk_full", data={"retry_after": RETRY_AFTER}) if words else None
+    return (
+        Unavailable(
+            f"{words}, so nothing was changed. Whoever operates this portal must make room there; then send this again.",
+            code="disk_full",
+            data={"retry_after": RETRY_AFTER},
+        )
+        if words
+        else None
+    )
 
 
 def trouble(error: BaseException | None) -> str:

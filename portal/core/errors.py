@@ -13,7 +13,9 @@ class PortalError(Exception):
     http: ClassVar[int] = 500
     retryable: ClassVar[bool] = False
 
-    def __init__(self, message: str, *, data: Mapping[str, Any] | None = None, code: str | None = None):
+    def __init__(
+        self, message: str, *, data: Mapping[str, Any] | None = None, code: str | None = None
+    ):
         super().__init__(message)
         self.message = message
         self.data = dict(data or {})
@@ -25,7 +27,9 @@ class InvalidInput(PortalError):
 
     code, http = "invalid_input", 400
 
-    def __init__(self, message: str, *, errors: Sequence[Mapping[str, Any]] = (), code: str | None = None):
+    def __init__(
+        self, message: str, *, errors: Sequence[Mapping[str, Any]] = (), code: str | None = None
+    ):
         super().__init__(message, data={"errors": [dict(e) for e in errors]}, code=code)
 
     @classmethod

@@ -38,7 +38,20 @@ class Caller:
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 caller: ContextVar[Caller] = ContextVar("caller", default=Caller())  # noqa: B039  frozen
 
-_COLUMNS = ("id", "at", "kind", "org_id", "actor", "on_behalf_of", "via", "address", "subject_type", "subject_id", "data", "request_id")
+_COLUMNS = (
+    "id",
+    "at",
+    "kind",
+    "org_id",
+    "actor",
+    "on_behalf_of",
+    "via",
+    "address",
+    "subject_type",
+    "subject_id",
+    "data",
+    "request_id",
+)
 
 
 @dataclass(frozen=True)
@@ -62,8 +75,23 @@ def record(fact: Fact) -> None:
 def record_all(facts: Iterable[Fact]) -> None:
     """Write many events in one statement, in order."""
     at, request, by = clock.now(), request_id.get(), caller.get()
-    rows = [(uuid7(), at, f.kind, f.org_id, by.who(f.actor), by.on_behalf_of, by.via, by.address, f.subject_type, f.subject_id, dict(f.data), request)
-            for f in facts]
+    rows = [
+        (
+            uuid7(),
+            at,
+            f.kind,
+            f.org_id,
+            by.who(f.actor),
+            by.on_behalf_of,
+            by.via,
+            by.address,
+            f.subject_type,
+            f.subject_id,
+            dict(f.data),
+            request,
+        )
+        for f in facts
+    ]
     if rows:
         insert_rows(Event, _COLUMNS, rows)
 
@@ -99,4 +127,7 @@ def clean_address(text: object) -> str:
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """What differs between the two, as an event keeps it."""
     moved = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-    return {"before": {n: before[n] for n in moved if n in before}, "after": {n: after[n] for n in moved if n in after}}
+    return {
+        "before": {n: before[n] for n in moved if n in before},
+        "after": {n: after[n] for n in moved if n in after},
+    }

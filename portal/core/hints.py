@@ -17,10 +17,10 @@ from django.db import transaction
 from portal.core import clock
 
 log = logging.getLogger(__name__)
-REST, LONGEST = 0.02, 0.08      # seconds
-BROKER_TIMEOUT = 0.4            # seconds that a request waits for a broker that does not answer, …
-BROKER_PAUSE = 2.0              # … and for how long this process then does without it
-CONNECTIONS = 8                 # as many as requests may be under way
+REST, LONGEST = 0.02, 0.08  # seconds
+BROKER_TIMEOUT = 0.4  # seconds that a request waits for a broker that does not answer, …
+BROKER_PAUSE = 2.0  # … and for how long this process then does without it
+CONNECTIONS = 8  # as many as requests may be under way
 _send: Callable[[str], None] | None = None
 _stand_in: Callable[[str], None] | None = None
 _away_until = 0.0
@@ -63,7 +63,7 @@ def _celery(task: str) -> None:
         except Exception as error:
             log.warning("the broker is away, hint %s was lost: %s", task, error)
             _away_until = clock.monotonic() + BROKER_PAUSE
-            _producers.cache_clear()        # its other connections are as dead as this one
+            _producers.cache_clear()  # its other connections are as dead as this one
     if _stand_in:
         _stand_in(task)
 
@@ -81,8 +81,14 @@ def _producers() -> Any:
     from celery import current_app
     from kombu.pools import ProducerPool
 
-    patience = {"socket_timeout": BROKER_TIMEOUT, "socket_connect_timeout": BROKER_TIMEOUT, "max_retries": 0}
-    connections = current_app.connection_for_write(transport_options=patience).Pool(limit=CONNECTIONS)
+    patience = {
+        "socket_timeout": BROKER_TIMEOUT,
+        "socket_connect_timeout": BROKER_TIMEOUT,
+        "max_retries": 0,
+    }
+    connections = current_app.connection_for_write(transport_options=patience).Pool(
+        limit=CONNECTIONS
+    )
     return ProducerPool(connections, limit=CONNECTIONS)  # type: ignore[no-untyped-call]
 
 
@@ -92,7 +98,7 @@ class _Bell:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._resting: dict[str, bool] = {}             # task: whether it was asked for since
+        self._resting: dict[str, bool] = {}  # task: whether it was asked for since
         self._rest: dict[str, float] = {}
 
     def may_ring(self, task: str) -> bool:

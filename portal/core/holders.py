@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from uuid import UUID, uuid4
 
-_PID, _BORN, _ONCE = 22, 36, 16         # bits; a pid has at most 22
+_PID, _BORN, _ONCE = 22, 36, 16  # bits; a pid has at most 22
 _counter = itertools.count()
 
 
@@ -29,12 +29,16 @@ def new_lease() -> UUID:
     if not where or not born or int(born) >> _BORN:
         return uuid4()
     rest = (pid << _BORN | int(born)) << _ONCE | next(_counter) % (1 << _ONCE)
-    return UUID(int=int(where, 16) << 80 | 8 << 76 | (rest >> 62) << 64 | 2 << 62 | rest & (1 << 62) - 1)
+    return UUID(
+        int=int(where, 16) << 80 | 8 << 76 | (rest >> 62) << 64 | 2 << 62 | rest & (1 << 62) - 1
+    )
 
 
 def is_dead(holder: str | UUID) -> bool:
     """True only when the holder's process was here and is certainly gone. What ran elsewhere, or cannot be told, may live."""
-    where, pid, born = _words_of_lease(holder) if isinstance(holder, UUID) else _words_of_holder(holder)
+    where, pid, born = (
+        _words_of_lease(holder) if isinstance(holder, UUID) else _words_of_holder(holder)
+    )
     if not where or not born or where != _where(os.getpid()):
         return False
     try:
@@ -42,13 +46,17 @@ def is_dead(holder: str | UUID) -> bool:
     except ProcessLookupError:
         return True
     except OSError:
-        pass                                    # somebody else's by now, or still: its beginning tells
+        pass  # somebody else's by now, or still: its beginning tells
     return (now := _born(pid)) != "" and now != born
 
 
 def _words_of_holder(holder: str) -> tuple[str, int, str]:
     words = holder.rsplit(":", 4)
-    return (words[1], int(words[2]), words[3]) if len(words) == 5 and words[2].isdigit() else ("", 0, "")
+    return (
+        (words[1], int(words[2]), words[3])
+        if len(words) == 5 and words[2].isdigit()
+        else ("", 0, "")
+    )
 
 
 def _words_of_lease(lease: UUID) -> tuple[str, int, str]:
@@ -58,7 +66,7 @@ def _words_of_lease(lease: UUID) -> tuple[str, int, str]:
     return f"{lease.int >> 80:012x}", rest >> _BORN + _ONCE, str(rest >> _ONCE & (1 << _BORN) - 1)
 
 
-@lru_cache(maxsize=1)                           # for each process: a child may count its pids elsewhere
+@lru_cache(maxsize=1)  # for each process: a child may count its pids elsewhere
 def _where(pid: int) -> str:
     """Twelve hexadecimal digits; empty where the kernel does not say."""
     try:

@@ -16,7 +16,9 @@ def take(name: str, holder: str, seconds: float) -> bool:
     """Hold or renew the lease for so long; False while somebody else holds it, who may still live."""
     at = clock.now()
     until = at + timedelta(seconds=seconds)
-    if Lease.objects.filter(Q(holder=holder) | Q(until__lt=at), name=name).update(holder=holder, until=until):
+    if Lease.objects.filter(Q(holder=holder) | Q(until__lt=at), name=name).update(
+        holder=holder, until=until
+    ):
         return True
     try:
         with transaction.atomic():

@@ -10,7 +10,7 @@ from django.db.models import lookups
 
 
 @models.UUIDField.register_lookup
-class Among(lookups.In):      # type: ignore[type-arg]
+class Among(lookups.In):  # type: ignore[type-arg]
     """`id__among=ids`, as `id__in`; but on PostgreSQL one value, however many they are: a parameter for each costs more than to find the rows."""
 
     lookup_name = "among"
@@ -19,4 +19,7 @@ class Among(lookups.In):      # type: ignore[type-arg]
         if not self.rhs:
             raise EmptyResultSet
         left, params = self.process_lhs(compiler, connection)
-        return f"{left} = ANY(%s::uuid[])", [*params, f"{{{','.join([one.hex for one in self.rhs])}}}"]
+        return f"{left} = ANY(%s::uuid[])", [
+            *params,
+            f"{{{','.join([one.hex for one in self.rhs])}}}",
+        ]

@@ -19,7 +19,9 @@ class Event(models.Model):
     org_id = models.UUIDField(null=True)
     actor = models.CharField(max_length=254, blank=True)
     on_behalf_of = models.CharField(max_length=254, blank=True, default="", db_default="")
-    via = models.CharField(max_length=150, blank=True, default="", db_default="")   # what the actor came with: `session`, `token <id> <name>`
+    via = models.CharField(
+        max_length=150, blank=True, default="", db_default=""
+    )  # what the actor came with: `session`, `token <id> <name>`
     address = models.CharField(max_length=45, blank=True, default="", db_default="")  # the client's
     subject_type = models.CharField(max_length=32, blank=True)
     subject_id = models.UUIDField(null=True)
@@ -52,9 +54,13 @@ class Installation(models.Model):
     `portal.process.installation`."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    key_mac = models.CharField(max_length=64)                # of `id`, by the secret key
-    home_id = models.CharField(max_length=32, blank=True)    # of the home where the jobs of local clusters live; empty: none yet
-    home = models.CharField(max_length=500, blank=True)      # where that was when it was last used, for people
+    key_mac = models.CharField(max_length=64)  # of `id`, by the secret key
+    home_id = models.CharField(
+        max_length=32, blank=True
+    )  # of the home where the jobs of local clusters live; empty: none yet
+    home = models.CharField(
+        max_length=500, blank=True
+    )  # where that was when it was last used, for people
 
     def __str__(self) -> str:
         return str(self.id)
@@ -63,9 +69,13 @@ class Installation(models.Model):
 class RememberedAnswer(models.Model):
     """The answer given to an `Idempotency-Key`, so that a repeated request gets it again. Written by the REST door."""
 
-    key = models.CharField(max_length=64, primary_key=True)  # HMAC of actor, path and the client's key
+    key = models.CharField(
+        max_length=64, primary_key=True
+    )  # HMAC of actor, path and the client's key
     body_hash = models.CharField(max_length=64)
-    status = models.PositiveSmallIntegerField(null=True)     # null: the first request is still under way
+    status = models.PositiveSmallIntegerField(
+        null=True
+    )  # null: the first request is still under way
     body = models.JSONField(null=True)
     at = models.DateTimeField(default=clock.now, db_index=True)
 

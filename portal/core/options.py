@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 
 from portal.core.errors import InvalidInput
 
-LONGEST = 20_000                  # characters of one value; keys and certificates are long
+LONGEST = 20_000  # characters of one value; keys and certificates are long
 _AGAIN = "has to be entered again: the stored one is for the former address only"
 _TRUE, _FALSE = ("true", "1", "on", "yes"), ("false", "0", "off", "no", "")
 
@@ -24,14 +24,31 @@ class Secret(str):
 
 
 def option(
-    label: str, *, default: Any = MISSING, note: str = "", choices: Sequence[str] = (), is_rare: bool = False, is_long: bool = False,
-    is_operators: bool = False, sends: Sequence[str] = (),
+    label: str,
+    *,
+    default: Any = MISSING,
+    note: str = "",
+    choices: Sequence[str] = (),
+    is_rare: bool = False,
+    is_long: bool = False,
+    is_operators: bool = False,
+    sends: Sequence[str] = (),
 ) -> Any:
     """A field of a Config as its form draws it; a `Secret` is drawn as a password. `is_rare`: folded until it is set; `is_long`: has
     lines, which a field of one line would lose; `is_operators`: only a platform operator sets it; `sends`: of an address, the
     secrets that are sent there."""
-    return field(default=default, metadata={"label": label, "note": note, "choices": tuple(choices), "is_rare": is_rare, "is_long": is_long,
-                                            "is_operators": is_operators, "sends": tuple(sends)})
+    return field(
+        default=default,
+        metadata={
+            "label": label,
+            "note": note,
+            "choices": tuple(choices),
+            "is_rare": is_rare,
+            "is_long": is_long,
+            "is_operators": is_operators,
+            "sends": tuple(sends),
+        },
+    )
 
 
 @dataclass(frozen=True)
@@ -51,9 +68,18 @@ class Option:
     sends: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        return {"name": self.name, "label": self.label, "kind": self.kind, "note": self.note, "choices": list(self.choices),
-                "default": self.default, "is_required": self.is_required, "is_rare": self.is_rare, "is_long": self.is_long,
-                "is_operators": self.is_operators}
+        return {
+            "name": self.name,
+            "label": self.label,
+            "kind": self.kind,
+            "note": self.note,
+            "choices": list(self.choices),
+            "default": self.default,
+            "is_required": self.is_required,
+            "is_rare": self.is_rare,
+            "is_long": self.is_long,
+            "is_operators": self.is_operators,
+        }
 
 
 @dataclass(frozen=True)
@@ -75,14 +101,31 @@ def options_in(config: type[Any]) -> list[Option]:
 @cache
 def _options_in(config: type[Any]) -> tuple[Option, ...]:
     hints = get_type_hints(config)
-    return tuple(Option(field.name, field.metadata["label"], _kind(hints[field.name]), field.metadata.get("note", ""),
-                        tuple(field.metadata.get("choices", ())), _shown(field.default), field.default is MISSING,
-                        field.metadata.get("is_rare", False), field.metadata.get("is_long", False), field.metadata.get("is_operators", False),
-                        field.metadata.get("sends", ()))
-                 for field in fields(config) if "label" in field.metadata)
+    return tuple(
+        Option(
+            field.name,
+            field.metadata["label"],
+            _kind(hints[field.name]),
+            field.metadata.get("note", ""),
+            tuple(field.metadata.get("choices", ())),
+            _shown(field.default),
+            field.default is MISSING,
+            field.metadata.get("is_rare", False),
+            field.metadata.get("is_long", False),
+            field.metadata.get("is_operators", False),
+            field.metadata.get("sends", ()),
+        )
+        for field in fields(config)
+        if "label" in field.metadata
+    )
 
 
-def check(options: Sequence[Option], given: Mapping[str, Any], former: Options | None = None, what: str = "backend") -> Options:
+def check(
+    options: Sequence[Option],
+    given: Mapping[str, Any],
+    former: Options | None = None,
+    what: str = "backend",
+) -> Options:
     """The values given, by type; what is not given stays as it was, and an empty secret does, too; None takes one away. A secret that is
     sent to an address has to be given again with a new address: else whoever may change that could have it sent to themselves.
     Raises InvalidInput with all faults at once."""
@@ -93,13 +136,26 @@ def check(options: Sequence[Option], given: Mapping[str, Any], former: Options |
     for name, value in given.items():
         if name in known:
             faults += _put(known[name], value, secret if known[name].kind == "secret" else plain)
-    faults += [(option.name, "is required") for option in known.values()
-               if option.is_required and option.name not in {*plain, *secret, *(name for name, _ in faults)}]
-    faults += [(name, _AGAIN) for option in known.values() if former and _is_elsewhere(plain.get(option.name), former.plain.get(option.name))
-               for name in option.sends if name in secret and name in former.secret and not given.get(name)]
+    faults += [
+        (option.name, "is required")
+        for option in known.values()
+        if option.is_required
+        and option.name not in {*plain, *secret, *(name for name, _ in faults)}
+    ]
+    faults += [
+        (name, _AGAIN)
+        for option in known.values()
+        if former and _is_elsewhere(plain.get(option.name), former.plain.get(option.name))
+        for name in option.sends
+        if name in secret and name in former.secret and not given.get(name)
+    ]
     if faults:
-        raise InvalidInput(f"options.{faults[0][0]}: {faults[0][1]}",
-                           errors=[{"field": f"options.{name[:80]}", "message": message} for name, message in faults])
+        raise InvalidInput(
+            f"options.{faults[0][0]}: {faults[0][1]}",
+            errors=[
+                {"field": f"options.{name[:80]}", "message": message} for name, message in faults
+            ],
+        )
     return Options(plain, secret)
 
 
@@ -150,7 +206,7 @@ def _number(text: str) -> float:
         number = float(text)
     except ValueError:
         raise ValueError("must be a number") from None
-    if not abs(number) < 1e15:      # neither infinite nor no number at all
+    if not abs(number) < 1e15:  # neither infinite nor no number at all
         raise ValueError("must be a number")
     return number
 
@@ -168,11 +224,24 @@ def _text(text: str) -> str:
     return text.strip()
 
 
-_READERS: dict[str, Callable[[str], Any]] = {"text": _text, "secret": str, "whole": _whole, "number": _number, "switch": _switch}
+_READERS: dict[str, Callable[[str], Any]] = {
+    "text": _text,
+    "secret": str,
+    "whole": _whole,
+    "number": _number,
+    "switch": _switch,
+}
 
 
 def _kind(hint: Any) -> str:
-    names = {Secret: "secret", bool: "switch", int: "whole", float: "number", str: "text", Path: "text"}
+    names = {
+        Secret: "secret",
+        bool: "switch",
+        int: "whole",
+        float: "number",
+        str: "text",
+        Path: "text",
+    }
     if hint in names:
         return names[hint]
     parts = [part for part in getattr(hint, "__args__", ()) if part is not type(None)]
@@ -184,4 +253,10 @@ def _kind(hint: Any) -> str:
 def _shown(default: Any) -> Any:
     if default is MISSING or default is None or isinstance(default, Secret):
         return ""
-    return default if isinstance(default, (bool, int, float)) else " ".join(default) if isinstance(default, tuple) else str(default)
+    return (
+        default
+        if isinstance(default, (bool, int, float))
+        else " ".join(default)
+        if isinstance(default, tuple)
+        else str(default)
+    )

@@ -60,11 +60,16 @@ class Session(requests.Session):
 
     def request(self, method: Any, url: Any, *args: Any, **given: Any) -> requests.Response:
         """The whole answer, within the time and the size; a redirect is the answer, not followed."""
-        given |= {"allow_redirects": False, "stream": True, "timeout": self.reach.seconds, "proxies": None}
+        given |= {
+            "allow_redirects": False,
+            "stream": True,
+            "timeout": self.reach.seconds,
+            "proxies": None,
+        }
         with self._line:
             try:
                 response = super().request(method, url, *args, **given)
-                response._content = self._read(response)      # noqa: SLF001  # what `content`, `text` and `json` show
+                response._content = self._read(response)  # noqa: SLF001  # what `content`, `text` and `json` show
                 return response
             except (HTTPError, OSError, ValueError) as error:
                 raise self._line.why(error) from error
@@ -76,7 +81,7 @@ class Session(requests.Session):
             if len(body) > self.reach.limit:
                 response.close()
                 raise Refused(f"the answer is larger than {self.reach.limit >> 10} KiB")
-        if self._line.is_over:                                # a cut connection looks like the end of an answer
+        if self._line.is_over:  # a cut connection looks like the end of an answer
             raise TimeoutError
         return bytes(body)
 
@@ -104,11 +109,15 @@ class _Line:
         """To an address that was judged. Raises Refused, OSError."""
         try:
             address = self._judged(host.strip("[]"), port)
-            sock = socket.create_connection(address, timeout=max(self._ends_at - time.monotonic(), 0.01))
+            sock = socket.create_connection(
+                address, timeout=max(self._ends_at - time.monotonic(), 0.01)
+            )
         except Refused as error:
-            self._refused = error                             # urllib3 would wrap it until nobody knows it again
+            self._refused = error  # urllib3 would wrap it until nobody knows it again
             raise
-        self._open.append(sock.dup())                         # TLS takes the socket itself over; what is cut is the connection
+        self._open.append(
+            sock.dup()
+        )  # TLS takes the socket itself over; what is cut is the connection
         return sock
 
     def why(self, error: Exception) -> Exception:
@@ -117,7 +126,11 @@ class _Line:
             return self._refused or error
         if self.is_over:
             return Refused(f"no whole answer within {self._reach.seconds:g} s")
-        return error if isinstance(error, requests.RequestException) else Refused("no answer that can be read")
+        return (
+            error
+            if isinstance(error, requests.RequestException)
+            else Refused("no answer that can be read")
+        )
 
     def close(self) -> None:
         for sock in self._open:
@@ -130,7 +143,9 @@ class _Line:
         except (OSError, UnicodeError) as error:
             raise Refused(f"there is no host {host[:80]!r}") from error
         except NotOpen as error:
-            raise Refused(f"{host[:80]} is not on the open internet; an operator may allow it") from error
+            raise Refused(
+                f"{host[:80]} is not on the open internet; an operator may allow it"
+            ) from error
         return str(found[0]), int(found[1])
 
     def _cut(self) -> None:
@@ -159,10 +174,14 @@ class _Adapter(HTTPAdapter):
     def init_poolmanager(self, *args: Any, **given: Any) -> None:
         super().init_poolmanager(*args, ssl_context=_tls(self._reach.ca), **given)
         manager: Any = self.poolmanager
-        manager.pool_classes_by_scheme = {"http": _pool(HTTPConnectionPool, HTTPConnection, self._line),
-                                          "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._line)}
+        manager.pool_classes_by_scheme = {
+            "http": _pool(HTTPConnectionPool, HTTPConnection, self._line),
+            "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._line),
+        }
 
-    def send(self, request: requests.PreparedRequest, *args: Any, **given: Any) -> requests.Response:
+    def send(
+        self, request: requests.PreparedRequest, *args: Any, **given: Any
+    ) -> requests.Response:
         if not self._reach.is_plain and not str(request.url).startswith("https://"):
             raise Refused("it would be asked without encryption (https), which is not allowed")
         return super().send(request, *args, **given)
@@ -173,5 +192,7 @@ class _Adapter(HTTPAdapter):
 
 
 def _pool(pool: type, connection: type, line: _Line) -> type:
-    connect = type("Connection", (connection,), {"_new_conn": lambda self: line.connect(self.host, self.port)})
+    connect = type(
+        "Connection", (connection,), {"_new_conn": lambda self: line.connect(self.host, self.port)}
+    )
     return type("Pool", (pool,), {"ConnectionCls": connect})

@@ -16,9 +16,16 @@ class Reading:
     """`sql` with `{columns}` and `{alias}` for the tables; `reads`: alias, model, and the fields (attnames) in the order in which
     their values come."""
 
-    def __init__(self, sql: str, tables: Mapping[str, type[models.Model]], reads: Sequence[tuple[str, Sequence[str]]]):
+    def __init__(
+        self,
+        sql: str,
+        tables: Mapping[str, type[models.Model]],
+        reads: Sequence[tuple[str, Sequence[str]]],
+    ):
         self.sql, self.tables = sql, tables
-        self.columns = [(alias, _field(tables[alias], name)) for alias, names in reads for name in names]
+        self.columns = [
+            (alias, _field(tables[alias], name)) for alias, names in reads for name in names
+        ]
 
     def rows(self, params: Sequence[Any]) -> list[list[Any]]:
         """What it finds."""
@@ -30,7 +37,9 @@ class Reading:
     def statement(self) -> str:
         quote = connection.ops.quote_name
         columns = ", ".join(f"{alias}.{quote(str(field.column))}" for alias, field in self.columns)
-        names = {alias: f"{quote(model._meta.db_table)} {alias}" for alias, model in self.tables.items()}
+        names = {
+            alias: f"{quote(model._meta.db_table)} {alias}" for alias, model in self.tables.items()
+        }
         return self.sql.format(columns=columns, **names)
 
     def _read(self, row: list[Any]) -> list[Any]:
@@ -41,11 +50,15 @@ class Reading:
     @cached_property
     def _converted(self) -> list[tuple[int, Convert]]:
         """The columns whose values the database's driver does not give as the field does."""
-        return [(at, made) for at, (alias, field) in enumerate(self.columns) if (made := _converter(alias, field))]
+        return [
+            (at, made)
+            for at, (alias, field) in enumerate(self.columns)
+            if (made := _converter(alias, field))
+        ]
 
 
 def _converter(alias: str, field: models.Field[Any, Any]) -> Convert | None:
-    column = field.get_col(alias)       # of a foreign key, what it points to
+    column = field.get_col(alias)  # of a foreign key, what it points to
     steps = [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
 
     def convert(value: Any) -> Any:

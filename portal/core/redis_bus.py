@@ -14,13 +14,15 @@ from portal.core.frames import Deliver, Frame
 from portal.core.ids import uuid7
 
 log = logging.getLogger(__name__)
-MAX_LENGTH = 500              # entries kept of a topic of events: enough to bridge a reader's reconnection
-MAX_LENGTH_BYTES = 64         # the same of a log, whose entries are long and whose gaps show by their offsets
-EXPIRES = 300                 # seconds after which a silent topic is forgotten
-BUFFER, BUFFER_BYTES = 20_000, 16 << 20     # frames, and their bytes, that may wait for Redis
-READ = 200                    # entries of one topic in one read
-PAUSE = 0.5                   # seconds between tries while Redis is away
-_NOWHERE = b"$"               # a topic whose place in its stream is not known yet
+MAX_LENGTH = 500  # entries kept of a topic of events: enough to bridge a reader's reconnection
+MAX_LENGTH_BYTES = (
+    64  # the same of a log, whose entries are long and whose gaps show by their offsets
+)
+EXPIRES = 300  # seconds after which a silent topic is forgotten
+BUFFER, BUFFER_BYTES = 20_000, 16 << 20  # frames, and their bytes, that may wait for Redis
+READ = 200  # entries of one topic in one read
+PAUSE = 0.5  # seconds between tries while Redis is away
+_NOWHERE = b"$"  # a topic whose place in its stream is not known yet
 
 
 class Outbox:
@@ -71,7 +73,9 @@ class Outage:
 
     def away(self, error: Exception) -> None:
         if not self._is_away:
-            log.warning("live %s: Redis is away, viewers read again once it is back: %s", self._who, error)
+            log.warning(
+                "live %s: Redis is away, viewers read again once it is back: %s", self._who, error
+            )
         self._is_away = True
 
     def back(self) -> None:
@@ -145,12 +149,16 @@ class RedisBus:
     def _write(self) -> None:
         link, outage = self._connection(), Outage("writer")
         while True:
-            batch = self._out.take(200)          # waits here while there is nothing to tell
+            batch = self._out.take(200)  # waits here while there is nothing to tell
             try:
                 with link.pipeline(transaction=False) as pipe:
                     for frame in batch:
-                        pipe.xadd(f"live:{frame.topic}", _fields(frame), approximate=True,
-                                  maxlen=MAX_LENGTH_BYTES if frame.is_bytes else MAX_LENGTH)
+                        pipe.xadd(
+                            f"live:{frame.topic}",
+                            _fields(frame),
+                            approximate=True,
+                            maxlen=MAX_LENGTH_BYTES if frame.is_bytes else MAX_LENGTH,
+                        )
                     for topic in {frame.topic for frame in batch}:
                         pipe.expire(f"live:{topic}", EXPIRES)
                     pipe.execute()
@@ -167,7 +175,9 @@ class RedisBus:
                 self._read_once(link)
                 outage.back()
             except Exception as error:
-                with self._lock:              # Redis may come back empty: begin with what comes next, and say so
+                with (
+                    self._lock
+                ):  # Redis may come back empty: begin with what comes next, and say so
                     self._last = dict.fromkeys(self._topics, _NOWHERE)
                 outage.away(error)
                 time.sleep(PAUSE)
@@ -176,13 +186,16 @@ class RedisBus:
         """One XREAD over all topics, until something comes or a second has gone."""
         with self._lock:
             wanted = dict(self._last)
-        if len(wanted) == 1:                  # the bell alone
+        if len(wanted) == 1:  # the bell alone
             self._wanted.wait(60)
             self._wanted.clear()
             return
         if unknown := [topic for topic, last in wanted.items() if last == _NOWHERE]:
             wanted |= self._place(link, unknown)
-        for name, entries in link.xread({f"live:{t}": last for t, last in wanted.items()}, count=READ, block=1000) or ():
+        for name, entries in (
+            link.xread({f"live:{t}": last for t, last in wanted.items()}, count=READ, block=1000)
+            or ()
+        ):
             topic = name.decode().removeprefix("live:")
             self._hand_out(topic, entries)
             if len(entries) == READ and _is_trimmed(link, topic, wanted[topic]):
@@ -207,7 +220,9 @@ class RedisBus:
 
     def _hand_out(self, topic: str, entries: list[tuple[bytes, dict[bytes, bytes]]]) -> None:
         with self._lock:
-            if self._last.get(topic, _NOWHERE) != _NOWHERE:       # else it was left meanwhile, or is to be found anew
+            if (
+                self._last.get(topic, _NOWHERE) != _NOWHERE
+            ):  # else it was left meanwhile, or is to be found anew
                 self._last[topic] = entries[-1][0]
         for _, fields in entries:
             frame = _frame(topic, fields)
@@ -216,11 +231,24 @@ class RedisBus:
 
 
 def _fields(frame: Frame) -> dict[bytes, bytes | int]:
-    return {b"d": frame.data, b"s": frame.seq, b"a": frame.at_ms, b"b": int(frame.is_bytes), b"l": int(frame.is_lost)}
+    return {
+        b"d": frame.data,
+        b"s": frame.seq,
+        b"a": frame.at_ms,
+        b"b": int(frame.is_bytes),
+        b"l": int(frame.is_lost),
+    }
 
 
 def _frame(topic: str, fields: dict[bytes, bytes]) -> Frame:
-    return Frame(topic, fields[b"d"], int(fields[b"s"]), int(fields[b"a"]), fields[b"b"] == b"1", fields.get(b"l") == b"1")
+    return Frame(
+        topic,
+        fields[b"d"],
+        int(fields[b"s"]),
+        int(fields[b"a"]),
+        fields[b"b"] == b"1",
+        fields.get(b"l") == b"1",
+    )
 
 
 def _is_trimmed(link: Any, topic: str, mark: bytes) -> bool:

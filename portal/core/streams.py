@@ -22,15 +22,27 @@ from portal.core.frames import Bus, Deliver, Frame
 from portal.core.redis_bus import RedisBus
 
 log = logging.getLogger(__name__)
-MAX_FRAME = 64 << 10          # bytes; of a longer piece of a log only its coming is told, and viewers read it from the store
+MAX_FRAME = (
+    64 << 10
+)  # bytes; of a longer piece of a log only its coming is told, and viewers read it from the store
 
 
-def publish(topic: str, data: bytes | dict[str, Any], *, seq: int | None = None, at_ms: int | None = None) -> None:
+def publish(
+    topic: str, data: bytes | dict[str, Any], *, seq: int | None = None, at_ms: int | None = None
+) -> None:
     """Tell whoever watches the topic. Bytes need `seq`, their offset."""
     try:
         is_bytes = isinstance(data, bytes)
         raw = data if isinstance(data, bytes) else orjson.dumps(data, default=str)
-        bus().publish(Frame(topic, b"" if is_bytes and len(raw) > MAX_FRAME else raw, seq or 0, at_ms or 0, is_bytes))
+        bus().publish(
+            Frame(
+                topic,
+                b"" if is_bytes and len(raw) > MAX_FRAME else raw,
+                seq or 0,
+                at_ms or 0,
+                is_bytes,
+            )
+        )
     except Exception:
         log.exception("a publication to %s was lost", topic)
 
@@ -39,7 +51,9 @@ def publish_all(news: Iterable[tuple[Sequence[str], dict[str, Any]]]) -> None:
     """Each of these to all of its topics, at once: what several topics get is written as JSON once, and the writer is woken once."""
     try:
         written = [(topics, raw) for topics, data in news if (raw := _written(topics, data))]
-        bus().publish_all([Frame(topic, raw, 0, 0, False) for topics, raw in written for topic in topics])
+        bus().publish_all(
+            [Frame(topic, raw, 0, 0, False) for topics, raw in written for topic in topics]
+        )
     except Exception:
         log.exception("publications were lost")
 
@@ -96,4 +110,4 @@ class LocalBus:
                 self._topics.pop(topic, None)
 
 
-os.register_at_fork(after_in_child=bus.cache_clear)     # its threads stay with the parent
+os.register_at_fork(after_in_child=bus.cache_clear)  # its threads stay with the parent

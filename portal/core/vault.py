@@ -26,8 +26,10 @@ def decrypt(stored: bytes, purpose: str) -> bytes:
     try:
         return _box(purpose).decrypt(bytes(stored))
     except InvalidToken:
-        raise Unreadable("a stored secret cannot be read: bring the former secret key back as MUSTER_SECRET_KEY_FALLBACKS, "
-                         "or enter the secret again") from None
+        raise Unreadable(
+            "a stored secret cannot be read: bring the former secret key back as MUSTER_SECRET_KEY_FALLBACKS, "
+            "or enter the secret again"
+        ) from None
 
 
 def rotate(stored: bytes, purpose: str) -> bytes:
@@ -51,14 +53,23 @@ def sign(data: bytes, purpose: str) -> bytes:
 
 def is_signed(data: bytes, mac: bytes, purpose: str) -> bool:
     """Whether it was signed under this key or one that is still kept."""
-    return any(hmac.compare_digest(hmac.digest(_key(secret, purpose), data, "sha256"), bytes(mac))
-               for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS))
+    return any(
+        hmac.compare_digest(hmac.digest(_key(secret, purpose), data, "sha256"), bytes(mac))
+        for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    )
 
 
 def _box(purpose: str) -> MultiFernet:
-    return MultiFernet([Fernet(_key(secret, purpose)) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
+    return MultiFernet(
+        [
+            Fernet(_key(secret, purpose))
+            for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+        ]
+    )
 
 
 def _key(secret: str, purpose: str) -> bytes:
-    derived = HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=f"muster vault: {purpose}".encode())
+    derived = HKDF(
+        algorithm=hashes.SHA256(), length=32, salt=None, info=f"muster vault: {purpose}".encode()
+    )
     return base64.urlsafe_b64encode(derived.derive(secret.encode()))

@@ -11,8 +11,8 @@ from django.core.cache import cache
 
 from portal.core import clock
 
-WINDOW = 60         # seconds
-_SHARE = 100        # blocks of a window
+WINDOW = 60  # seconds
+_SHARE = 100  # blocks of a window
 
 
 @dataclass
@@ -58,5 +58,5 @@ def _claim(key: str, size: int) -> int:
     cache.add(key, 0, WINDOW * 2)
     try:
         return cache.incr(key, size)
-    except ValueError:      # evicted between the two
+    except ValueError:  # evicted between the two
         return size

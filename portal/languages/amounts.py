@@ -6,8 +6,12 @@ import re
 
 from django.utils.translation import pgettext
 
-_COUNTED = re.compile(r"(?P<n>[\d.,]+) (?P<unit>core|GPU-hour|GPU|node|pod|running job|job)s?(?: \((?P<model>[^()]+)\))?")
-_SPAN = re.compile(r"(?:(?:(?P<d>\d+)d )?(?P<h>\d+)h(?: (?P<m>\d+)m)?|(?P<min>\d+) min|(?P<s>\d+) s)")
+_COUNTED = re.compile(
+    r"(?P<n>[\d.,]+) (?P<unit>core|GPU-hour|GPU|node|pod|running job|job)s?(?: \((?P<model>[^()]+)\))?"
+)
+_SPAN = re.compile(
+    r"(?:(?:(?P<d>\d+)d )?(?P<h>\d+)h(?: (?P<m>\d+)m)?|(?P<min>\d+) min|(?P<s>\d+) s)"
+)
 
 
 def told(text: str) -> str | None:

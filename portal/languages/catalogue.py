@@ -9,7 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_HEADER = ("Content-Type: text/plain; charset=UTF-8\\n", "Content-Transfer-Encoding: 8bit\\n", "Plural-Forms: nplurals=1; plural=0;\\n")
+_HEADER = (
+    "Content-Type: text/plain; charset=UTF-8\\n",
+    "Content-Transfer-Encoding: 8bit\\n",
+    "Plural-Forms: nplurals=1; plural=0;\\n",
+)
 _LINE = re.compile(r'(msgctxt|msgid|msgid_plural|msgstr(?:\[0\])?)?\s*(".*")\s*\Z')
 
 
@@ -53,13 +57,31 @@ def _message(block: str, path: Path) -> Message | None:
             raise ValueError(f"{path.name}: this is no line of a catalogue: {line!r}")
     if "msgid" not in parts:
         return None
-    return Message(parts["msgid"], parts.get("msgid_plural", ""), parts.get("msgctxt", ""), parts.get("msgstr", ""), files, is_fuzzy)
+    return Message(
+        parts["msgid"],
+        parts.get("msgid_plural", ""),
+        parts.get("msgctxt", ""),
+        parts.get("msgstr", ""),
+        files,
+        is_fuzzy,
+    )
 
 
 def written(messages: Iterable[Message]) -> str:
     """The text of a .po, in the order of the English, so that two people's additions seldom meet on one line."""
     blocks = ['msgid ""\nmsgstr ""\n' + "\n".join(f'"{line}"' for line in _HEADER)]
-    return "\n\n".join([*blocks, *(_block(m) for m in sorted(messages, key=lambda m: (m.id.casefold(), m.id, m.context)))]) + "\n"
+    return (
+        "\n\n".join(
+            [
+                *blocks,
+                *(
+                    _block(m)
+                    for m in sorted(messages, key=lambda m: (m.id.casefold(), m.id, m.context))
+                ),
+            ]
+        )
+        + "\n"
+    )
 
 
 def _block(message: Message) -> str:
@@ -72,7 +94,11 @@ def _block(message: Message) -> str:
 
 
 def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t") + '"'
+    return (
+        '"'
+        + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+        + '"'
+    )
 
 
 def compiled(messages: Iterable[Message]) -> bytes:
@@ -80,8 +106,15 @@ def compiled(messages: Iterable[Message]) -> bytes:
     pairs = sorted(_pairs(messages))
     begin = 28 + 16 * len(pairs)
     ids, strings = b"".join(k + b"\0" for k, _ in pairs), b"".join(v + b"\0" for _, v in pairs)
-    tables = b"".join([*_table((k for k, _ in pairs), begin), *_table((v for _, v in pairs), begin + len(ids))])
-    return struct.pack("<7I", 0x950412DE, 0, len(pairs), 28, 28 + 8 * len(pairs), 0, 0) + tables + ids + strings
+    tables = b"".join(
+        [*_table((k for k, _ in pairs), begin), *_table((v for _, v in pairs), begin + len(ids))]
+    )
+    return (
+        struct.pack("<7I", 0x950412DE, 0, len(pairs), 28, 28 + 8 * len(pairs), 0, 0)
+        + tables
+        + ids
+        + strings
+    )
 
 
 def _pairs(messages: Iterable[Message]) -> Iterator[tuple[bytes, bytes]]:

@@ -37,7 +37,9 @@ def _wrong(language: str, message: Message) -> Iterator[str]:
         yield f"other placeholders than the English: {message.said!r}"
     if Counter(_TAGS.findall(english)) != Counter(_TAGS.findall(message.said)):
         yield f"other tags than the English: {message.said!r}"
-    if (language == "ja" and _HANGUL.search(message.said)) or (language == "ko" and _KANA.search(message.said)):
+    if (language == "ja" and _HANGUL.search(message.said)) or (
+        language == "ko" and _KANA.search(message.said)
+    ):
         yield f"in another language: {message.said!r}"
 
 

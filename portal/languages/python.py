@@ -15,11 +15,13 @@ from portal.languages.catalogue import Message
 ONE = {"_", "gettext", "gettext_lazy", "gettext_noop"}
 MANY = {"ngettext", "ngettext_lazy"}
 # programs speak English
-SILENT = re.compile(r"(^|/)(management|settings|process|migrations|languages)/|portal/core/postgres|(^|/)(api|scim)/|/(health|background)\.py")
+SILENT = re.compile(
+    r"(^|/)(management|settings|process|migrations|languages)/|portal/core/postgres|(^|/)(api|scim)/|/(health|background)\.py"
+)
 _SENTENCE = re.compile(r"[A-Z\"“'‘`#{(].*\s.*[.!?…]\Z", re.DOTALL)
 _LOGGERS = {"log", "logger", "logging", "warnings"}
-_TITLES = {"page_title", "title"}                                            # keys of what a page's view gives it
-_TABLES = {"TABS", "QUICK", "_NAV"}                                          # (…, "Name", …), and one for each line
+_TITLES = {"page_title", "title"}  # keys of what a page's view gives it
+_TABLES = {"TABS", "QUICK", "_NAV"}  # (…, "Name", …), and one for each line
 
 
 def texts_of(text: str, name: str) -> Iterator[Message]:
@@ -36,7 +38,11 @@ def _marked(tree: ast.AST) -> Iterator[Message]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.args:
             name = _name(node.func)
-            words = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            words = [
+                a.value
+                for a in node.args
+                if isinstance(a, ast.Constant) and isinstance(a.value, str)
+            ]
             if name in ONE and words:
                 yield Message(words[0])
             elif name in MANY and len(words) >= 2:
@@ -50,7 +56,11 @@ def _sentences(tree: ast.AST, passed: set[int]) -> Iterator[Message]:
         if id(node) in passed:
             continue
         template = template_of(node)
-        if template and _SENTENCE.match(template.strip()) and re.search(r"[a-z]{2}", re.sub(r"\{\w*\}", "", template)):
+        if (
+            template
+            and _SENTENCE.match(template.strip())
+            and re.search(r"[a-z]{2}", re.sub(r"\{\w*\}", "", template))
+        ):
             yield Message(template)
 
 
@@ -62,24 +72,46 @@ def _titles(tree: ast.AST) -> Iterator[Message]:
                 if isinstance(key, ast.Constant) and key.value in _TITLES:
                     yield from _named(value)
                 elif isinstance(key, ast.Constant) and key.value == "crumbs":
-                    yield from (m for inner in ast.walk(value) if isinstance(inner, ast.Tuple) for m in _named(inner.elts[0]))
+                    yield from (
+                        m
+                        for inner in ast.walk(value)
+                        if isinstance(inner, ast.Tuple)
+                        for m in _named(inner.elts[0])
+                    )
         elif isinstance(node, ast.Call) and _name(node.func) == "option" and node.args:
             yield from _named(node.args[0])
             yield from (m for k in node.keywords if k.arg == "note" for m in _noted(k.value))
         elif isinstance(node, ast.Call) and _name(node.func) == "Kind" and len(node.args) > 1:
             yield from _named(node.args[1])
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in _TABLES:
-            yield from (m for line in getattr(node.value, "elts", []) for cell in line.elts for m in _named(cell))
+        elif (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and node.targets[0].id in _TABLES
+        ):
+            yield from (
+                m
+                for line in getattr(node.value, "elts", [])
+                for cell in line.elts
+                for m in _named(cell)
+            )
 
 
 def _named(node: ast.AST) -> Iterator[Message]:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.match(r"[A-Z][^=]*[a-z]|[0-9]+ [a-z]", node.value):
+    if (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.match(r"[A-Z][^=]*[a-z]|[0-9]+ [a-z]", node.value)
+    ):
         yield Message(node.value)
 
 
 def _noted(node: ast.AST) -> Iterator[Message]:
     """What is said beside a field, however it begins; an example alone is no text."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"[A-Za-z]{2}[,.:;]? \S+ ?[a-z]|\A[A-Z]\S+\.\Z", node.value):
+    if (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.search(r"[A-Za-z]{2}[,.:;]? \S+ ?[a-z]|\A[A-Z]\S+\.\Z", node.value)
+    ):
         yield Message(node.value)
 
 
@@ -91,8 +123,14 @@ def _passed_over(tree: ast.AST) -> set[int]:
             found.add(id(node.value))
         elif isinstance(node, ast.JoinedStr):
             found |= {id(part) for part in node.values if isinstance(part, ast.Constant)}
-        elif isinstance(node, ast.Call) and (_is_log(node.func) or _name(node.func) in ONE | MANY | {"SystemExit", "pgettext"}):
-            found |= {id(inner) for argument in [*node.args, *(k.value for k in node.keywords)] for inner in ast.walk(argument)}
+        elif isinstance(node, ast.Call) and (
+            _is_log(node.func) or _name(node.func) in ONE | MANY | {"SystemExit", "pgettext"}
+        ):
+            found |= {
+                id(inner)
+                for argument in [*node.args, *(k.value for k in node.keywords)]
+                for inner in ast.walk(argument)
+            }
     return found
 
 
@@ -129,8 +167,18 @@ def _placeholder(node: ast.AST) -> str:
 
 
 def _name(func: ast.AST) -> str:
-    return func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
+    return (
+        func.id
+        if isinstance(func, ast.Name)
+        else func.attr
+        if isinstance(func, ast.Attribute)
+        else ""
+    )
 
 
 def _is_log(func: ast.AST) -> bool:
-    return isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id in _LOGGERS
+    return (
+        isinstance(func, ast.Attribute)
+        and isinstance(func.value, ast.Name)
+        and func.value.id in _LOGGERS
+    )

@@ -7,12 +7,16 @@ from collections.abc import Iterable
 
 from portal.languages.catalogue import Message
 
-_VOCABULARY = "portal/languages/vocabulary.py"      # states come with live events, so no literal of a module says them
+_VOCABULARY = "portal/languages/vocabulary.py"  # states come with live events, so no literal of a module says them
 
 
 def script(messages: Iterable[Message]) -> bytes:
     """What static/js says, by its English."""
-    said = {m.id: m.said for m in messages if m.said and not m.is_fuzzy and any(_is_said(name) for name in m.files)}
+    said = {
+        m.id: m.said
+        for m in messages
+        if m.said and not m.is_fuzzy and any(_is_said(name) for name in m.files)
+    }
     return f"globalThis.words = {json.dumps(said, ensure_ascii=False, indent=1, sort_keys=True)};\n".encode()
 
 

@@ -16,16 +16,34 @@ from django.utils.translation.trans_real import translation
 from portal.languages import amounts, states
 
 _FIELD = re.compile(r"\{(\w+)\}")
-LONGEST, MANY, TOGETHER = 2000, 40, 6      # characters of a sentence, sentences of a text, those that are one message
-_GLUE = {"is", "are", "has", "have", "does", "do", "s", "session", "sessions"}      # English grammar, and nothing to say elsewhere
-_NAMED = re.compile(r"([a-z][a-z0-9_.\[\]]{0,40}): ([^A-Z].*)", re.DOTALL)      # "slug: must be …"
+LONGEST, MANY, TOGETHER = (
+    2000,
+    40,
+    6,
+)  # characters of a sentence, sentences of a text, those that are one message
+_GLUE = {
+    "is",
+    "are",
+    "has",
+    "have",
+    "does",
+    "do",
+    "s",
+    "session",
+    "sessions",
+}  # English grammar, and nothing to say elsewhere
+_NAMED = re.compile(r"([a-z][a-z0-9_.\[\]]{0,40}): ([^A-Z].*)", re.DOTALL)  # "slug: must be …"
 _END = re.compile(r"(?<=[.!?…]) +(?=[A-Z\"“{#`0-9])")
 
 
 def told(text: str) -> str:
     """The same in the language that is active; English as it came."""
     language = get_language() or "en"
-    return text if language.startswith("en") else states.told(text) or amounts.told(text) or _told(language, text)
+    return (
+        text
+        if language.startswith("en")
+        else states.told(text) or amounts.told(text) or _told(language, text)
+    )
 
 
 @lru_cache(8192)
@@ -52,7 +70,7 @@ def _in_parts(language: str, parts: list[str]) -> str:
             if (found := _whole(language, " ".join(parts[:size]))) is not None:
                 break
         said.append(parts[0] if found is None else found)
-        parts = parts[1 if found is None else size:]
+        parts = parts[1 if found is None else size :]
     return " ".join(said).replace("。 ", "。")
 
 
@@ -61,7 +79,9 @@ def _whole(language: str, text: str) -> str | None:
     if text in known:
         return known[text]
     for shape, said in shapes:
-        if (parts := _parts(shape, text)) is not None and not (shape[0] == "" and _is_sentence_first(language, parts[shape[1]])):
+        if (parts := _parts(shape, text)) is not None and not (
+            shape[0] == "" and _is_sentence_first(language, parts[shape[1]])
+        ):
             return _filled(said, {name: _inner(language, part) for name, part in parts.items()})
     return None
 
@@ -69,7 +89,7 @@ def _whole(language: str, text: str) -> str | None:
 def _is_sentence_first(language: str, name: str) -> bool:
     """What would be a name at the beginning is a sentence of ours and the beginning of the next one."""
     ends = _END.search(name)
-    return ends is not None and _whole(language, name[:ends.start()]) is not None
+    return ends is not None and _whole(language, name[: ends.start()]) is not None
 
 
 def _parts(shape: list[str], text: str) -> dict[str, str] | None:
@@ -87,7 +107,10 @@ def _parts(shape: list[str], text: str) -> dict[str, str] | None:
 
 
 def _filled(said: str, parts: dict[str, str]) -> str:
-    return "".join(parts.get(piece, "") if at % 2 else _plain_inside(piece) for at, piece in enumerate(_FIELD.split(said)))
+    return "".join(
+        parts.get(piece, "") if at % 2 else _plain_inside(piece)
+        for at, piece in enumerate(_FIELD.split(said))
+    )
 
 
 def _inner(language: str, text: str) -> str:
@@ -105,16 +128,27 @@ def _catalogue(language: str) -> tuple[dict[str, str], list[tuple[list[str], str
     for english, said in _messages(language):
         if _FIELD.search(english):
             pieces = _FIELD.split(english.strip())
-            shapes.append(([piece if at % 2 else _plain_inside(piece) for at, piece in enumerate(pieces)], said.strip()))
+            shapes.append(
+                (
+                    [piece if at % 2 else _plain_inside(piece) for at, piece in enumerate(pieces)],
+                    said.strip(),
+                )
+            )
         else:
-            plain.setdefault(_plain(english), said.strip())         # ours come before what Django and its applications say
+            plain.setdefault(
+                _plain(english), said.strip()
+            )  # ours come before what Django and its applications say
     shapes.sort(key=lambda s: -sum(map(len, s[0][::2])))
     return plain, shapes
 
 
 def _messages(language: str) -> list[tuple[str, str]]:
-    known = cast("Any", translation(language))._catalog      # noqa: SLF001  Django has no other door to a whole catalogue
-    return [(key, said) for key, said in known.items() if isinstance(key, str) and key and said and "\x04" not in key and "%(" not in key]
+    known = cast("Any", translation(language))._catalog  # noqa: SLF001  Django has no other door to a whole catalogue
+    return [
+        (key, said)
+        for key, said in known.items()
+        if isinstance(key, str) and key and said and "\x04" not in key and "%(" not in key
+    ]
 
 
 def _plain(text: str) -> str:

@@ -14,7 +14,9 @@ from portal.languages.catalogue import Message
 from portal.languages.python import texts_of
 
 PACKAGES = ("portal", "workspaces", "clusters", "jobs", "monitoring")
-_TRANSLATE = re.compile(r"""(?:translate|trans)\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')(.*)""", re.DOTALL)
+_TRANSLATE = re.compile(
+    r"""(?:translate|trans)\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')(.*)""", re.DOTALL
+)
 _CONTEXT = re.compile(r'\bcontext\s+"([^"]*)"')
 _BLOCK = re.compile(r"blocktrans(?:late)?\b(.*)", re.DOTALL)
 _LITERAL = re.compile(r"""_\(("[^"]*"|'[^']*')\)""")
@@ -67,13 +69,19 @@ def of_template(text: str, name: str = "") -> Iterator[Message]:
 def _block(one: list[str], many: list[str] | None, tag: str) -> Message:
     trim = trim_whitespace if re.search(r"\btrimmed\b", tag) else str
     context = _CONTEXT.search(tag)
-    return Message(trim("".join(one)), trim("".join(many)) if many is not None else "", context[1] if context else "")
+    return Message(
+        trim("".join(one)),
+        trim("".join(many)) if many is not None else "",
+        context[1] if context else "",
+    )
 
 
 def _tag(contents: str) -> Iterator[Message]:
     if match := _TRANSLATE.match(contents):
         context = _CONTEXT.search(match[2])
-        yield Message(ast.literal_eval(match[1]).replace("%", "%%"), context=context[1] if context else "")
+        yield Message(
+            ast.literal_eval(match[1]).replace("%", "%%"), context=context[1] if context else ""
+        )
     for literal in _LITERAL.findall(contents):
         yield Message(ast.literal_eval(literal))
 

@@ -27,8 +27,11 @@ def main(argv: Sequence[str]) -> int:
     except Exception as error:
         if not (words := trouble(error)):
             raise
-        print(f"\nMuster does not start, or cannot go on.\n{words}: {error}\nMake room there, and start it again.\n", file=sys.stderr,
-              flush=True)
+        print(
+            f"\nMuster does not start, or cannot go on.\n{words}: {error}\nMake room there, and start it again.\n",
+            file=sys.stderr,
+            flush=True,
+        )
         return 2
 
 
@@ -40,7 +43,9 @@ def parser() -> argparse.ArgumentParser:
 
 def add_options(to: argparse.ArgumentParser) -> None:
     to.add_argument(
-        "--server", action="store_true", help="PostgreSQL, Redis, Celery and one process for each part, supervised"
+        "--server",
+        action="store_true",
+        help="PostgreSQL, Redis, Celery and one process for each part, supervised",
     )
     to.add_argument(
         "--only",
@@ -53,7 +58,9 @@ def add_options(to: argparse.ArgumentParser) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    os.umask(os.umask(0) | 0o077)       # nothing that the portal writes is for other users of the machine
+    os.umask(
+        os.umask(0) | 0o077
+    )  # nothing that the portal writes is for other users of the machine
     home = _home()
     host = options.host or os.environ.get("MUSTER_BIND", "").strip() or "127.0.0.1"
     if options.only:
@@ -77,7 +84,9 @@ def _serve(options: argparse.Namespace) -> int:
 def _home() -> Path:
     """MUSTER_HOME, made and writable. Raises Refusal when it cannot be."""
     path = (
-        Path(os.environ.get("MUSTER_HOME", "").strip() or Path(__file__).resolve().parents[2] / "var")
+        Path(
+            os.environ.get("MUSTER_HOME", "").strip() or Path(__file__).resolve().parents[2] / "var"
+        )
         .expanduser()
         .resolve()
     )

@@ -48,7 +48,14 @@ def run_embedded(host: str, home: Path) -> int:
 
     tasks.loader.import_default_modules()  # the ticker runs them by name
     background = Background()
-    welcome = Welcome(settings.MUSTER_BASE_URL, first.email, first.password, home, first.is_new, isolation=isolation)
+    welcome = Welcome(
+        settings.MUSTER_BASE_URL,
+        first.email,
+        first.password,
+        home,
+        first.is_new,
+        isolation=isolation,
+    )
 
     def started() -> None:
         background.start()

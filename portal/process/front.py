@@ -56,9 +56,11 @@ class _Head:
         named = dict(headers)
         following = named.get(NEXT.encode(), b"")
         kept = [pair for pair in headers if pair[0] not in _HOP_BY_HOP]
-        if following:                # the length is a portion's
+        if following:  # the length is a portion's
             kept = [pair for pair in kept if pair[0] not in {b"content-length", LENGTH.encode()}]
-            kept += [(b"content-length", named[LENGTH.encode()])] if LENGTH.encode() in named else []
+            kept += (
+                [(b"content-length", named[LENGTH.encode()])] if LENGTH.encode() in named else []
+            )
         return cls(status, kept, following)
 
 
@@ -225,7 +227,11 @@ def _head(scope: Message) -> tuple[str | None, bytes]:
     names = {name for name, _ in scope["headers"]}
     lines = [b"%s %s HTTP/1.1" % (scope["method"].encode(), target)]
     # WSGI knows no difference between `_` and `-`: a name with the first could pass for one of ours (nginx drops them too).
-    lines += [name + b": " + value for name, value in scope["headers"] if name not in _HOP_BY_HOP and b"_" not in name]
+    lines += [
+        name + b": " + value
+        for name, value in scope["headers"]
+        if name not in _HOP_BY_HOP and b"_" not in name
+    ]
     client = scope.get("client")
     lines.append(b"x-muster-client: " + (client[0].encode() if client else b""))
     framing = None
@@ -245,13 +251,17 @@ class _Exchange:
         self._body, self._head = _head(scope)
         self._method = scope["method"].encode()
         self._is_sent = self._is_left = self.is_answered = self._is_begun = False
-        self.following = b""         # what the web process calls the rest of its answer
+        self.following = b""  # what the web process calls the rest of its answer
 
     @property
     def may_repeat(self) -> bool:
         if self.following:
             return not self._is_begun
-        return not self.is_answered and self._body is None and self._method in {b"GET", b"HEAD", b"OPTIONS"}
+        return (
+            not self.is_answered
+            and self._body is None
+            and self._method in {b"GET", b"HEAD", b"OPTIONS"}
+        )
 
     async def run(self, upstream: Upstream) -> None:
         """Asks and answers, as far as the first portion of an answer or the next. Raises WebGone; returns early when the client has left."""
@@ -265,7 +275,11 @@ class _Exchange:
     async def _go_on(self, upstream: Upstream) -> None:
         """The next portion; for a client who has left, none is kept any longer."""
         method = b"DELETE" if self._is_left else b"GET"
-        upstream.request(method, b"%s / HTTP/1.1\r\nhost: web\r\n%s: %s\r\n\r\n" % (method, NEXT.encode(), self.following))
+        upstream.request(
+            method,
+            b"%s / HTTP/1.1\r\nhost: web\r\n%s: %s\r\n\r\n"
+            % (method, NEXT.encode(), self.following),
+        )
         self._is_begun = False
         if not self._is_left:
             await self._pass_on(upstream)
@@ -299,7 +313,9 @@ class _Exchange:
             if self._is_sent:
                 continue
             if body := message.get("body", b""):
-                await upstream.send(b"%x\r\n%s\r\n" % (len(body), body) if self._body == "chunked" else body)
+                await upstream.send(
+                    b"%x\r\n%s\r\n" % (len(body), body) if self._body == "chunked" else body
+                )
             if not message.get("more_body", False):
                 if self._body == "chunked":
                     await upstream.send(b"0\r\n\r\n")
@@ -314,17 +330,24 @@ class _Exchange:
                 await self._send({"type": "http.response.body", "body": value, "more_body": True})
             else:
                 if not self.following:
-                    await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+                    await self._send(
+                        {"type": "http.response.body", "body": b"", "more_body": False}
+                    )
                 return
 
     async def _begin(self, head: _Head) -> None:
         self._is_begun = True
         if self.is_answered:
-            if head.status not in {200, 204}:      # it does not know the rest of the answer: it was restarted
+            if head.status not in {
+                200,
+                204,
+            }:  # it does not know the rest of the answer: it was restarted
                 raise WebGone
         else:
             self.is_answered = True
-            await self._send({"type": "http.response.start", "status": head.status, "headers": head.headers})
+            await self._send(
+                {"type": "http.response.start", "status": head.status, "headers": head.headers}
+            )
         self.following = head.following
         if self._is_left and not self.following:
             raise WebGone

@@ -19,7 +19,7 @@ from portal.process.words import Refusal
 if TYPE_CHECKING:
     from portal.core.models import Installation
 
-FILE = "home_id"             # in the home: a copy of the folder at another place is the same home
+FILE = "home_id"  # in the home: a copy of the folder at another place is the same home
 _PURPOSE = "installation"
 _ADOPT = "manage.py adopt_installation"
 
@@ -104,6 +104,6 @@ def _id_of(home: Path) -> str:
         fresh.write_text(uuid4().hex)
         fresh.chmod(0o600)
         with suppress(FileExistsError):
-            os.link(fresh, path)      # whole or not at all
+            os.link(fresh, path)  # whole or not at all
         fresh.unlink()
     return path.read_text().strip()

@@ -34,7 +34,9 @@ LARGE_BODIES = (  # the routes that take more
 )
 _IN_MEMORY = 64 << 10  # bytes of a body; a longer one goes to a temporary file
 _PIECE = 64 << 10
-_MOST_FRAMING = 16  # bytes received for each byte of a body: one that comes in chunks of a byte has 6
+_MOST_FRAMING = (
+    16  # bytes received for each byte of a body: one that comes in chunks of a byte has 6
+)
 _LINGER = 2.0  # seconds to read on after a refusal: a connection that is closed on unread data loses the answer
 _TOO_MANY = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\n"
@@ -91,8 +93,14 @@ class Connection(HttpToolsProtocol):
             transport.close()
             return
         if len(self.connections) > self.most:
-            waiting = [other for other in self.connections if isinstance(other, Connection) and other.is_waiting]
-            min(waiting, key=lambda other: other.since).transport.abort()  # never empty: this one waits too
+            waiting = [
+                other
+                for other in self.connections
+                if isinstance(other, Connection) and other.is_waiting
+            ]
+            min(
+                waiting, key=lambda other: other.since
+            ).transport.abort()  # never empty: this one waits too
 
     def _is_over_share(self) -> bool:
         """Its address has more than its share. Websockets count too."""
@@ -108,7 +116,9 @@ class Connection(HttpToolsProtocol):
 
     def _await_head(self) -> None:
         self.since, self._head_bytes = self.loop.time(), 0
-        self._deadline: asyncio.TimerHandle | None = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+        self._deadline: asyncio.TimerHandle | None = self.loop.call_later(
+            HEAD_SECONDS, self.transport.abort
+        )
 
     def _end_head(self) -> None:
         if self._deadline is not None:
@@ -194,7 +204,11 @@ class Limits:
                 await _refuse(scope["path"], receive, send, _NO_ROOM)
                 return
             body.seek(0)
-            headers = [pair for pair in scope["headers"] if pair[0] not in {b"content-length", b"transfer-encoding"}]
+            headers = [
+                pair
+                for pair in scope["headers"]
+                if pair[0] not in {b"content-length", b"transfer-encoding"}
+            ]
             framed = {**scope, "headers": [*headers, (b"content-length", b"%d" % size)]}
             await self._app(framed, _Replay(body, size, receive), send)
 
@@ -228,7 +242,9 @@ class _NoRoom(PortalError):
     code, http, retryable = "disk_full", 503, True
 
 
-_NO_ROOM = _NoRoom("The portal's disk has no room for this request. Try again later.", data={"retry_after": 10})
+_NO_ROOM = _NoRoom(
+    "The portal's disk has no room for this request. Try again later.", data={"retry_after": 10}
+)
 _UPGRADE = InvalidInput("Send a request that has a body without the header Upgrade.")
 
 
@@ -261,7 +277,9 @@ class _PacedSend:
             return
         for at in range(0, len(body), _PIECE):
             has_more = more or at + _PIECE < len(body)
-            await self._pass({**message, "body": body[at : at + _PIECE], "more_body": has_more}, _PIECE)
+            await self._pass(
+                {**message, "body": body[at : at + _PIECE], "more_body": has_more}, _PIECE
+            )
 
     async def _pass(self, message: Message, size: int) -> None:
         loop = asyncio.get_running_loop()

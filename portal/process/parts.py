@@ -20,16 +20,51 @@ _PR_SET_PDEATHSIG = 1
 CLIENT_HEADER = "x-muster-client"  # front door -> web, over a socket that only this user may open
 WEB_THREADS = 8
 _DOORS = (
-    *("portal.celery", "portal.wsgi", "portal.asgi", "portal.process.front", "portal.process.limits", "granian.server"),
-    *("monitoring.live.consumers", "monitoring.live.identity", "channels.routing", "django.contrib.auth.hashers"),
+    *(
+        "portal.celery",
+        "portal.wsgi",
+        "portal.asgi",
+        "portal.process.front",
+        "portal.process.limits",
+        "granian.server",
+    ),
+    *(
+        "monitoring.live.consumers",
+        "monitoring.live.identity",
+        "channels.routing",
+        "django.contrib.auth.hashers",
+    ),
     *("uvicorn.lifespan.off", "uvicorn.protocols.http.httptools_impl"),
     "uvicorn.protocols.websockets.websockets_sansio_impl",
 )
 _TASKS = (
-    *("portal.process.clock", "monitoring.background", "portal.core.audit.background", "jobs.background", "jobs.watch", "pynvml"),
-    *("celery.apps.worker", "celery.apps.beat", "celery.app.control", "celery.app.events", "celery.app.log"),
-    *("celery.events.dispatcher", "celery.events.receiver", "celery.concurrency.thread", "celery.worker.components"),
-    *("celery.worker.autoscale", "celery.worker.strategy", "celery.worker.consumer", "kombu.transport.redis"),
+    *(
+        "portal.process.clock",
+        "monitoring.background",
+        "portal.core.audit.background",
+        "jobs.background",
+        "jobs.watch",
+        "pynvml",
+    ),
+    *(
+        "celery.apps.worker",
+        "celery.apps.beat",
+        "celery.app.control",
+        "celery.app.events",
+        "celery.app.log",
+    ),
+    *(
+        "celery.events.dispatcher",
+        "celery.events.receiver",
+        "celery.concurrency.thread",
+        "celery.worker.components",
+    ),
+    *(
+        "celery.worker.autoscale",
+        "celery.worker.strategy",
+        "celery.worker.consumer",
+        "kombu.transport.redis",
+    ),
 )
 
 
@@ -125,7 +160,10 @@ def beat() -> None:
     from portal.celery import app
 
     app.Beat(
-        scheduler_cls="portal.process.clock.CalmScheduler", loglevel="WARNING", quiet=True, redirect_stdouts=False
+        scheduler_cls="portal.process.clock.CalmScheduler",
+        loglevel="WARNING",
+        quiet=True,
+        redirect_stdouts=False,
     ).run()
 
 
@@ -165,7 +203,9 @@ def warm_up_doors() -> None:
 
 def warm_up_tasks() -> None:
     """The same for the other parts."""
-    os.environ["CELERY_SKIP_CHECKS"] = "1"  # Django's checks belong to `make check`; here they would copy every page
+    os.environ["CELERY_SKIP_CHECKS"] = (
+        "1"  # Django's checks belong to `make check`; here they would copy every page
+    )
     _load(_TASKS)
     from jobs.backends import backends
     from portal.celery import app

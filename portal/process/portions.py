@@ -52,7 +52,10 @@ class Portions:
         rest = _Rest(iter(response), response.close)
         data, is_last = self._taken(rest)
         if not is_last:
-            headers = [(LENGTH if name.lower() == "content-length" else name, value) for name, value in headers]
+            headers = [
+                (LENGTH if name.lower() == "content-length" else name, value)
+                for name, value in headers
+            ]
             headers.append((NEXT, self._keep(rest)))
         start_response(status, headers)
         return [data]

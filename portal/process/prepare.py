@@ -113,7 +113,9 @@ def await_schema() -> None:
     deadline = time.monotonic() + _SCHEMA_PATIENCE
     while _is_behind():
         if time.monotonic() > deadline:
-            raise Refusal("The database is not migrated. Run it once: manage.py serve --only prepare")
+            raise Refusal(
+                "The database is not migrated. Run it once: manage.py serve --only prepare"
+            )
         time.sleep(0.5)
 
 
@@ -134,9 +136,13 @@ def listen(host: str, port: int) -> socket.socket:
 
 def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio sets TCP_NODELAY only where this is named
+    sock = socket.socket(
+        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )  # asyncio sets TCP_NODELAY only where this is named
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT)      # accepted sockets inherit it
+    sock.setsockopt(
+        socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT
+    )  # accepted sockets inherit it
     try:
         sock.bind((host, port))
     except OSError:
@@ -173,7 +179,9 @@ def _migrate() -> None:
     if _is_behind():
         call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
     else:
-        after_migrating("default")      # a database that was restored without its policies, or migrated by hand
+        after_migrating(
+            "default"
+        )  # a database that was restored without its policies, or migrated by hand
 
 
 def _is_behind() -> bool:

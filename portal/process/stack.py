@@ -17,7 +17,10 @@ from portal.process.supervisor import Supervisor
 from portal.process.words import Refusal, Welcome, say
 
 PARTS = ("web", "live", "worker", "beat", "watcher", "agent")
-_AT_CLUSTERS = ("worker", "watcher")        # parts that must see the processes and the files of local jobs
+_AT_CLUSTERS = (
+    "worker",
+    "watcher",
+)  # parts that must see the processes and the files of local jobs
 _UNIX_PATH_LIMIT = 100  # bytes; the kernel's is 108
 _FIRST_ANSWER = 30.0  # seconds
 
@@ -52,17 +55,27 @@ def run_stack(host: str, home: Path) -> int:
 
         return enter
 
-    entries = {name: in_child(getattr(parts, name)) for name in ("worker", "beat", "watcher", "agent")}
+    entries = {
+        name: in_child(getattr(parts, name)) for name in ("worker", "beat", "watcher", "agent")
+    }
     entries = {
         "web": in_child(partial(parts.web, path=web_socket)),
         "live": in_child(partial(parts.live, sock, web_socket)),
         **entries,
     }
     supervisor = Supervisor(entries, run_folder)
-    supervisor.start("web", "live")          # what people wait for is loaded and started first
+    supervisor.start("web", "live")  # what people wait for is loaded and started first
     parts.warm_up_tasks()
     supervisor.start()
-    welcome = Welcome(settings.MUSTER_BASE_URL, first.email, first.password, home, first.is_new, ", ".join(entries), isolation)
+    welcome = Welcome(
+        settings.MUSTER_BASE_URL,
+        first.email,
+        first.password,
+        home,
+        first.is_new,
+        ", ".join(entries),
+        isolation,
+    )
     if _first_answer(supervisor, host, settings.MUSTER_PORT):
         say(welcome.text())
         while supervisor.tick():
@@ -81,7 +94,9 @@ def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
     `web` listens on a Unix socket for the front door (`live`), or on a port (`is_tcp`) for nginx.
     """
     if name not in (*PARTS, "prepare"):
-        raise Refusal(f"There is no part called {name!r}. The parts are: {', '.join((*PARTS, 'prepare'))}.")
+        raise Refusal(
+            f"There is no part called {name!r}. The parts are: {', '.join((*PARTS, 'prepare'))}."
+        )
     _require_servers()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
     import django
@@ -95,7 +110,9 @@ def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
     if name == "prepare":
         first = prepare()
         if first.is_new:
-            say(f"First administrator: {first.email}  {first.password or '(the password in MUSTER_ADMIN_PASSWORD)'}")
+            say(
+                f"First administrator: {first.email}  {first.password or '(the password in MUSTER_ADMIN_PASSWORD)'}"
+            )
         return 0
     await_schema()
     check_key()
@@ -108,12 +125,18 @@ def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
         where = {"host": host, "port": settings.MUSTER_PORT} if is_tcp else {"path": web_socket}
         return parts.run_until_stopped(partial(parts.web, **where))
     if name == "live":
-        return parts.run_until_stopped(partial(parts.live, listen(host, settings.MUSTER_PORT), web_socket))
+        return parts.run_until_stopped(
+            partial(parts.live, listen(host, settings.MUSTER_PORT), web_socket)
+        )
     return parts.run_until_stopped(getattr(parts, name))
 
 
 def _require_servers() -> None:
-    missing = [name for name in ("MUSTER_DATABASE_URL", "MUSTER_REDIS_URL") if not os.environ.get(name, "").strip()]
+    missing = [
+        name
+        for name in ("MUSTER_DATABASE_URL", "MUSTER_REDIS_URL")
+        if not os.environ.get(name, "").strip()
+    ]
     if missing:
         raise Refusal(
             f"Server mode needs {' and '.join(missing)}, for example\n"

@@ -19,7 +19,11 @@ from pathlib import Path
 logger = logging.getLogger(__name__)
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15
 _SIGNALS = {signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
-_FIRST_PAUSE, _LONGEST_PAUSE, _STEADY = 0.05, 10.0, 3.0  # seconds; a part that lived _STEADY starts again at once
+_FIRST_PAUSE, _LONGEST_PAUSE, _STEADY = (
+    0.05,
+    10.0,
+    3.0,
+)  # seconds; a part that lived _STEADY starts again at once
 _GRACE = 15.0  # seconds between the polite signal and SIGKILL
 
 
@@ -108,7 +112,13 @@ class Supervisor:
             return
         part.pause = _FIRST_PAUSE if lived >= _STEADY else min(part.pause * 2, _LONGEST_PAUSE)
         part.due = time.monotonic() + part.pause
-        logger.warning("%s ended (%s) after %.1f s; again in %.2f s", part.name, _how(status), lived, part.pause)
+        logger.warning(
+            "%s ended (%s) after %.1f s; again in %.2f s",
+            part.name,
+            _how(status),
+            lived,
+            part.pause,
+        )
 
     def _signal_all(self, number: int) -> None:
         for part in self._parts:

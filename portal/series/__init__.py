@@ -2,7 +2,17 @@
 
 from portal.series.points import Point, SeriesData
 
-__all__ = ["Point", "SeriesData", "append", "canonical", "compact", "latest", "latest_of", "prune", "query"]
+__all__ = [
+    "Point",
+    "SeriesData",
+    "append",
+    "canonical",
+    "compact",
+    "latest",
+    "latest_of",
+    "prune",
+    "query",
+]
 
 
 def __getattr__(name: str):  # type: ignore[no-untyped-def]  # models may be imported only once Django is ready

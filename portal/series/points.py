@@ -46,14 +46,19 @@ class SeriesData:
         return asdict(self)
 
 
-Row = tuple[int, int, float]      # (step or NO_STEP, Unix ms, value)
+Row = tuple[int, int, float]  # (step or NO_STEP, Unix ms, value)
 
 
 def pack(rows: Sequence[Row]) -> bytes:
     """Columns of rows in their order."""
-    columns = array("q", _differences([r[1] for r in rows])), array("d", [r[2] for r in rows]), \
-        array("q", _differences([r[0] for r in rows]))
-    return zstandard.ZstdCompressor(level=3).compress(b"".join(_little(c).tobytes() for c in columns))
+    columns = (
+        array("q", _differences([r[1] for r in rows])),
+        array("d", [r[2] for r in rows]),
+        array("q", _differences([r[0] for r in rows])),
+    )
+    return zstandard.ZstdCompressor(level=3).compress(
+        b"".join(_little(c).tobytes() for c in columns)
+    )
 
 
 def unpack(data: bytes) -> list[Row]:
@@ -61,10 +66,12 @@ def unpack(data: bytes) -> list[Row]:
     raw = zstandard.ZstdDecompressor().decompress(data)
     count = len(raw) // 24
     times, values, steps = array("q"), array("d"), array("q")
-    times.frombytes(raw[:count * 8])
-    values.frombytes(raw[count * 8:count * 16])
-    steps.frombytes(raw[count * 16:count * 24])
-    return list(zip(accumulate(_little(steps)), accumulate(_little(times)), _little(values), strict=True))
+    times.frombytes(raw[: count * 8])
+    values.frombytes(raw[count * 8 : count * 16])
+    steps.frombytes(raw[count * 16 : count * 24])
+    return list(
+        zip(accumulate(_little(steps)), accumulate(_little(times)), _little(values), strict=True)
+    )
 
 
 def merged(*parts: Iterable[Row]) -> list[Row]:
@@ -84,7 +91,9 @@ def thinned(rows: Sequence[Row], most: int) -> list[Row]:
     size = -(-len(rows) // max((most - 1) // 2, 1))
     kept: list[Row] = []
     for start in range(0, len(rows), size):
-        bucket = [r for r in rows[start:start + size] if not isnan(r[2])] or rows[start:start + 1]
+        bucket = [r for r in rows[start : start + size] if not isnan(r[2])] or rows[
+            start : start + 1
+        ]
         low, high = min(bucket, key=lambda r: r[2]), max(bucket, key=lambda r: r[2])
         kept += [low] if low is high else sorted((low, high), key=lambda r: (r[0], r[1]))
     if kept[-1] != rows[-1]:
@@ -101,7 +110,9 @@ def fitted(parts: Sequence[Sequence[Row]], most: int) -> list[list[Row]]:
 
 
 def _joined(parts: Sequence[Sequence[Row]], most: int) -> list[list[Row]]:
-    pauses = sorted(range(1, len(parts)), key=lambda n: parts[n - 1][-1][1] - parts[n][0][1])[:most - 1]
+    pauses = sorted(range(1, len(parts)), key=lambda n: parts[n - 1][-1][1] - parts[n][0][1])[
+        : most - 1
+    ]
     bounds = [0, *sorted(pauses), len(parts)]
     return [[row for part in parts[a:b] for row in part] for a, b in pairwise(bounds) if b > a]
 

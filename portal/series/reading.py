@@ -14,10 +14,22 @@ from typing import Any
 from django.db.models import Case, F, Q, QuerySet, Sum, When
 
 from portal.series.models import Chunk, Series
-from portal.series.points import NO_STEP, Row, SeriesData, broken, columns, fitted, gap_after, gap_of, merged, split, unpack
+from portal.series.points import (
+    NO_STEP,
+    Row,
+    SeriesData,
+    broken,
+    columns,
+    fitted,
+    gap_after,
+    gap_of,
+    merged,
+    split,
+    unpack,
+)
 
-EXACT = 8           # a curve of at most this many times `max_points` points is read as it is
-LEAST = 4096        # and in any case one of this many points
+EXACT = 8  # a curve of at most this many times `max_points` points is read as it is
+LEAST = 4096  # and in any case one of this many points
 
 
 @dataclass(frozen=True)
@@ -30,8 +42,15 @@ class _Stretch:
     rows: list[Row]
 
 
-def query(owner: str, *, names: Sequence[str] | None = None, start_ms: int | None = None, end_ms: int | None = None,
-          max_points: int = 600, gap_ms: int | None = None) -> list[SeriesData]:
+def query(
+    owner: str,
+    *,
+    names: Sequence[str] | None = None,
+    start_ms: int | None = None,
+    end_ms: int | None = None,
+    max_points: int = 600,
+    gap_ms: int | None = None,
+) -> list[SeriesData]:
     """The owner's curves between two times, thinned to `max_points` so that extremes survive, with None where there is a gap. A
     pause longer than `gap_ms` is one (then every point is looked at); three times the usual spacing if left out."""
     wanted = Series.objects.filter(owner=owner).order_by("name", "labels")
@@ -42,10 +61,16 @@ def query(owner: str, *, names: Sequence[str] | None = None, start_ms: int | Non
     chunks = chunks.filter(end_ms__gte=start_ms) if start_ms is not None else chunks
     chunks = chunks.filter(start_ms__lte=end_ms) if end_ms is not None else chunks
     counts = dict(chunks.order_by().values_list("series_id").annotate(n=Sum("count")))
-    long = {pk for pk, count in counts.items() if gap_ms is None and count > max(EXACT * max_points, LEAST)}
+    long = {
+        pk
+        for pk, count in counts.items()
+        if gap_ms is None and count > max(EXACT * max_points, LEAST)
+    }
     rows = _exact(chunks.exclude(series__in=long), start_ms, end_ms)
     coarse = _coarse(chunks.filter(series__in=long), start_ms, end_ms) if long else {}
-    drawn = {pk: broken(found, gap_ms or gap_of(found)) for pk, found in rows.items()}       # before thinning, which widens
+    drawn = {
+        pk: broken(found, gap_ms or gap_of(found)) for pk, found in rows.items()
+    }  # before thinning, which widens
     drawn |= {pk: split(_with_gaps(found)) for pk, found in coarse.items()}
     return [_data(row, fitted(drawn[row.pk], max_points)) for row in series if row.pk in drawn]
 
@@ -62,18 +87,27 @@ def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
         labels = json.loads(row.labels)
         inner = ",".join(f"{k}={v}" for k, v in sorted(labels.items()))
         found[row.owner][f"{row.name}{{{inner}}}" if inner else row.name] = {
-            "name": row.name, "labels": labels, "unit": row.unit, "at": row.last_at, "value": row.last_value}
+            "name": row.name,
+            "labels": labels,
+            "unit": row.unit,
+            "at": row.last_at,
+            "value": row.last_value,
+        }
     return found
 
 
-def _exact(chunks: QuerySet[Chunk], start_ms: int | None, end_ms: int | None) -> dict[int, list[Row]]:
+def _exact(
+    chunks: QuerySet[Chunk], start_ms: int | None, end_ms: int | None
+) -> dict[int, list[Row]]:
     parts: dict[int, list[list[Row]]] = defaultdict(list)
     for series_id, data in chunks.values_list("series_id", "data"):
         parts[series_id].append(unpack(bytes(data)))
     return {pk: _between(merged(*some), start_ms, end_ms) for pk, some in parts.items()}
 
 
-def _coarse(chunks: QuerySet[Chunk], start_ms: int | None, end_ms: int | None) -> dict[int, list[_Stretch]]:
+def _coarse(
+    chunks: QuerySet[Chunk], start_ms: int | None, end_ms: int | None
+) -> dict[int, list[_Stretch]]:
     """Coarse rows of what lies between the two times whole; all rows of the chunks at the edges, and of the open ones. One
     statement, so that a compaction meanwhile hides nothing."""
     at_edge = Q(coarse=None)
@@ -81,8 +115,12 @@ def _coarse(chunks: QuerySet[Chunk], start_ms: int | None, end_ms: int | None) -
     at_edge |= Q(end_ms__gt=end_ms) if end_ms is not None else Q()
     found: dict[int, list[_Stretch]] = defaultdict(list)
     column = Case(When(at_edge, then=F("data")), default=F("coarse"))
-    for pk, start, end, count, data in chunks.values_list("series_id", "start_ms", "end_ms", "count", column):
-        found[pk].append(_Stretch(start, end, count, _between(unpack(bytes(data)), start_ms, end_ms)))
+    for pk, start, end, count, data in chunks.values_list(
+        "series_id", "start_ms", "end_ms", "count", column
+    ):
+        found[pk].append(
+            _Stretch(start, end, count, _between(unpack(bytes(data)), start_ms, end_ms))
+        )
     return found
 
 
@@ -100,12 +138,23 @@ def _with_gaps(stretches: Sequence[_Stretch]) -> list[Row]:
             between.append(gap_after((NO_STEP, reach, 0.0)))
         reach = max(reach, stretch.end)
     rows = merged(rows, between)
-    return rows[:1] + [row for before, row, after in zip(rows, rows[1:], rows[2:], strict=False)
-                       if not isnan(row[2]) or after[1] - before[1] > pause] + rows[1:][-1:]
+    return (
+        rows[:1]
+        + [
+            row
+            for before, row, after in zip(rows, rows[1:], rows[2:], strict=False)
+            if not isnan(row[2]) or after[1] - before[1] > pause
+        ]
+        + rows[1:][-1:]
+    )
 
 
 def _between(rows: list[Row], start_ms: int | None, end_ms: int | None) -> list[Row]:
-    return [r for r in rows if (start_ms is None or r[1] >= start_ms) and (end_ms is None or r[1] <= end_ms)]
+    return [
+        r
+        for r in rows
+        if (start_ms is None or r[1] >= start_ms) and (end_ms is None or r[1] <= end_ms)
+    ]
 
 
 def _data(series: Series, parts: Sequence[Sequence[Row]]) -> SeriesData:

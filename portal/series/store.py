@@ -16,10 +16,10 @@ from portal.core.errors import Conflict, InvalidInput, QuotaExceeded
 from portal.series.models import LABELS, Chunk, Series
 from portal.series.points import NO_STEP, Point, Row, coarse, merged, pack, unpack
 
-OPEN = 256          # points of a chunk that is still rewritten at each append
-FULL = 8192         # points of a chunk that compaction makes
-MOST_CURVES = 10_000         # of one owner
-_TRIES = 10         # to make the rows of curves while others prune or make the same
+OPEN = 256  # points of a chunk that is still rewritten at each append
+FULL = 8192  # points of a chunk that compaction makes
+MOST_CURVES = 10_000  # of one owner
+_TRIES = 10  # to make the rows of curves while others prune or make the same
 _Name = tuple[str, str]
 
 
@@ -36,7 +36,11 @@ def append(owner: str, points: Sequence[Point], *, org_id: UUID | None) -> None:
     if not rows:
         return
     series = _series(owner, units, org_id)
-    open_chunks = Chunk.objects.select_for_update().filter(series__in=series.values(), is_open=True).order_by("id")
+    open_chunks = (
+        Chunk.objects.select_for_update()
+        .filter(series__in=series.values(), is_open=True)
+        .order_by("id")
+    )
     heads = {c.series_id: c for c in open_chunks}
     fresh: list[Chunk] = []
     grown: list[Chunk] = []
@@ -44,26 +48,37 @@ def append(owner: str, points: Sequence[Point], *, org_id: UUID | None) -> None:
         row = series[name]
         head = heads.get(row.pk)
         all_rows = merged(unpack(bytes(head.data)) if head else (), new)
-        (grown if head else fresh).append(_fill(head or Chunk(series=row), all_rows, is_open=len(all_rows) < OPEN))
+        (grown if head else fresh).append(
+            _fill(head or Chunk(series=row), all_rows, is_open=len(all_rows) < OPEN)
+        )
         _set_last(row, all_rows)
     Chunk.objects.bulk_create(fresh)
     _write_chunks(grown)
-    Series.objects.bulk_update(series.values(), ["last_at", "last_value", "last_step"], batch_size=100)
+    Series.objects.bulk_update(
+        series.values(), ["last_at", "last_value", "last_step"], batch_size=100
+    )
 
 
 def canonical(labels: Mapping[str, str]) -> str:
     """The text by which a curve's labels are told apart. Raises InvalidInput when it is too long."""
     text = json.dumps(labels, sort_keys=True, separators=(",", ":"))
     if len(text) > LABELS:
-        raise InvalidInput.at("labels", f"are {len(text)} characters as JSON; {LABELS} are allowed, in which a character "
-                              "outside ASCII counts as six")
+        raise InvalidInput.at(
+            "labels",
+            f"are {len(text)} characters as JSON; {LABELS} are allowed, in which a character "
+            "outside ASCII counts as six",
+        )
     return text
 
 
 def prune(before_ms: int) -> int:
     """Drop chunks that end before, and curves that nothing is left of; how many chunks."""
     dropped = _drop(Chunk.objects.filter(end_ms__lt=before_ms))
-    _drop(Series.objects.filter(~Exists(Chunk.objects.filter(series=OuterRef("pk"))), last_at__lt=before_ms))
+    _drop(
+        Series.objects.filter(
+            ~Exists(Chunk.objects.filter(series=OuterRef("pk"))), last_at__lt=before_ms
+        )
+    )
     return dropped
 
 
@@ -72,7 +87,11 @@ def _drop(doomed: QuerySet[Any]) -> int:
     dropped, model = 0, doomed.model
     while True:
         with transaction.atomic():
-            ids = list(doomed.select_for_update(skip_locked=True, of=("self",)).order_by("id").values_list("id", flat=True)[:1000])
+            ids = list(
+                doomed.select_for_update(skip_locked=True, of=("self",))
+                .order_by("id")
+                .values_list("id", flat=True)[:1000]
+            )
             model._default_manager.filter(id__in=ids).delete()
         dropped += len(ids)
         if len(ids) < 1000:
@@ -81,8 +100,13 @@ def _drop(doomed: QuerySet[Any]) -> int:
 
 def compact(most: int = 200) -> int:
     """Merge the small closed chunks of the series that have most of them; how many series were done."""
-    crowded = (Chunk.objects.filter(is_open=False, count__lt=FULL // 2).values("series_id")
-               .annotate(n=Count("id"), last=Max("id")).filter(n__gte=FULL // OPEN).order_by("-n")[:most])
+    crowded = (
+        Chunk.objects.filter(is_open=False, count__lt=FULL // 2)
+        .values("series_id")
+        .annotate(n=Count("id"), last=Max("id"))
+        .filter(n__gte=FULL // OPEN)
+        .order_by("-n")[:most]
+    )
     for entry in crowded:
         _merge(entry["series_id"])
     return len(crowded)
@@ -91,10 +115,16 @@ def compact(most: int = 200) -> int:
 @transaction.atomic
 def _merge(series_id: int) -> None:
     Series.objects.select_for_update().get(id=series_id)
-    small = list(Chunk.objects.select_for_update().filter(
-        series_id=series_id, is_open=False, count__lt=FULL // 2).order_by("id")[:FULL // OPEN])
+    small = list(
+        Chunk.objects.select_for_update()
+        .filter(series_id=series_id, is_open=False, count__lt=FULL // 2)
+        .order_by("id")[: FULL // OPEN]
+    )
     rows = merged(*(unpack(bytes(c.data)) for c in small))
-    made = [_fill(Chunk(series_id=series_id), rows[at:at + FULL], is_open=False) for at in range(0, len(rows), FULL)]
+    made = [
+        _fill(Chunk(series_id=series_id), rows[at : at + FULL], is_open=False)
+        for at in range(0, len(rows), FULL)
+    ]
     Chunk.objects.filter(id__in=[c.pk for c in small]).delete()
     Chunk.objects.bulk_create(made)
 
@@ -106,21 +136,38 @@ def _series(owner: str, units: Mapping[_Name, str], org_id: UUID | None) -> dict
         if not (missing := units.keys() - found.keys()):
             return found
         _room_for(owner, len(missing))
-        Series.objects.bulk_create([Series(owner=owner, name=name, labels=labels, unit=units[name, labels], org_id=org_id)
-                                    for name, labels in sorted(missing)], ignore_conflicts=True)
+        Series.objects.bulk_create(
+            [
+                Series(
+                    owner=owner, name=name, labels=labels, unit=units[name, labels], org_id=org_id
+                )
+                for name, labels in sorted(missing)
+            ],
+            ignore_conflicts=True,
+        )
     raise Conflict("These curves are there already, and belong to another organization.")
 
 
 def _locked(owner: str, wanted: Collection[_Name]) -> dict[_Name, Series]:
-    rows = Series.objects.filter(owner=owner, name__in={name for name, _ in wanted}, labels__in={labels for _, labels in wanted})
-    return {(s.name, s.labels): s for s in rows.select_for_update().order_by("id") if (s.name, s.labels) in wanted}
+    rows = Series.objects.filter(
+        owner=owner,
+        name__in={name for name, _ in wanted},
+        labels__in={labels for _, labels in wanted},
+    )
+    return {
+        (s.name, s.labels): s
+        for s in rows.select_for_update().order_by("id")
+        if (s.name, s.labels) in wanted
+    }
 
 
 def _room_for(owner: str, more: int) -> None:
     known = Series.objects.filter(owner=owner).count()
     if known + more > MOST_CURVES:
-        raise QuotaExceeded(f"There are {known:,} curves here already and {more:,} would be new; {MOST_CURVES:,} are the most. A "
-                            "name or label that is another one each time (a step, a process, a file) makes a curve of its own.")
+        raise QuotaExceeded(
+            f"There are {known:,} curves here already and {more:,} would be new; {MOST_CURVES:,} are the most. A "
+            "name or label that is another one each time (a step, a process, a file) makes a curve of its own."
+        )
 
 
 def _fill(chunk: Chunk, rows: list[Row], *, is_open: bool) -> Chunk:
@@ -138,7 +185,15 @@ def _write_chunks(chunks: Sequence[Chunk]) -> None:
 
 def _columns(chunk: Chunk) -> tuple[int, int, int, bytes, bool, bytes | None, int]:
     coarse_rows = None if chunk.coarse is None else bytes(chunk.coarse)
-    return chunk.start_ms, chunk.end_ms, chunk.count, bytes(chunk.data), chunk.is_open, coarse_rows, chunk.pk
+    return (
+        chunk.start_ms,
+        chunk.end_ms,
+        chunk.count,
+        bytes(chunk.data),
+        chunk.is_open,
+        coarse_rows,
+        chunk.pk,
+    )
 
 
 def _set_last(series: Series, rows: list[Row]) -> None:

@@ -28,7 +28,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "portal.web.requests.RequestMiddleware",          # a request id and the security policy for every answer
+    "portal.web.requests.RequestMiddleware",  # a request id and the security policy for every answer
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "portal.web.people.Files",
@@ -39,26 +39,28 @@ MIDDLEWARE = [
     "portal.web.people.Visitors",
     "portal.web.people.Messages",
     "allauth.account.middleware.AccountMiddleware",
-    "portal.web.requests.ErrorMiddleware",             # what doors and views raise becomes a page or problem+json
-    "workspaces.tenancy.http.TenancyMiddleware",       # the HTTP door: who acts, in which organization
-    "workspaces.sso.closed.AccountPages",              # shut in a session that an organization's own provider vouches for
+    "portal.web.requests.ErrorMiddleware",  # what doors and views raise becomes a page or problem+json
+    "workspaces.tenancy.http.TenancyMiddleware",  # the HTTP door: who acts, in which organization
+    "workspaces.sso.closed.AccountPages",  # shut in a session that an organization's own provider vouches for
 ]
 
 ROOT_URLCONF = "portal.urls"
 WSGI_APPLICATION = "portal.wsgi.application"
 ASGI_APPLICATION = "portal.asgi.application"
 
-TEMPLATES = [{
-    "BACKEND": "django.template.backends.django.DjangoTemplates",
-    "DIRS": [ROOT / "templates"],
-    "APP_DIRS": True,
-    "OPTIONS": {
-        "context_processors": [
-            "django.template.context_processors.request",
-            "django.contrib.auth.context_processors.auth",
-            "django.contrib.messages.context_processors.messages",
-            "workspaces.web.context.shell",
-        ],
-    },
-}]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [ROOT / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "workspaces.web.context.shell",
+            ],
+        },
+    }
+]
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -9,25 +9,37 @@ from portal.settings.muster import MUSTER_BASE_URL, MUSTER_SESSION_HOURS
 
 AUTH_USER_MODEL = "workspaces.User"
 # The second is never asked; sessions begun before there was the first name it.
-AUTHENTICATION_BACKENDS = ["workspaces.sso.backend.PasswordBackend", "allauth.account.auth_backends.AuthenticationBackend"]
+AUTHENTICATION_BACKENDS = [
+    "workspaces.sso.backend.PasswordBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
     "django.contrib.auth.hashers.ScryptPasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "workspaces.passwords.NoKnownWords"},
 ]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
-ACCOUNT_EMAIL_VERIFICATION = "none"          # addresses come from administrators, not from sign-up, which is closed
+ACCOUNT_EMAIL_VERIFICATION = (
+    "none"  # addresses come from administrators, not from sign-up, which is closed
+)
 ACCOUNT_ADAPTER = "workspaces.accounts.AccountAdapter"
 ACCOUNT_FORMS = {"login": "workspaces.accounts.SignInForm"}
-SOCIALACCOUNT_ADAPTER = "workspaces.sso.adapter.SsoAdapter"     # its providers are our rows, its rules are ours
-IDP_OIDC_ADAPTER = "workspaces.issuer.adapter.IssuerAdapter"    # the portal as provider for other applications
+SOCIALACCOUNT_ADAPTER = (
+    "workspaces.sso.adapter.SsoAdapter"  # its providers are our rows, its rules are ours
+)
+IDP_OIDC_ADAPTER = (
+    "workspaces.issuer.adapter.IssuerAdapter"  # the portal as provider for other applications
+)
 IDP_OIDC_AUTHORIZATION_CODE_EXPIRES_IN = 60
 IDP_OIDC_ACCESS_TOKEN_EXPIRES_IN = 3600
 IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN = 30 * 86_400
@@ -35,12 +47,14 @@ IDP_OIDC_DEVICE_CODE_EXPIRES_IN = 600
 IDP_OIDC_RATE_LIMITS = {"device_user_code": "20/m/ip", "device_code": "30/m/ip"}
 ACCOUNT_SESSION_REMEMBER = True
 SESSION_COOKIE_AGE = int(MUSTER_SESSION_HOURS * 3600)
-ACCOUNT_REAUTHENTICATION_TIMEOUT = 300      # how long a proof counts, before one changes how one signs in
+ACCOUNT_REAUTHENTICATION_TIMEOUT = (
+    300  # how long a proof counts, before one changes how one signs in
+)
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_RATE_LIMITS = {
-    "login": "300/m/ip",                     # tries of a whole house behind one address
-    "login_failed": "5/5m/key",              # of one account from one address, so that no stranger locks its owner out
-    "login_failed_anywhere": "30/5m/key,60/h/key",      # of one account from all addresses where it did not sign in lately
+    "login": "300/m/ip",  # tries of a whole house behind one address
+    "login_failed": "5/5m/key",  # of one account from one address, so that no stranger locks its owner out
+    "login_failed_anywhere": "30/5m/key,60/h/key",  # of one account from all addresses where it did not sign in lately
     "sso_begin": "120/m/ip",
     "reset_password": "20/m/ip,5/m/key",
     "reset_password_from_key": "20/m/ip",
@@ -48,20 +62,31 @@ ACCOUNT_RATE_LIMITS = {
 }
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_ADAPTER = "workspaces.second_factor.Adapter"
-MFA_FORMS = {"authenticate": "workspaces.second_factor.SignInForm", "reauthenticate": "workspaces.second_factor.ConfirmForm"}
+MFA_FORMS = {
+    "authenticate": "workspaces.second_factor.SignInForm",
+    "reauthenticate": "workspaces.second_factor.ConfirmForm",
+}
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_TOTP_ISSUER = "Muster"
-MFA_TOTP_TOLERANCE = 1                      # a clock that is half a minute off; a code is used once all the same
-MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = urlsplit(MUSTER_BASE_URL).scheme != "https"     # on localhost, where browsers allow it too
+MFA_TOTP_TOLERANCE = 1  # a clock that is half a minute off; a code is used once all the same
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = (
+    urlsplit(MUSTER_BASE_URL).scheme != "https"
+)  # on localhost, where browsers allow it too
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_LOGOUT_REDIRECT_URL = "/accounts/login/"
 EMAIL_HOST = env.text("MUSTER_EMAIL_HOST")
-EMAIL_BACKEND = env.text("MUSTER_EMAIL_BACKEND", f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend")
+EMAIL_BACKEND = env.text(
+    "MUSTER_EMAIL_BACKEND",
+    f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend",
+)
 EMAIL_PORT = int(env.text("MUSTER_EMAIL_PORT", "587"))
 EMAIL_USE_TLS = env.flag("MUSTER_EMAIL_TLS", True)
-EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = env.text("MUSTER_EMAIL_USER"), env.text("MUSTER_EMAIL_PASSWORD")
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = (
+    env.text("MUSTER_EMAIL_USER"),
+    env.text("MUSTER_EMAIL_PASSWORD"),
+)
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.text("MUSTER_EMAIL_FROM", "muster@localhost")
 

@@ -37,7 +37,7 @@ def _sqlite() -> dict[str, Any]:
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
-                            " PRAGMA cache_size=-8000; PRAGMA temp_store=MEMORY;",
+            " PRAGMA cache_size=-8000; PRAGMA temp_store=MEMORY;",
         },
     }
 
@@ -45,4 +45,6 @@ def _sqlite() -> dict[str, Any]:
 _url = env.text("MUSTER_DATABASE_URL")
 DATABASES = {"default": _postgres(_url) if _url else _sqlite()}
 _migrate_url = env.text("MUSTER_MIGRATE_DATABASE_URL") if _url else ""
-MUSTER_MIGRATE_DATABASE = _postgres(_migrate_url, "MUSTER_MIGRATE_DATABASE_URL") if _migrate_url else None
+MUSTER_MIGRATE_DATABASE = (
+    _postgres(_migrate_url, "MUSTER_MIGRATE_DATABASE_URL") if _migrate_url else None
+)

@@ -8,22 +8,32 @@ CELERY_BROKER_URL = MUSTER_REDIS_URL or "memory://"
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {
-    "socket_timeout": 5, "socket_connect_timeout": 2, "retry_policy": {"max_retries": 0},
-    "polling_interval": 4,                       # how long a worker sleeps in BRPOP, which a message ends at once
+    "socket_timeout": 5,
+    "socket_connect_timeout": 2,
+    "retry_policy": {"max_retries": 0},
+    "polling_interval": 4,  # how long a worker sleeps in BRPOP, which a message ends at once
 }
-CELERY_BROKER_CONNECTION_MAX_RETRIES = None      # for as long as it takes
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for as long as it takes
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_TASK_ACKS_LATE = False
-CELERY_DB_REUSE_MAX = 1 << 62     # connections live as long as Django's (CONN_MAX_AGE; portal.celery looks after them), not for one task
+CELERY_DB_REUSE_MAX = (
+    1 << 62
+)  # connections live as long as Django's (CONN_MAX_AGE; portal.celery looks after them), not for one task
 CELERY_BEAT_SCHEDULE = {
-    "sweep": {"task": "jobs.sweep", "schedule": 5.0},        # asks for jobs.dispatch where there is something to start
+    "sweep": {
+        "task": "jobs.sweep",
+        "schedule": 5.0,
+    },  # asks for jobs.dispatch where there is something to start
     "compact-series": {"task": "monitoring.compact", "schedule": 300.0},
     "forget": {"task": "jobs.forget", "schedule": 60.0},
     "count-logs": {"task": "jobs.count_logs", "schedule": 15.0},
     "delete-logs": {"task": "jobs.delete_logs", "schedule": 60.0},
     "trim-audit": {"task": "workspaces.trim_audit", "schedule": 900.0},
-    "sync-directories": {"task": "workspaces.sync_directories", "schedule": 60.0},    # each at its own pace
+    "sync-directories": {
+        "task": "workspaces.sync_directories",
+        "schedule": 60.0,
+    },  # each at its own pace
     "forget-answers": {"task": "workspaces.tidy", "schedule": 600.0},
 }

@@ -14,18 +14,27 @@ from portal.core.errors import PortalError
 from portal.core.events import Fact, record
 
 log = logging.getLogger(__name__)
-MOST = 20             # a minute of one person or token; the last one says that more are not told
-MOST_OF_ALL = 2000    # a minute of the whole installation
+MOST = 20  # a minute of one person or token; the last one says that more are not told
+MOST_OF_ALL = 2000  # a minute of the whole installation
 
 
 def note_denial(request: Any, error: PortalError, org_id: UUID | None = None) -> None:
     """Record a 403 given to somebody who is signed in. `org_id`: the organization that they are strangers to (a 404); without it only
     a 403 counts, in the organization entered."""
     actor = getattr(request, "actor", None)
-    if actor is None or (org_id is None and error.http != 403) or getattr(request, "is_denial_told", False):
+    if (
+        actor is None
+        or (org_id is None and error.http != 403)
+        or getattr(request, "is_denial_told", False)
+    ):
         return
     request.is_denial_told = True
-    tell_denial(actor, org_id or actor.org_id, error, {"method": request.method, "path": request.path[:200], "status": error.http})
+    tell_denial(
+        actor,
+        org_id or actor.org_id,
+        error,
+        {"method": request.method, "path": request.path[:200], "status": error.http},
+    )
 
 
 def tell_denial(actor: Any, org_id: UUID | None, error: PortalError, data: dict[str, Any]) -> None:
@@ -35,8 +44,19 @@ def tell_denial(actor: Any, org_id: UUID | None, error: PortalError, data: dict[
         if number > MOST or windows.take("denied", MOST_OF_ALL)[0] > MOST_OF_ALL:
             return
         permission = {"permission": error.data["permission"]} if "permission" in error.data else {}
-        more = {"more": "further refusals of this minute are not recorded"} if number == MOST else {}
+        more = (
+            {"more": "further refusals of this minute are not recorded"} if number == MOST else {}
+        )
         with transaction.atomic():
-            record(Fact("access.denied", org_id, "user", actor.user_id, actor.email, {**data, "code": error.kind, **permission, **more}))
+            record(
+                Fact(
+                    "access.denied",
+                    org_id,
+                    "user",
+                    actor.user_id,
+                    actor.email,
+                    {**data, "code": error.kind, **permission, **more},
+                )
+            )
     except Exception:
         log.exception("a refusal could not be recorded")

@@ -15,12 +15,28 @@ from portal.core.events import request_id
 from portal.core.outage import outage
 from portal.web.denials import note_denial
 
-TITLES = {400: "Invalid input", 401: "Not signed in", 403: "Not permitted", 404: "Not found", 409: "Conflict",
-          408: "Request timeout", 413: "Too large", 415: "Unsupported media type", 405: "Method not allowed", 429: "Too many requests",
-          503: "Unavailable", 500: "Internal error"}
+TITLES = {
+    400: "Invalid input",
+    401: "Not signed in",
+    403: "Not permitted",
+    404: "Not found",
+    409: "Conflict",
+    408: "Request timeout",
+    413: "Too large",
+    415: "Unsupported media type",
+    405: "Method not allowed",
+    429: "Too many requests",
+    503: "Unavailable",
+    500: "Internal error",
+}
 
 
-MACHINES = ("/api/", "/ws/", "/scim/", "/identity/o/api/")      # addresses of programs, which read no page
+MACHINES = (
+    "/api/",
+    "/ws/",
+    "/scim/",
+    "/identity/o/api/",
+)  # addresses of programs, which read no page
 
 
 def problem(error: PortalError) -> dict[str, Any]:
@@ -43,12 +59,21 @@ def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
     """For the API a problem; for people a page that says what to do."""
     note_denial(request, error)
     if request.path.startswith(MACHINES):
-        response: HttpResponse = JsonResponse(problem(error), status=error.http, content_type="application/problem+json")
+        response: HttpResponse = JsonResponse(
+            problem(error), status=error.http, content_type="application/problem+json"
+        )
     else:
         name = f"{error.http}.html" if error.http in {403, 404} else "error.html"
-        said = {"error": error, "status": error.http, "title": TITLES.get(error.http, "Error"), "request_id": request_id.get()}
+        said = {
+            "error": error,
+            "status": error.http,
+            "title": TITLES.get(error.http, "Error"),
+            "request_id": request_id.get(),
+        }
         # In an outage the page does without what the request could tell: that is in the database.
-        response = HttpResponse(render_to_string(name, said, None if error.http == 503 else request), status=error.http)
+        response = HttpResponse(
+            render_to_string(name, said, None if error.http == 503 else request), status=error.http
+        )
     if error.http == 401:
         response.headers["WWW-Authenticate"] = 'Bearer realm="muster"'
     if "retry_after" in error.data:
@@ -61,22 +86,34 @@ def malformed(error: SuspiciousOperation) -> PortalError:
     if isinstance(error, RequestDataTooBig):
         return TooLarge("The request is larger than the portal reads.")
     if isinstance(error, TooManyFieldsSent):
-        return InvalidInput(f"There are more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,} parameters.")
+        return InvalidInput(
+            f"There are more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,} parameters."
+        )
     return InvalidInput("The request cannot be read.")
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """A form was sent without its token: usually a page kept open over a sign-out."""
-    return answer(request, NotPermitted("This form is out of date. Reload the page and send it again.", code="csrf"))
+    return answer(
+        request,
+        NotPermitted("This form is out of date. Reload the page and send it again.", code="csrf"),
+    )
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """No such page."""
     from portal.core.errors import NotFound
 
-    return answer(request, NotFound("There is nothing at this address. Check it, or go back to the start page."))
+    return answer(
+        request,
+        NotFound("There is nothing at this address. Check it, or go back to the start page."),
+    )
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Something broke: the id, and no text of the exception. An outage is not that; it may strike outside of any view."""
-    return answer(request, outage(sys.exc_info()[1]) or PortalError("Something broke on our side. Quote the request id to your operator."))
+    return answer(
+        request,
+        outage(sys.exc_info()[1])
+        or PortalError("Something broke on our side. Quote the request id to your operator."),
+    )

@@ -17,8 +17,10 @@ from portal.web.errors import answer, malformed
 
 log = logging.getLogger(__name__)
 _ID = re.compile(r"[A-Za-z0-9._-]{8,36}\Z")
-CSP = ("default-src 'self'; img-src 'self' data:; style-src 'self'; script-src 'self'; connect-src 'self'; object-src 'none';"
-       " base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
+CSP = (
+    "default-src 'self'; img-src 'self' data:; style-src 'self'; script-src 'self'; connect-src 'self'; object-src 'none';"
+    " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
 
 
 class RequestMiddleware:
@@ -35,7 +37,9 @@ class RequestMiddleware:
             response = self.get_response(request)
             response.headers["X-Request-ID"] = request_id.get()
             response.headers.setdefault("Content-Security-Policy", CSP)
-            response.headers.setdefault("Cache-Control", "no-store")      # files of ours say how long they may be kept
+            response.headers.setdefault(
+                "Cache-Control", "no-store"
+            )  # files of ours say how long they may be kept
             return response
         finally:
             caller.reset(who)
@@ -50,7 +54,9 @@ class ErrorMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "\x00" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
-            return answer(request, InvalidInput("The address holds a NUL character, which no name here has."))
+            return answer(
+                request, InvalidInput("The address holds a NUL character, which no name here has.")
+            )
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
@@ -64,5 +70,8 @@ class ErrorMiddleware:
             return answer(request, malformed(error)) if request.path.startswith("/api/") else None
         if request.path.startswith("/api/"):
             log.exception("internal error %s", request_id.get())
-            return answer(request, PortalError("Something broke on our side. Quote the request id to your operator."))
+            return answer(
+                request,
+                PortalError("Something broke on our side. Quote the request id to your operator."),
+            )
         return None

@@ -22,9 +22,15 @@ def spawn() -> Iterator[Spawn]:
     """`spawn(python_code, session=True)`: a child that lives until the test ends, with all of its session."""
     children: list[subprocess.Popen[bytes]] = []
 
-    def start(code: str, *, session: bool = True, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
-        child = subprocess.Popen([sys.executable, "-c", code], start_new_session=session, stdout=subprocess.PIPE,
-                                 env={**os.environ, **(env or {})})
+    def start(
+        code: str, *, session: bool = True, env: dict[str, str] | None = None
+    ) -> subprocess.Popen[bytes]:
+        child = subprocess.Popen(
+            [sys.executable, "-c", code],
+            start_new_session=session,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **(env or {})},
+        )
         children.append(child)
         return child
 

@@ -16,8 +16,15 @@ import pynvml
 
 GIB = 1 << 30
 H100 = {
-    "utilization": SimpleNamespace(gpu=93, memory=41), "used": 40 * GIB, "power": 512_345, "temperature": 61,
-    "sm": 1980, "mem": 2619, "ecc": {(0, 0): 3, (1, 0): 0, (0, 1): 17, (1, 1): 1}, "reasons": 0x1, "compute": (9, 0),
+    "utilization": SimpleNamespace(gpu=93, memory=41),
+    "used": 40 * GIB,
+    "power": 512_345,
+    "temperature": 61,
+    "sm": 1980,
+    "mem": 2619,
+    "ecc": {(0, 0): 3, (1, 0): 0, (0, 1): 17, (1, 1): 1},
+    "reasons": 0x1,
+    "compute": (9, 0),
 }
 
 
@@ -30,7 +37,7 @@ class Device:
     memory: int = 80 * GIB
     metrics: dict[str, Any] = field(default_factory=lambda: dict(H100))
     processes: list[tuple[int, int | None]] = field(default_factory=list)
-    shares: list[tuple[int, int, int]] = field(default_factory=list)      # pid, timestamp µs, percent
+    shares: list[tuple[int, int, int]] = field(default_factory=list)  # pid, timestamp µs, percent
     slices: list[Device | None] = field(default_factory=list)
     instance: int = 0
     failure: int = 0
@@ -52,7 +59,7 @@ class Nvml:
         self.is_open = False
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(pynvml, name)        # NVML_ERROR_*, NVMLError, NVML_CLOCK_SM: the real ones
+        return getattr(pynvml, name)  # NVML_ERROR_*, NVMLError, NVML_CLOCK_SM: the real ones
 
     def _check(self, name: str = "") -> None:
         self.asked.append(name)
@@ -60,8 +67,14 @@ class Nvml:
             raise pynvml.NVMLError(self.driver)
 
     def raise_xid(self, index: int, code: int, instance: int = 0xFFFFFFFF) -> None:
-        self.events.append(SimpleNamespace(device=self.devices[index], eventData=code, gpuInstanceId=instance,
-                                           eventType=pynvml.nvmlEventTypeXidCriticalError))
+        self.events.append(
+            SimpleNamespace(
+                device=self.devices[index],
+                eventData=code,
+                gpuInstanceId=instance,
+                eventType=pynvml.nvmlEventTypeXidCriticalError,
+            )
+        )
 
     def nvmlInit(self) -> None:
         self._check("init")
@@ -97,7 +110,9 @@ class Nvml:
     def nvmlDeviceGetName(self, handle: Device) -> str:
         return handle.name
 
-    def nvmlDeviceGetMemoryInfo(self, handle: Device, version: int | None = None) -> SimpleNamespace:
+    def nvmlDeviceGetMemoryInfo(
+        self, handle: Device, version: int | None = None
+    ) -> SimpleNamespace:
         self._check("memory")
         reserved = 0 if version else GIB
         return SimpleNamespace(total=handle.memory, used=handle.get("used") + reserved)
@@ -129,7 +144,9 @@ class Nvml:
         raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
 
     def nvmlDeviceGetProcessUtilization(self, handle: Device, since: int) -> list[SimpleNamespace]:
-        found = [SimpleNamespace(pid=p, timeStamp=t, smUtil=u) for p, t, u in handle.shares if t > since]
+        found = [
+            SimpleNamespace(pid=p, timeStamp=t, smUtil=u) for p, t, u in handle.shares if t > since
+        ]
         if not found:
             raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_FOUND)
         return found

@@ -15,8 +15,13 @@ from tests.agent.portal_server import Portal
 
 def command(*arguments: str, **environ: str) -> subprocess.Popen[str]:
     env = {**os.environ, "PYTHONPATH": str(Path("agent").absolute()), **environ}
-    return subprocess.Popen([sys.executable, "-m", "muster_agent", *arguments], env=env, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen(
+        [sys.executable, "-m", "muster_agent", *arguments],
+        env=env,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def test_once_prints_one_batch_with_rates_as_json():
@@ -27,7 +32,9 @@ def test_once_prints_one_batch_with_rates_as_json():
 
 
 def test_check_says_in_words_what_is_found(tmp_path):
-    out, _ = command("check", "--url", "http://127.0.0.1:1", "--jobs-dir", str(tmp_path)).communicate(timeout=30)
+    out, _ = command(
+        "check", "--url", "http://127.0.0.1:1", "--jobs-dir", str(tmp_path)
+    ).communicate(timeout=30)
     assert "processors" in out
     assert "no GPU: the NVIDIA driver is not installed (libnvidia-ml.so.1 not found)" in out
     assert "jobs: 0 running" in out
@@ -64,7 +71,9 @@ def test_two_agents_with_one_spool_are_refused(wait_for, tmp_path):
         first.communicate()
 
 
-@pytest.mark.parametrize("arguments", [["--node", "n1", "once", "--json"], ["once", "--node", "n1", "--json"]])
+@pytest.mark.parametrize(
+    "arguments", [["--node", "n1", "once", "--json"], ["once", "--node", "n1", "--json"]]
+)
 def test_options_count_before_and_after_the_command(arguments):
     options = parser().parse_args(arguments)
     assert (options.node, options.command, options.json) == ("n1", "once", True)

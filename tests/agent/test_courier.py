@@ -64,7 +64,9 @@ def test_a_batch_is_posted_to_the_portals_address_with_the_token(portal, courier
 
 
 @pytest.mark.parametrize("mood", [500, 503, 429, "hang", "cut", "nonsense"])
-def test_whatever_the_portal_does_all_arrive_once_in_order_with_their_own_times(portal, courier_to, wait_for, mood):
+def test_whatever_the_portal_does_all_arrive_once_in_order_with_their_own_times(
+    portal, courier_to, wait_for, mood
+):
     portal.mood = mood
     courier = courier_to(portal.url)
     for number in range(20):
@@ -101,7 +103,9 @@ def test_a_kept_alive_connection_that_the_portal_closed_is_no_failure(portal, co
     assert courier.note == ""
 
 
-def test_a_wrong_token_is_explained_and_the_batches_wait_for_the_right_one(portal, courier_to, wait_for, tmp_path):
+def test_a_wrong_token_is_explained_and_the_batches_wait_for_the_right_one(
+    portal, courier_to, wait_for, tmp_path
+):
     file = tmp_path / "token"
     file.write_text("mst_wrong\n")
     courier = courier_to(portal.url, token_file=file)
@@ -112,7 +116,9 @@ def test_a_wrong_token_is_explained_and_the_batches_wait_for_the_right_one(porta
     wait_for(lambda: numbers(portal) == [0])
 
 
-def test_a_batch_that_the_portal_refuses_for_good_does_not_block_the_next(portal, courier_to, wait_for):
+def test_a_batch_that_the_portal_refuses_for_good_does_not_block_the_next(
+    portal, courier_to, wait_for
+):
     portal.mood = 422
     courier = courier_to(portal.url)
     courier.offer(batch(0))
@@ -133,12 +139,16 @@ def test_a_batch_that_the_portal_has_already_is_done_with(portal, courier_to, wa
 def test_retry_after_is_kept_to(portal, courier_to, wait_for, monkeypatch):
     portal.mood, portal.retry_after = 429, "30"
     courier, pauses = courier_to(portal.url), []
-    monkeypatch.setattr(courier._halt, "wait", lambda seconds: pauses.append(seconds) or courier._halt.set())
+    monkeypatch.setattr(
+        courier._halt, "wait", lambda seconds: pauses.append(seconds) or courier._halt.set()
+    )
     courier.offer(batch(0))
     wait_for(lambda: pauses == [30.0])
 
 
-@pytest.mark.parametrize(("ahead", "words"), [(95, "9[456] s behind"), (-300, "(299|30[01]) s ahead of"), (0, "")])
+@pytest.mark.parametrize(
+    ("ahead", "words"), [(95, "9[456] s behind"), (-300, "(299|30[01]) s ahead of"), (0, "")]
+)
 def test_a_clock_that_is_wrong_is_noted(portal, courier_to, wait_for, ahead, words):
     portal.clock_ahead = ahead
     courier = courier_to(portal.url)
@@ -159,9 +169,13 @@ def test_batches_of_an_earlier_life_are_sent_first(portal, courier_to, wait_for,
     wait_for(lambda: numbers(portal) == [0, 1, 2, 3])
 
 
-def test_a_spool_that_cannot_be_written_costs_the_batch_and_says_so(courier_to, tmp_path, monkeypatch):
+def test_a_spool_that_cannot_be_written_costs_the_batch_and_says_so(
+    courier_to, tmp_path, monkeypatch
+):
     courier = courier_to("http://127.0.0.1:1")
-    monkeypatch.setattr(courier._spool, "append", Mock(side_effect=OSError(28, "No space left on device")))
+    monkeypatch.setattr(
+        courier._spool, "append", Mock(side_effect=OSError(28, "No space left on device"))
+    )
     courier.offer(batch(0))
     assert "batches are lost" in courier.note
 
@@ -183,11 +197,20 @@ for number in range(int(sys.argv[3]), 1_000_000):
 """
 
 
-def test_an_agent_killed_in_the_middle_of_its_work_loses_and_shuffles_nothing(portal, courier_to, wait_for, tmp_path):
-    environ, spool, offered = {**os.environ, "PYTHONPATH": str(Path("agent").absolute())}, tmp_path / "spool", 0
+def test_an_agent_killed_in_the_middle_of_its_work_loses_and_shuffles_nothing(
+    portal, courier_to, wait_for, tmp_path
+):
+    environ, spool, offered = (
+        {**os.environ, "PYTHONPATH": str(Path("agent").absolute())},
+        tmp_path / "spool",
+        0,
+    )
     for life in range(3):
-        child = subprocess.Popen([sys.executable, "-c", KILLED, portal.url, str(spool), str(offered)],
-                                 stdout=subprocess.PIPE, env=environ)
+        child = subprocess.Popen(
+            [sys.executable, "-c", KILLED, portal.url, str(spool), str(offered)],
+            stdout=subprocess.PIPE,
+            env=environ,
+        )
         wait_for(lambda goal=offered + 20: portal.requests and numbers(portal)[-1] >= goal)
         child.send_signal(signal.SIGKILL)
         told = int(child.communicate()[0].split(b"\n")[-2])

@@ -71,17 +71,28 @@ def test_a_metric_that_is_not_supported_is_left_out_and_not_asked_again():
 
 
 def test_an_active_thermal_slowdown_is_named():
-    numbers = table(gpus_of(Nvml(Device("GPU-a", metrics={"used": 1, "reasons": 0x40 | 0x4}))).look().samples)
+    numbers = table(
+        gpus_of(Nvml(Device("GPU-a", metrics={"used": 1, "reasons": 0x40 | 0x4}))).look().samples
+    )
     assert numbers["gpu.throttled", on(0)] == 1
     assert numbers["gpu.throttle", on(0, reason="hw_thermal")] == 1
     assert numbers["gpu.throttle", on(0, reason="power_cap")] == 1
 
 
 def partitioned() -> Device:
-    slices = [Device(f"MIG-{i}", "NVIDIA H100 80GB HBM3 MIG 1g.10gb", 10 * GIB, {"used": i * GIB}, instance=7 + i)
-              for i in (1, 2)]
-    return Device("GPU-a", slices=[slices[0], None, slices[1]],
-                  metrics={"used": 3 * GIB, "temperature": 50})
+    slices = [
+        Device(
+            f"MIG-{i}",
+            "NVIDIA H100 80GB HBM3 MIG 1g.10gb",
+            10 * GIB,
+            {"used": i * GIB},
+            instance=7 + i,
+        )
+        for i in (1, 2)
+    ]
+    return Device(
+        "GPU-a", slices=[slices[0], None, slices[1]], metrics={"used": 3 * GIB, "temperature": 50}
+    )
 
 
 def test_mig_instances_are_listed_with_their_profile_and_own_memory():
@@ -110,7 +121,9 @@ def test_an_xid_becomes_an_event_with_meaning_and_action():
     samples = table(gpus.look().samples)
     events = [event.as_json() for event in gpus.take_events()]
     assert [(e["kind"], e["gpu"], e["code"], e["action"]) for e in events] == [
-        ("xid", 1, 79, "drain"), ("xid", 0, 31, "program")]
+        ("xid", 1, 79, "drain"),
+        ("xid", 0, 31, "program"),
+    ]
     assert events[0]["meaning"] == "the GPU has fallen off the bus"
     assert samples["gpu.xid", on(1)] == 79
     assert gpus.take_events() == []
@@ -127,7 +140,11 @@ def test_an_xid_of_a_mig_instance_names_the_instance():
 
 def test_a_machine_without_the_driver_says_so_in_words():
     reading = Gpus().look()
-    assert reading.note == NO_LIBRARY == "no GPU: the NVIDIA driver is not installed (libnvidia-ml.so.1 not found)"
+    assert (
+        reading.note
+        == NO_LIBRARY
+        == "no GPU: the NVIDIA driver is not installed (libnvidia-ml.so.1 not found)"
+    )
     assert (reading.samples, reading.gpus) == ([], [])
 
 
@@ -144,7 +161,9 @@ def test_a_driver_that_comes_later_is_found_by_the_retry_and_not_before():
     assert gpus.look().note == ""
 
 
-@pytest.mark.parametrize("failure", ["UNINITIALIZED", "DRIVER_NOT_LOADED", "LIB_RM_VERSION_MISMATCH"])
+@pytest.mark.parametrize(
+    "failure", ["UNINITIALIZED", "DRIVER_NOT_LOADED", "LIB_RM_VERSION_MISMATCH"]
+)
 def test_a_driver_lost_mid_run_leaves_a_gap_says_so_and_comes_back(failure):
     nvml, clock = Nvml(Device("GPU-a")), Clock()
     gpus = gpus_of(nvml, clock)
@@ -184,13 +203,19 @@ def test_a_gpu_that_a_job_has_for_itself_gives_it_all_its_numbers():
 
 
 def test_a_shared_gpu_is_divided_by_process_and_its_power_is_nobodys():
-    device = Device("GPU-a", processes=[(10, 5 * GIB), (20, 7 * GIB)], shares=[(10, 1, 20), (10, 2, 40), (20, 2, 60)])
+    device = Device(
+        "GPU-a",
+        processes=[(10, 5 * GIB), (20, 7 * GIB)],
+        shares=[(10, 1, 20), (10, 2, 40), (20, 2, 60)],
+    )
     reading = gpus_of(Nvml(device)).look()
     numbers = table(gpu_samples(job("muster-a", 10), reading))
     assert numbers["gpu.memory.used", on(0)] == 5 * GIB
     assert numbers["gpu.utilization", on(0)] == pytest.approx(0.3)
     assert ("gpu.power", on(0)) not in numbers
-    assert table(gpu_samples(job("muster-b", 20), reading))["gpu.utilization", on(0)] == pytest.approx(0.6)
+    assert table(gpu_samples(job("muster-b", 20), reading))[
+        "gpu.utilization", on(0)
+    ] == pytest.approx(0.6)
 
 
 def test_a_gpu_given_to_a_job_and_left_idle_is_still_its_own():
@@ -208,7 +233,9 @@ def test_a_process_on_a_slice_gives_its_job_that_slice_only():
     device.slices[2].processes = [(10, GIB)]
     reading = gpus_of(Nvml(device)).look()
     assert set(table(gpu_samples(job("muster-a", 10), reading))) == {
-        ("gpu.memory.used", on(0, mig="2")), ("gpu.memory.total", on(0, mig="2"))}
+        ("gpu.memory.used", on(0, mig="2")),
+        ("gpu.memory.total", on(0, mig="2")),
+    }
 
 
 def test_an_xid_names_the_jobs_that_were_on_the_gpu_when_it_ended_them():

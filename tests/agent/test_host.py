@@ -33,7 +33,9 @@ def test_processor_use_is_what_proc_stat_counts(spawn, wait_for):
     wait_for(lambda: time.monotonic() > began + 1)
     found, after = by_name([s for s in host.cpu() if s.name == "cpu.utilization"]), proc_stat()
     spent = [b - a for a, b in zip(before, after, strict=True)]
-    assert found["cpu.utilization"] == pytest.approx(1 - (spent[3] + spent[4]) / sum(spent), abs=0.05)
+    assert found["cpu.utilization"] == pytest.approx(
+        1 - (spent[3] + spent[4]) / sum(spent), abs=0.05
+    )
     assert found["cpu.utilization"] > 0.5 / (os.cpu_count() or 1)
 
 
@@ -50,9 +52,14 @@ def test_the_modes_are_shares_of_the_same_whole(wait_for):
 
 def test_memory_is_what_meminfo_says():
     found = by_name(list(Host().memory()))
-    info = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in Path("/proc/meminfo").read_text().splitlines()}
+    info = {
+        line.split(":")[0]: int(line.split()[1]) * 1024
+        for line in Path("/proc/meminfo").read_text().splitlines()
+    }
     assert found["memory.total"] == info["MemTotal"]
-    assert found["memory.used"] == pytest.approx(info["MemTotal"] - info["MemAvailable"], abs=64 << 20)
+    assert found["memory.used"] == pytest.approx(
+        info["MemTotal"] - info["MemAvailable"], abs=64 << 20
+    )
 
 
 def test_a_file_systems_fill_is_measured_by_path(tmp_path):
@@ -93,7 +100,10 @@ def test_a_file_system_that_never_answers_is_a_gap_until_it_does(tmp_path):
 def test_loopback_is_no_network_traffic(wait_for):
     host = Host()
     list(host.network())
-    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()) as client,
+    ):
         peer, _ = server.accept()
         with peer:
             for _ in range(64):
@@ -118,7 +128,12 @@ def test_rdma_ports_count_words_of_four_bytes(tmp_path):
 
 def test_a_counter_that_fell_gives_a_gap_and_never_a_negative_rate():
     rates = Rates()
-    assert [rates.of("a", value, now) for now, value in enumerate((100, 150, 20, 30))] == [None, 50, None, 10]
+    assert [rates.of("a", value, now) for now, value in enumerate((100, 150, 20, 30))] == [
+        None,
+        50,
+        None,
+        10,
+    ]
 
 
 def test_processors_are_those_this_process_may_use():

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from muster_agent.jobs import JobFolders, Jobs, JobState, Running, cpu_growth, living_root, parse_state
+from muster_agent.jobs import (
+    JobFolders,
+    Jobs,
+    JobState,
+    Running,
+    cpu_growth,
+    living_root,
+    parse_state,
+)
 from muster_agent.processes import TICKS, Process, ProcFs
 
 SLEEP = "import time; time.sleep(600)"
@@ -42,7 +50,9 @@ def test_a_busy_child_uses_as_many_cores_as_the_kernel_counted(spawn, state_of, 
     assert 0.3 < used <= 1.05
 
 
-def test_a_sleeping_job_uses_no_core_and_the_memory_the_kernel_says(spawn, state_of, jobs_dir, wait_for):
+def test_a_sleeping_job_uses_no_core_and_the_memory_the_kernel_says(
+    spawn, state_of, jobs_dir, wait_for
+):
     child = spawn(f"x = bytearray(50_000_000); {READY} {SLEEP}")
     child.stdout.readline()
     state_of("muster-a", child.pid)
@@ -54,11 +64,15 @@ def test_a_sleeping_job_uses_no_core_and_the_memory_the_kernel_says(spawn, state
     assert found["processes"] == 1
 
 
-def test_written_bytes_that_reach_the_disk_are_counted(spawn, state_of, jobs_dir, tmp_path, wait_for):
-    child = spawn("import os, sys, time\n"
-                  f"f = os.open({str(tmp_path / 'out')!r}, os.O_CREAT | os.O_WRONLY)\n"
-                  "print('ready', flush=True); time.sleep(0.3)\n"
-                  "os.write(f, bytes(8 << 20)); os.fsync(f); print('written', flush=True); time.sleep(600)")
+def test_written_bytes_that_reach_the_disk_are_counted(
+    spawn, state_of, jobs_dir, tmp_path, wait_for
+):
+    child = spawn(
+        "import os, sys, time\n"
+        f"f = os.open({str(tmp_path / 'out')!r}, os.O_CREAT | os.O_WRONLY)\n"
+        "print('ready', flush=True); time.sleep(0.3)\n"
+        "os.write(f, bytes(8 << 20)); os.fsync(f); print('written', flush=True); time.sleep(600)"
+    )
     child.stdout.readline()
     state_of("muster-a", child.pid)
     jobs = Jobs(jobs_dir)
@@ -70,8 +84,10 @@ def test_written_bytes_that_reach_the_disk_are_counted(spawn, state_of, jobs_dir
 
 
 def test_children_and_grandchildren_belong_to_the_job(spawn, state_of, jobs_dir):
-    child = spawn(f"import subprocess, sys; c = [sys.executable, '-c', {SLEEP!r}]\n"
-                  "ps = [subprocess.Popen(c) for _ in range(3)]; print('ready', flush=True); ps[0].wait()")
+    child = spawn(
+        f"import subprocess, sys; c = [sys.executable, '-c', {SLEEP!r}]\n"
+        "ps = [subprocess.Popen(c) for _ in range(3)]; print('ready', flush=True); ps[0].wait()"
+    )
     child.stdout.readline()
     state_of("muster-a", child.pid)
     assert numbers(Jobs(jobs_dir))["muster-a"]["processes"] == 4
@@ -89,7 +105,9 @@ os.wait(); time.sleep(600)
 
 
 @pytest.mark.parametrize(("setsid", "env"), [(False, {}), (True, {"MUSTER_ATTEMPT": "muster-a"})])
-def test_a_process_whose_parent_ended_is_found_by_session_or_environment(spawn, state_of, jobs_dir, setsid, env):
+def test_a_process_whose_parent_ended_is_found_by_session_or_environment(
+    spawn, state_of, jobs_dir, setsid, env
+):
     child = spawn(DAEMON.format(setsid=setsid), env=env)
     orphan = int(child.stdout.readline())
     try:
@@ -117,9 +135,13 @@ def test_a_process_seen_before_its_state_was_written_is_found_once_it_is(spawn, 
     assert set(numbers(jobs)) == {"muster-a", "muster-b"}
 
 
-def test_what_the_root_left_behind_is_still_the_job_until_the_last_one_ends(spawn, state_of, jobs_dir, wait_for):
-    child = spawn(f"import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', {SLEEP!r}])\n"
-                  "print(p.pid, flush=True); p.wait()")
+def test_what_the_root_left_behind_is_still_the_job_until_the_last_one_ends(
+    spawn, state_of, jobs_dir, wait_for
+):
+    child = spawn(
+        f"import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', {SLEEP!r}])\n"
+        "print(p.pid, flush=True); p.wait()"
+    )
     left = int(child.stdout.readline())
     state_of("muster-a", child.pid)
     jobs = Jobs(jobs_dir)
@@ -138,7 +160,9 @@ def test_a_pid_that_was_used_again_is_not_taken_for_the_job(spawn, state_of, job
     began = time.time()
     forms = {"ticks": (0, -500), "seconds": (began, -60), "milliseconds": (began * 1000, -60_000)}
     if told == "iso":
-        right, wrong = (time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(t)) for t in (began, began - 60))
+        right, wrong = (
+            time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(t)) for t in (began, began - 60)
+        )
     else:
         start = ProcFs().process(child.pid).started if told == "ticks" else forms[told][0]
         right, wrong = start, start + forms[told][1]
@@ -181,7 +205,9 @@ def test_finished_jobs_cost_nothing_however_many_there_are(state_of, jobs_dir, m
     assert procfs.asked == 500
 
 
-def test_a_new_folder_is_seen_at_the_next_look_even_before_its_state_is_written(spawn, state_of, jobs_dir):
+def test_a_new_folder_is_seen_at_the_next_look_even_before_its_state_is_written(
+    spawn, state_of, jobs_dir
+):
     folders = JobFolders(jobs_dir, ProcFs())
     assert folders.look() == []
     (jobs_dir / "muster-a").mkdir()
@@ -190,7 +216,9 @@ def test_a_new_folder_is_seen_at_the_next_look_even_before_its_state_is_written(
     assert [job.state.key for job in folders.look()] == ["muster-a"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"key": "a"}', '{"key": "a", "pid": "x"}', "\x00"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", '{"key": "a"}', '{"key": "a", "pid": "x"}', "\x00"]
+)
 def test_a_broken_state_file_is_passed_over(jobs_dir, text):
     (jobs_dir / "muster-a").mkdir()
     (jobs_dir / "muster-a" / "state.json").write_text(text)
@@ -204,25 +232,40 @@ def test_a_jobs_folder_that_is_not_there_means_no_jobs(tmp_path):
 def running(ticks: dict[tuple[int, int], tuple[int, int]], looked_ticks: int = 100) -> Running:
     process = ProcFs().process(os.getpid())
     assert process is not None
-    return Running(JobState("k", process.pid, 0), process, ticks=ticks, looked=1.0, looked_ticks=looked_ticks)
+    return Running(
+        JobState("k", process.pid, 0), process, ticks=ticks, looked=1.0, looked_ticks=looked_ticks
+    )
 
 
-@pytest.mark.parametrize(("before", "after", "grew"), [
-    ({(1, 1): (10, 0)}, {(1, 1): (25, 0)}, 15),
-    ({(1, 1): (10, 0)}, {(1, 1): (10, 0), (2, 150): (7, 0)}, 7),                 # a child born since
-    ({(1, 1): (10, 0)}, {(1, 1): (10, 9)}, 9),                                   # a child born and reaped since
-    ({(1, 1): (10, 0), (2, 50): (30, 0)}, {(1, 1): (10, 34)}, 4),                # a known child reaped
-    ({(1, 1): (10, 0), (2, 50): (30, 0)}, {(1, 1): (12, 0)}, 2),                 # reaped by an outsider
-    ({(1, 1): (10, 0)}, {(1, 1): (10, 0), (2, 50): (500, 20)}, 0),               # one with a past joins: none of it
-])
+@pytest.mark.parametrize(
+    ("before", "after", "grew"),
+    [
+        ({(1, 1): (10, 0)}, {(1, 1): (25, 0)}, 15),
+        ({(1, 1): (10, 0)}, {(1, 1): (10, 0), (2, 150): (7, 0)}, 7),  # a child born since
+        ({(1, 1): (10, 0)}, {(1, 1): (10, 9)}, 9),  # a child born and reaped since
+        ({(1, 1): (10, 0), (2, 50): (30, 0)}, {(1, 1): (10, 34)}, 4),  # a known child reaped
+        ({(1, 1): (10, 0), (2, 50): (30, 0)}, {(1, 1): (12, 0)}, 2),  # reaped by an outsider
+        (
+            {(1, 1): (10, 0)},
+            {(1, 1): (10, 0), (2, 50): (500, 20)},
+            0,
+        ),  # one with a past joins: none of it
+    ],
+)
 def test_processor_time_is_counted_once_whoever_reaps_the_child(before, after, grew):
     assert cpu_growth(running(before), after) == grew
 
 
-def test_short_lived_children_are_counted_by_what_their_parent_reaped(spawn, state_of, jobs_dir, wait_for):
-    child = spawn("import subprocess, sys\nwhile True: subprocess.run([sys.executable, '-c', 'sum(range(2_000_000))'])")
+def test_short_lived_children_are_counted_by_what_their_parent_reaped(
+    spawn, state_of, jobs_dir, wait_for
+):
+    child = spawn(
+        "import subprocess, sys\nwhile True: subprocess.run([sys.executable, '-c', 'sum(range(2_000_000))'])"
+    )
     state_of("muster-a", child.pid)
-    assert measured(Jobs(jobs_dir), wait_for, 1.0)["muster-a"]["cpu.used"] > 0.1       # its own is a hundredth
+    assert (
+        measured(Jobs(jobs_dir), wait_for, 1.0)["muster-a"]["cpu.used"] > 0.1
+    )  # its own is a hundredth
 
 
 def test_the_own_process_is_its_own_living_root():
@@ -232,4 +275,7 @@ def test_the_own_process_is_its_own_living_root():
 
 
 def test_a_state_may_name_the_gpus_that_the_job_was_given():
-    assert parse_state({"key": "k", "pid": 1, "started": 0, "gpus": [0, "GPU-a"]}).gpus == ("0", "GPU-a")
+    assert parse_state({"key": "k", "pid": 1, "started": 0, "gpus": [0, "GPU-a"]}).gpus == (
+        "0",
+        "GPU-a",
+    )

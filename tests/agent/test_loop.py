@@ -51,7 +51,9 @@ def test_embedded_every_batch_goes_to_the_sink_in_process(run, wait_for):
     wait_for(lambda: len(batches) >= 3)
     last = batches[-1]
     assert last["node"] == "n1"
-    assert {"cpu.utilization", "memory.used", "disk.used", "net.rx"} <= {s["name"] for s in last["samples"]}
+    assert {"cpu.utilization", "memory.used", "disk.used", "net.rx"} <= {
+        s["name"] for s in last["samples"]
+    }
     assert len({batch["batch"] for batch in batches}) == len(batches)
     assert [b["at"] for b in batches] == sorted(b["at"] for b in batches)
     assert last["facts"]["cpus"] >= 1
@@ -144,7 +146,13 @@ def test_a_failure_is_logged_once_and_not_at_every_look(caplog):
 
 
 def test_a_sink_that_goes_on_failing_is_complained_of_once_and_again_when_it_fails_anew(caplog):
-    troubles: list[OSError | None] = [OSError(28, "full"), OSError(28, "full"), OSError(28, "full"), None, OSError(28, "full")]
+    troubles: list[OSError | None] = [
+        OSError(28, "full"),
+        OSError(28, "full"),
+        OSError(28, "full"),
+        None,
+        OSError(28, "full"),
+    ]
 
     def sink(body: Json) -> None:
         if trouble := troubles.pop(0):
@@ -154,7 +162,9 @@ def test_a_sink_that_goes_on_failing_is_complained_of_once_and_again_when_it_fai
     with caplog.at_level(logging.ERROR, logger="muster.agent"):
         for expected in (1, 1, 1, 1, 2):
             agent.tick()
-            assert [r.getMessage() for r in caplog.records] == ["the batch could not be handed over"] * expected
+            assert [r.getMessage() for r in caplog.records] == [
+                "the batch could not be handed over"
+            ] * expected
 
 
 def test_stop_ends_the_loop_at_once_however_long_the_interval(wait_for):
@@ -168,12 +178,20 @@ def test_stop_ends_the_loop_at_once_however_long_the_interval(wait_for):
 
 def test_facts_list_the_gpus_for_the_inventory():
     nvml = Nvml(Device("GPU-a"), Device("GPU-b"))
-    agent = Agent(quick(), sink=print, collector=Collector(quick(), gpus=Gpus(Driver(lambda: nvml, Clock()))))
+    agent = Agent(
+        quick(), sink=print, collector=Collector(quick(), gpus=Gpus(Driver(lambda: nvml, Clock())))
+    )
     agent.collector.collect()
     facts = agent.facts()
     assert [(g["index"], g["uuid"], g["model"], g["memory"], g["mig"]) for g in facts["gpus"]] == [
-        (0, "GPU-a", "NVIDIA H100 80GB HBM3", 80 << 30, []), (1, "GPU-b", "NVIDIA H100 80GB HBM3", 80 << 30, [])]
-    assert (facts["driver"], facts["cuda"], facts["gpus"][0]["compute"]) == ("570.86.15", "12.8", "9.0")
+        (0, "GPU-a", "NVIDIA H100 80GB HBM3", 80 << 30, []),
+        (1, "GPU-b", "NVIDIA H100 80GB HBM3", 80 << 30, []),
+    ]
+    assert (facts["driver"], facts["cuda"], facts["gpus"][0]["compute"]) == (
+        "570.86.15",
+        "12.8",
+        "9.0",
+    )
     assert facts["arch"] == os.uname().machine
 
 
@@ -203,6 +221,8 @@ def test_labels_are_escaped_and_parse_with_prometheus_own_parser():
     odd = 'a"b\\c\nd'
     sample = {"name": "disk.used", "labels": {"path": odd}, "value": 1.5, "unit": "bytes"}
     body = {"node": "n1", "samples": [sample], "jobs": [{"key": "muster-a", "samples": [sample]}]}
-    families = {f.name: f.samples[0] for f in text_string_to_metric_families(exposition.render(body))}
+    families = {
+        f.name: f.samples[0] for f in text_string_to_metric_families(exposition.render(body))
+    }
     assert families["muster_disk_used_bytes"].labels == {"node": "n1", "path": odd}
     assert families["muster_job_disk_used_bytes"].labels["job"] == "muster-a"

@@ -132,16 +132,20 @@ def test_two_agents_cannot_share_a_spool(tmp_path):
 def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
     spool = Spool(tmp_path, LIMIT)
     spool.append(noise(1))
-    code = ("import resource, signal, sys; from pathlib import Path\n"
-            "from muster_agent.spool import Spool\n"
-            "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-            "resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500))\n"
-            f"spool = Spool(Path({str(tmp_path)!r}), {LIMIT})\n"
-            "try: spool.append(bytes(__import__('random').Random(2).randbytes(1000)))\n"
-            "except OSError: print('full')\n")
+    code = (
+        "import resource, signal, sys; from pathlib import Path\n"
+        "from muster_agent.spool import Spool\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500))\n"
+        f"spool = Spool(Path({str(tmp_path)!r}), {LIMIT})\n"
+        "try: spool.append(bytes(__import__('random').Random(2).randbytes(1000)))\n"
+        "except OSError: print('full')\n"
+    )
     spool.close()
     environ = {**os.environ, "PYTHONPATH": str(Path("agent").absolute())}
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environ, check=True)
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environ, check=True
+    )
     assert found.stdout == "full\n"
     spool = Spool(tmp_path, LIMIT)
     spool.append(noise(3))

@@ -40,8 +40,20 @@ READS = {
     "/jobs/1/metrics": ("index", "attempt", "names", "start", "end", "max_points"),
     "/nodes/n0/metrics": ("names", "start", "end", "max_points"),
 }
-PARTS = ("", "/jobs/{}", "/jobs/{}/logs", "/teams/{}", "/teams/{}/members", "/members/{}", "/nodes/{}", "/tokens/{}",
-         "/service-accounts/{}", "/secrets/vision/{}", "/secrets/{}/wandb", "/invitations/{}")
+PARTS = (
+    "",
+    "/jobs/{}",
+    "/jobs/{}/logs",
+    "/teams/{}",
+    "/teams/{}/members",
+    "/members/{}",
+    "/nodes/{}",
+    "/tokens/{}",
+    "/service-accounts/{}",
+    "/secrets/vision/{}",
+    "/secrets/{}/wandb",
+    "/invitations/{}",
+)
 BODIES = {
     "POST /jobs": ("team", "yaml", "spec"),
     "POST /jobs/validate": ("team", "yaml"),
@@ -72,7 +84,23 @@ WHOLE = {
     "POST /jobs/1/exec": {"argv": ["true"]},
     "POST /teams": {"slug": "fresh"},
 }
-VALUES = [None, True, 0, -1, 1e308, 2**70, [], [[]], {}, {"": ""}, {"a": {"b": [None]}}, [None], ["\x00"], {"\x00": "\x00"}, *ODD.values()]
+VALUES = [
+    None,
+    True,
+    0,
+    -1,
+    1e308,
+    2**70,
+    [],
+    [[]],
+    {},
+    {"": ""},
+    {"a": {"b": [None]}},
+    [None],
+    ["\x00"],
+    {"\x00": "\x00"},
+    *ODD.values(),
+]
 
 
 @pytest.fixture
@@ -105,7 +133,9 @@ def test_no_parameter_of_a_query_breaks_anything(ada):
 def test_no_part_of_an_address_breaks_anything(ada):
     broken = [
         (verb, path, kind)
-        for verb, path, (kind, value) in itertools.product(("GET", "PATCH", "DELETE"), PARTS, ODD.items())
+        for verb, path, (kind, value) in itertools.product(
+            ("GET", "PATCH", "DELETE"), PARTS, ODD.items()
+        )
         if status(ada, verb, ORG + path.format(escaped(value))) >= 500
     ]
     assert broken == []
@@ -123,25 +153,61 @@ def test_no_value_in_a_body_breaks_anything(ada):
 
 
 def test_a_body_that_is_no_object_is_refused_with_a_reason(ada):
-    for body in (b"", b"{", b"[]", b"null", b"1", b'"x"', b"\xff\xfe", b"{}" * 2, b"[" * 100_000, b'{"a":' * 5000):
+    for body in (
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"1",
+        b'"x"',
+        b"\xff\xfe",
+        b"{}" * 2,
+        b"[" * 100_000,
+        b'{"a":' * 5000,
+    ):
         answer = ada.generic("POST", f"{ORG}/jobs", body, content_type="application/json")
         assert (answer.status_code, bool(answer.json()["detail"])) == (400, True), body[:20]
 
 
 def test_a_body_of_another_kind_is_refused_as_such(ada):
-    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "nonsense"):
+    for kind in (
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "nonsense",
+    ):
         assert status(ada, "POST", f"{ORG}/jobs", b"a=b", kind) == 415, kind
 
 
 def test_a_wrong_authorization_header_is_401_and_never_somebody(story, client):
-    for header in ("Bearer", "Bearer ", "Basic !!!", "Basic", "Digest x", "Bearer mst_\udcff", "bearer " + "x" * 9000):
-        answer = client.get("/api/v1/me", headers={"Authorization": header.encode("utf-8", "replace").decode()})
+    for header in (
+        "Bearer",
+        "Bearer ",
+        "Basic !!!",
+        "Basic",
+        "Digest x",
+        "Bearer mst_\udcff",
+        "bearer " + "x" * 9000,
+    ):
+        answer = client.get(
+            "/api/v1/me", headers={"Authorization": header.encode("utf-8", "replace").decode()}
+        )
         assert answer.status_code == 401, header
         assert answer["WWW-Authenticate"].startswith("Bearer"), header
 
 
-ADDRESSES = ("/jobs?q={}", "/jobs/{}", "/jobs/1?tab={}&index={}&attempt={}", "/find?q={}", "/jobs/new?from={}", "/jobs/new?example={}",
-             "/teams/{}", "/nodes/{}", "/jobs?cursor={}&state={}&label={}", "/jobs/1/{}")
+ADDRESSES = (
+    "/jobs?q={}",
+    "/jobs/{}",
+    "/jobs/1?tab={}&index={}&attempt={}",
+    "/find?q={}",
+    "/jobs/new?from={}",
+    "/jobs/new?example={}",
+    "/teams/{}",
+    "/nodes/{}",
+    "/jobs?cursor={}&state={}&label={}",
+    "/jobs/1/{}",
+)
 
 
 def test_no_address_of_a_page_breaks_anything(story):
@@ -187,7 +253,14 @@ def test_forms_of_pages_refuse_what_cannot_be(story):
 
 def test_a_limit_at_the_edge_of_what_is_stored_is_kept_exactly(story):
     with org_scope(story.atlas.id):
-        row = set_quota(actor=story.actor(story.ada), org=story.atlas, scope="org", subject="", resource="memory", limit=2**53 - 1)
+        row = set_quota(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            scope="org",
+            subject="",
+            resource="memory",
+            limit=2**53 - 1,
+        )
         row.refresh_from_db()
     assert row.limit == 2**53 - 1
 

@@ -17,10 +17,35 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 ORG = "/api/v1/orgs/atlas"
 PROBLEM = {"type", "title", "status", "code", "detail", "errors", "retryable", "request_id"}
-LISTS = ["/teams", "/members", "/teams/vision/members", "/tokens", "/quotas", "/nodes", "/jobs", "/jobs/1", "/jobs/1/attempts", "/jobs/1/events",
-         "/secrets", "/service-accounts", "/invitations"]
-PAGES = ["/", "/jobs", "/jobs/1", "/teams", "/teams/vision", "/members", "/tokens", "/quotas", "/nodes", "/secrets",
-         "/service-accounts", "/invitations"]
+LISTS = [
+    "/teams",
+    "/members",
+    "/teams/vision/members",
+    "/tokens",
+    "/quotas",
+    "/nodes",
+    "/jobs",
+    "/jobs/1",
+    "/jobs/1/attempts",
+    "/jobs/1/events",
+    "/secrets",
+    "/service-accounts",
+    "/invitations",
+]
+PAGES = [
+    "/",
+    "/jobs",
+    "/jobs/1",
+    "/teams",
+    "/teams/vision",
+    "/members",
+    "/tokens",
+    "/quotas",
+    "/nodes",
+    "/secrets",
+    "/service-accounts",
+    "/invitations",
+]
 
 
 def grow(story, begin: int, end: int) -> None:
@@ -31,16 +56,31 @@ def grow(story, begin: int, end: int) -> None:
             services.create_team(actor=actor, org=story.atlas, slug=f"team-{n}")
             services.add_member(actor=actor, org=story.atlas, email=f"p{n}@atlas.example")
             services.add_team_member(actor=actor, team=story.vision, email=f"p{n}@atlas.example")
-            services.create_token(actor=actor, org=story.atlas, name=f"t{n}", scopes=["all"], team=story.vision)
-            services.set_quota(actor=actor, org=story.atlas, scope="team", subject=f"team-{n}", resource="gpu", limit=1)
+            services.create_token(
+                actor=actor, org=story.atlas, name=f"t{n}", scopes=["all"], team=story.vision
+            )
+            services.set_quota(
+                actor=actor,
+                org=story.atlas,
+                scope="team",
+                subject=f"team-{n}",
+                resource="gpu",
+                limit=1,
+            )
             job = submit(story, array=3)
             record_all(Fact("job.noted", story.atlas.id, "job", job.id, "test") for _ in range(5))
             Attempt.objects.filter(job=job).update(
-                state=State.RUNNING, node="n0", is_held=True, placement={"node": "n0", "cpus": 100, "memory": 0, "gpus": [], "uuids": []}
+                state=State.RUNNING,
+                node="n0",
+                is_held=True,
+                placement={"node": "n0", "cpus": 100, "memory": 0, "gpus": [], "uuids": []},
             )
     with platform_scope("test"):
         cluster = cluster_with(nodes=0)
-        cluster.nodes.model.objects.bulk_create(cluster.nodes.model(cluster=cluster, name=f"m{n}", cpus=1000, memory=1) for n in range(begin, end))
+        cluster.nodes.model.objects.bulk_create(
+            cluster.nodes.model(cluster=cluster, name=f"m{n}", cpus=1000, memory=1)
+            for n in range(begin, end)
+        )
 
 
 def queries(client, path: str) -> int:
@@ -53,7 +93,7 @@ def queries(client, path: str) -> int:
 def stage(story):
     cluster_with(cpus=1000)
     submit(story, array=3)
-    grow(story, 0, 13)      # more than the home page shows of anything
+    grow(story, 0, 13)  # more than the home page shows of anything
     return story
 
 
@@ -67,7 +107,10 @@ def test_no_list_of_the_api_asks_more_of_the_database_when_it_is_longer(stage):
 
 def test_no_page_asks_more_of_the_database_when_its_lists_are_longer(stage):
     browser = stage.client(stage.ada)
-    counts = {path: (queries(browser, "/atlas" + path), queries(browser, "/atlas" + path))[1] for path in PAGES}
+    counts = {
+        path: (queries(browser, "/atlas" + path), queries(browser, "/atlas" + path))[1]
+        for path in PAGES
+    }
     grow(stage, 13, 20)
     more = {path: (was, queries(browser, "/atlas" + path)) for path, was in counts.items()}
     assert {path: pair for path, pair in more.items() if pair[1] > pair[0]} == {}
@@ -86,7 +129,9 @@ def test_no_page_asks_more_of_the_database_when_its_lists_are_longer(stage):
     ],
 )
 def test_every_error_has_the_same_shape(story, verb, path, body, status, code):
-    answer = story.api(story.ada).generic(verb, ORG + path, json.dumps(body or {}), content_type="application/json")
+    answer = story.api(story.ada).generic(
+        verb, ORG + path, json.dumps(body or {}), content_type="application/json"
+    )
     problem = answer.json()
     assert answer.status_code == status == problem["status"]
     assert answer["Content-Type"] == "application/problem+json"
@@ -98,7 +143,9 @@ def test_every_error_has_the_same_shape(story, verb, path, body, status, code):
 
 def test_a_request_keeps_the_id_that_it_came_with_unless_it_is_no_id(stage):
     api = stage.api(stage.ada)
-    assert api.get("/api/v1/me", headers={"X-Request-ID": "abc-12345"})["X-Request-ID"] == "abc-12345"
+    assert (
+        api.get("/api/v1/me", headers={"X-Request-ID": "abc-12345"})["X-Request-ID"] == "abc-12345"
+    )
     assert api.get("/api/v1/me", headers={"X-Request-ID": "<script>"})["X-Request-ID"] != "<script>"
 
 
@@ -107,17 +154,30 @@ def test_a_session_needs_the_csrf_token_where_a_token_does_not(stage):
 
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(stage.ada)
-    refused = browser.post(f"{ORG}/teams", json.dumps({"slug": "fresh"}), content_type="application/json")
+    refused = browser.post(
+        f"{ORG}/teams", json.dumps({"slug": "fresh"}), content_type="application/json"
+    )
     assert refused.status_code == 403
-    program = Client(enforce_csrf_checks=True, headers={"Authorization": f"Bearer {stage.token(stage.ada)}"})
-    assert program.post(f"{ORG}/teams", json.dumps({"slug": "fresh"}), content_type="application/json").status_code == 201
+    program = Client(
+        enforce_csrf_checks=True, headers={"Authorization": f"Bearer {stage.token(stage.ada)}"}
+    )
+    assert (
+        program.post(
+            f"{ORG}/teams", json.dumps({"slug": "fresh"}), content_type="application/json"
+        ).status_code
+        == 201
+    )
 
 
 def test_a_token_in_the_header_counts_and_not_the_session_beside_it(stage):
     browser = stage.client(stage.ada)
-    answer = browser.get("/api/v1/me", headers={"Authorization": f"Bearer {stage.token(stage.ben)}"})
+    answer = browser.get(
+        "/api/v1/me", headers={"Authorization": f"Bearer {stage.token(stage.ben)}"}
+    )
     assert answer.json()["email"] == stage.ben.email
-    assert browser.get("/api/v1/me", headers={"Authorization": "Bearer mst_wrong"}).status_code == 401
+    assert (
+        browser.get("/api/v1/me", headers={"Authorization": "Bearer mst_wrong"}).status_code == 401
+    )
 
 
 def test_the_rate_is_counted_for_each_token_by_itself(stage, settings):

@@ -22,7 +22,12 @@ def schema(db):
 
 def test_the_description_names_every_route(schema):
     paths = {found.ok().path for found in schema.get_all_operations()}
-    assert {"/api/v1/me", "/api/v1/orgs/{org}/jobs", "/api/v1/orgs/{org}/jobs/{job}/logs", "/api/v1/agent/samples"} <= paths
+    assert {
+        "/api/v1/me",
+        "/api/v1/orgs/{org}/jobs",
+        "/api/v1/orgs/{org}/jobs/{job}/logs",
+        "/api/v1/agent/samples",
+    } <= paths
 
 
 def test_the_interactive_page_loads_everything_from_here(db):
@@ -46,13 +51,24 @@ def test_no_operation_breaks_whatever_comes_in(schema, story, examples):
 def fuzz(client, operation, broken, examples):
     """Some bodies, queries and path parts for one operation; the names of things are real, so that it is not all 404."""
 
-    @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        database=None,
+        derandomize=True,
+    )
     @given(case=operation.as_strategy())
     def send(case):
-        case.path_parameters = {**case.path_parameters, **{k: v for k, v in _REAL.items() if k in case.path_parameters}}
+        case.path_parameters = {
+            **case.path_parameters,
+            **{k: v for k, v in _REAL.items() if k in case.path_parameters},
+        }
         body = json.dumps(case.body) if isinstance(case.body, dict | list) else "{}"
         address = f"{quote(case.formatted_path)}?{urlencode(case.query or {}, doseq=True)}"
-        answer = client.generic(operation.method.upper(), address, body, content_type="application/json")
+        answer = client.generic(
+            operation.method.upper(), address, body, content_type="application/json"
+        )
         if answer.status_code >= 500:
             broken.append(f"{operation.method} {address} {body:.300}: {answer.status_code}")
 

@@ -40,7 +40,9 @@ def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(following, "FAST", 0.002)
     monkeypatch.setattr(following, "SLOW", 0.004)
     real = transport.pause
-    monkeypatch.setattr(transport, "pause", lambda attempt, asked=None: real(attempt, asked) if asked else 0.002)
+    monkeypatch.setattr(
+        transport, "pause", lambda attempt, asked=None: real(attempt, asked) if asked else 0.002
+    )
 
 
 @pytest.fixture
@@ -50,7 +52,11 @@ def client(portal: PortalDouble) -> Iterator[Client]:
 
 
 @pytest.fixture
-def muster(portal: PortalDouble, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Callable[..., Done]:
+def muster(
+    portal: PortalDouble,
+    monkeypatch: pytest.MonkeyPatch,
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> Callable[..., Done]:
     """`muster("job", "list")`, as the console script runs it, signed in to the double."""
     monkeypatch.setenv("MUSTER_URL", portal.url)
     monkeypatch.setenv("MUSTER_TOKEN", TOKEN)

@@ -48,11 +48,24 @@ class PortalDouble:
     """One organization "atlas". `jobs`, `attempts` and `logs` are what it answers from; `asked` what it was asked."""
 
     def __init__(self) -> None:
-        self.orgs = [{"slug": "atlas", "name": "Atlas", "role": "owner", "teams": [{"slug": "vision", "name": "Vision", "role": "lead"}]}]
+        self.orgs = [
+            {
+                "slug": "atlas",
+                "name": "Atlas",
+                "role": "owner",
+                "teams": [{"slug": "vision", "name": "Vision", "role": "lead"}],
+            }
+        ]
         self.jobs: dict[int, Json] = {}
         self.attempts: dict[int, list[Json]] = {}
         self.logs: dict[tuple[int, int], Log] = {}
-        self.lists: dict[str, list[Json]] = {"teams": [], "members": [], "quotas": [], "tokens": [], "nodes": []}
+        self.lists: dict[str, list[Json]] = {
+            "teams": [],
+            "members": [],
+            "quotas": [],
+            "tokens": [],
+            "nodes": [],
+        }
         self.points: list[Json] = []
         self.faults: deque[Fault] = deque()
         self.asked: list[Asked] = []
@@ -75,7 +88,9 @@ class PortalDouble:
     def posts(self, ending: str) -> list[Asked]:
         return [a for a in self.asked if a.method == "POST" and a.path.endswith(ending)]
 
-    def add_job(self, state: str = "running", *, log: bytes = b"", complete: bool = False, **fields: Any) -> Json:
+    def add_job(
+        self, state: str = "running", *, log: bytes = b"", complete: bool = False, **fields: Any
+    ) -> Json:
         """A job with one attempt in that state."""
         number = len(self.jobs) + 1
         started = None if state == "queued" else "2026-11-20T10:00:00Z"
@@ -91,10 +106,20 @@ class PortalDouble:
         self.add_attempt(number, state, log=log, complete=complete)
         return self.jobs[number]
 
-    def add_attempt(self, number: int, state: str, *, log: bytes = b"", complete: bool = False) -> None:
+    def add_attempt(
+        self, number: int, state: str, *, log: bytes = b"", complete: bool = False
+    ) -> None:
         ordinal = len(self.attempts[number]) + 1
         started = None if state == "queued" else "2026-11-20T10:00:00Z"
-        row = {"index": 0, "ordinal": ordinal, "state": state, "reason": None, "started_at": started, "finished_at": None, "exit_code": None}
+        row = {
+            "index": 0,
+            "ordinal": ordinal,
+            "state": state,
+            "reason": None,
+            "started_at": started,
+            "finished_at": None,
+            "exit_code": None,
+        }
         self.attempts[number].append(row)
         self.logs[number, ordinal] = Log(log, complete)
 
@@ -121,7 +146,11 @@ class PortalDouble:
     def _route(self, asked: Asked) -> tuple[int, Any, dict[str, str]]:
         parts = asked.path.removeprefix("/api/v1/").split("/")
         if parts == ["me"]:
-            return 200, {"email": "ada@atlas.example", "name": "Ada", "orgs": self.orgs, "token": None}, {}
+            return (
+                200,
+                {"email": "ada@atlas.example", "name": "Ada", "orgs": self.orgs, "token": None},
+                {},
+            )
         if parts[:2] != ["orgs", "atlas"]:
             return problem(404, "not_found", "There is no such thing here.")
         match asked.method, parts[2:]:
@@ -131,16 +160,32 @@ class PortalDouble:
                 return self._submit(asked)
             case "POST", ["jobs", "validate"]:
                 faults = self.spec_faults
-                return 200, {"ok": not faults, "errors": faults, "spec": None if faults else {"run": "true", "envs": {"A": "1"}}}, {}
+                return (
+                    200,
+                    {
+                        "ok": not faults,
+                        "errors": faults,
+                        "spec": None if faults else {"run": "true", "envs": {"A": "1"}},
+                    },
+                    {},
+                )
             case method, ["jobs", name, *rest]:
                 job = self.jobs.get(int(name)) if name.isdigit() else None
-                return self._job(asked, method, job, rest) if job else problem(404, "not_found", f"There is no job {name}.")
+                return (
+                    self._job(asked, method, job, rest)
+                    if job
+                    else problem(404, "not_found", f"There is no job {name}.")
+                )
             case "GET", [noun]:
                 return 200, {"items": self.lists[noun], "next": None, "previous": None}, {}
             case "DELETE", ["tokens", name]:
                 left = [t for t in self.lists["tokens"] if t["id"] != name]
                 is_there, self.lists["tokens"] = len(left) < len(self.lists["tokens"]), left
-                return (204, b"", {}) if is_there else problem(404, "not_found", "There is no such token.")
+                return (
+                    (204, b"", {})
+                    if is_there
+                    else problem(404, "not_found", "There is no such token.")
+                )
         return problem(405, "method_not_allowed", "Not here.")
 
     def _page(self, asked: Asked) -> tuple[int, Json, dict[str, str]]:
@@ -154,14 +199,34 @@ class PortalDouble:
     def _submit(self, asked: Asked) -> tuple[int, Json, dict[str, str]]:
         if self.spec_faults:
             first = self.spec_faults[0]
-            errors = [{"field": f["field"], "message": f["message"]} for f in self.spec_faults]  # without lines, as the contract has it
+            errors = [
+                {"field": f["field"], "message": f["message"]} for f in self.spec_faults
+            ]  # without lines, as the contract has it
             return problem(400, "invalid_spec", f"{first['field']}: {first['message']}", errors)
         if asked.query.get("dry_run"):
-            return 200, {"ok": False, "checks": [{"name": "quota", "ok": False, "text": "Too much."}], "launch": "#!/bin/sh"}, {}
-        job = self.add_job("queued", pending={"code": "capacity", "text": "Waits for 1 GPU.", "holders": [], "change": {"text": "Ask for 0."}})
+            return (
+                200,
+                {
+                    "ok": False,
+                    "checks": [{"name": "quota", "ok": False, "text": "Too much."}],
+                    "launch": "#!/bin/sh",
+                },
+                {},
+            )
+        job = self.add_job(
+            "queued",
+            pending={
+                "code": "capacity",
+                "text": "Waits for 1 GPU.",
+                "holders": [],
+                "change": {"text": "Ask for 0."},
+            },
+        )
         return 201, job, {}
 
-    def _job(self, asked: Asked, method: str, job: Json, rest: list[str]) -> tuple[int, Any, dict[str, str]]:
+    def _job(
+        self, asked: Asked, method: str, job: Json, rest: list[str]
+    ) -> tuple[int, Any, dict[str, str]]:
         number = job["number"]
         match method, rest:
             case "GET", []:
@@ -193,7 +258,9 @@ class PortalDouble:
         return problem(405, "method_not_allowed", "Not here.")
 
     def _log(self, number: int, asked: Asked) -> Log:
-        return self.logs.get((number, int(asked.query.get("attempt") or len(self.attempts[number]))), Log())
+        return self.logs.get(
+            (number, int(asked.query.get("attempt") or len(self.attempts[number]))), Log()
+        )
 
     def _read_log(self, number: int, asked: Asked) -> tuple[int, Any, dict[str, str]]:
         log = self._log(number, asked)
@@ -203,12 +270,43 @@ class PortalDouble:
         is_complete = log.complete and end >= len(log.data)
         if asked.query.get("format") == "json":
             times = [[at, 1_795_219_628_000 + at] for at in range(start, end)]
-            return 200, {"start": start, "end": end, "complete": is_complete, "text": data.decode(errors="replace"), "times": times}, {}
-        return 200, data, {"X-Log-Start": str(start), "X-Log-End": str(end), "X-Log-Complete": "true" if is_complete else "false"}
+            return (
+                200,
+                {
+                    "start": start,
+                    "end": end,
+                    "complete": is_complete,
+                    "text": data.decode(errors="replace"),
+                    "times": times,
+                },
+                {},
+            )
+        return (
+            200,
+            data,
+            {
+                "X-Log-Start": str(start),
+                "X-Log-End": str(end),
+                "X-Log-Complete": "true" if is_complete else "false",
+            },
+        )
 
 
-def problem(status: int, code: str, detail: str, errors: list[Json] | None = None) -> tuple[int, Json, dict[str, str]]:
-    return status, {"type": "about:blank", "title": code, "status": status, "code": code, "detail": detail, "errors": errors or []}, {}
+def problem(
+    status: int, code: str, detail: str, errors: list[Json] | None = None
+) -> tuple[int, Json, dict[str, str]]:
+    return (
+        status,
+        {
+            "type": "about:blank",
+            "title": code,
+            "status": status,
+            "code": code,
+            "detail": detail,
+            "errors": errors or [],
+        },
+        {},
+    )
 
 
 def _handler(portal: PortalDouble) -> type[BaseHTTPRequestHandler]:
@@ -219,7 +317,13 @@ def _handler(portal: PortalDouble) -> type[BaseHTTPRequestHandler]:
             url = urlsplit(self.path)
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            asked = Asked(self.command, unquote(url.path), dict(parse_qsl(url.query)), headers, json.loads(body or b"{}"))
+            asked = Asked(
+                self.command,
+                unquote(url.path),
+                dict(parse_qsl(url.query)),
+                headers,
+                json.loads(body or b"{}"),
+            )
             portal.asked.append(asked)
             self.fail_or_answer(asked, self.next_fault(asked))
 
@@ -232,14 +336,20 @@ def _handler(portal: PortalDouble) -> type[BaseHTTPRequestHandler]:
                 self.send(*portal.answer(asked))
             elif isinstance(fault.what, int):
                 status, body, headers = problem(fault.what, f"code_{fault.what}", "On demand.")
-                self.send(status, body if fault.body is None else fault.body.encode(), {**headers, **fault.headers})
+                self.send(
+                    status,
+                    body if fault.body is None else fault.body.encode(),
+                    {**headers, **fault.headers},
+                )
             else:
                 answer = portal.answer(asked) if fault.acts or fault.what == "cut" else None
                 if answer and fault.what == "cut":
                     self.send(*answer, is_cut=True)
                 self.close_connection = True
 
-        def send(self, status: int, body: Any, headers: dict[str, str], *, is_cut: bool = False) -> None:
+        def send(
+            self, status: int, body: Any, headers: dict[str, str], *, is_cut: bool = False
+        ) -> None:
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response_only(status)
             for name, value in headers.items():

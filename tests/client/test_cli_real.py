@@ -107,7 +107,16 @@ LEAVES = {
     "audit export": ["-o", "audit.jsonl"],
     "audit chain": [],
     "audit verify": [],
-    "directory connect": ["second", "ldap", "--set", "url=ldap://127.0.0.1:1", "--set", "people_base=dc=y", "--set", "is_private=true"],
+    "directory connect": [
+        "second",
+        "ldap",
+        "--set",
+        "url=ldap://127.0.0.1:1",
+        "--set",
+        "people_base=dc=y",
+        "--set",
+        "is_private=true",
+    ],
     "directory change": ["second", "--set", "people_base=dc=z", "--name", "Second"],
     "directory disable": ["second"],
     "directory enable": ["second"],
@@ -115,7 +124,13 @@ LEAVES = {
     "directory list": [],
     "directory test": ["corp"],
     "directory sync": ["corp", "--dry-run"],
-    "application create": ["grafana", "-a", "https://grafana.example.com/login", "--name", "Grafana"],
+    "application create": [
+        "grafana",
+        "-a",
+        "https://grafana.example.com/login",
+        "--name",
+        "Grafana",
+    ],
     "application list": [],
     "application show": ["grafana"],
     "application change": ["grafana", "--name", "Dashboards"],
@@ -129,7 +144,7 @@ LEAVES = {
 }
 # What the one local cluster of this portal refuses: it has no scheduler, is connected already, and has a history.
 REFUSED = {"node drain", "node resume", "cluster connect", "cluster remove"}
-AWAY = {"directory test", "directory sync"}       # nobody listens where this portal's directory is
+AWAY = {"directory test", "directory sync"}  # nobody listens where this portal's directory is
 
 
 @dataclass
@@ -141,14 +156,34 @@ class Shell:
     folder: Path
 
     def environment(self, **more: str) -> dict[str, str]:
-        plain = {name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")}
-        ours = {"PYTHONPATH": str(ROOT / "client"), "MUSTER_URL": self.portal.url, "MUSTER_TOKEN": self.token}
-        return plain | ours | {"MUSTER_CONFIG": str(self.folder / "config.toml"), "BROWSER": "true"} | more
+        plain = {
+            name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")
+        }
+        ours = {
+            "PYTHONPATH": str(ROOT / "client"),
+            "MUSTER_URL": self.portal.url,
+            "MUSTER_TOKEN": self.token,
+        }
+        return (
+            plain
+            | ours
+            | {"MUSTER_CONFIG": str(self.folder / "config.toml"), "BROWSER": "true"}
+            | more
+        )
 
-    def __call__(self, *words: str, stdin: bytes = b"", **more: str) -> subprocess.CompletedProcess[bytes]:
+    def __call__(
+        self, *words: str, stdin: bytes = b"", **more: str
+    ) -> subprocess.CompletedProcess[bytes]:
         argv = [sys.executable, "-m", "muster", *words]
-        return subprocess.run(argv, input=stdin, capture_output=True, env=self.environment(**more), cwd=self.folder,
-                              timeout=90, check=False)
+        return subprocess.run(
+            argv,
+            input=stdin,
+            capture_output=True,
+            env=self.environment(**more),
+            cwd=self.folder,
+            timeout=90,
+            check=False,
+        )
 
     def json(self, *words: str) -> dict:
         done = self(*words, "--json")
@@ -166,31 +201,62 @@ def shell(rig: Folder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[She
     portal.start()
     made = Shell(portal, portal.token(), tmp_path_factory.mktemp("shell"))
     yield made
-    with Client(portal.url, made.token) as client:       # jobs outlive their portal; these must not
+    with Client(portal.url, made.token) as client:  # jobs outlive their portal; these must not
         for job in client.jobs.list(state="queued,running"):
             client.jobs.cancel(job.number)
-        wait_until(lambda: not list(client.jobs.list(state="queued,running,stopping")), "all jobs have ended", 90)
+        wait_until(
+            lambda: not list(client.jobs.list(state="queued,running,stopping")),
+            "all jobs have ended",
+            90,
+        )
     portal.stop()
 
 
 @pytest.fixture(scope="module")
 def words(shell: Shell) -> dict[str, str]:
     """What stands for the names in the table."""
-    running, ended = shell.submit("echo up; sleep 600", name="long"), shell.submit("echo done; exit 3", name="short")
+    running, ended = (
+        shell.submit("echo up; sleep 600", name="long"),
+        shell.submit("echo done; exit 3", name="short"),
+    )
     waiting = shell.submit("true", after=[int(running)])
     (shell.folder / "job.yaml").write_text("run: echo from a file\n")
-    (shell.folder / "people.csv").write_bytes("\ufeffE-Mail;Name;Team\r\nida@atlas.example;Ida Müller;default\r\n".encode())
+    (shell.folder / "people.csv").write_bytes(
+        "\ufeffE-Mail;Name;Team\r\nida@atlas.example;Ida Müller;default\r\n".encode()
+    )
     shell("member", "add", "ben@atlas.example")
     with Client(shell.portal.url, shell.token) as client:
-        client.directories.connect("corp", "ldap", {"url": "ldap://127.0.0.1:1", "people_base": "dc=x", "is_private": True})
+        client.directories.connect(
+            "corp", "ldap", {"url": "ldap://127.0.0.1:1", "people_base": "dc=x", "is_private": True}
+        )
     with Client(shell.portal.url, shell.token) as client:
         wait_until(lambda: client.jobs.get(running).state == "running", "it runs", 90)
         wait_until(lambda: client.jobs.get(ended).state == "failed", "it ended", 30)
         invitation = client.invitations.create("flo@atlas.example")["id"]
-        asked = {verb: ask(client, resource) for verb, resource in (("approved", "cpu"), ("declined", "memory"), ("withdrawn", "gpu"))}
-        token, node = client.tokens.create("spare", ["jobs:read"])["id"], client.nodes.list()[0]["name"]
-    return {"running": running, "ended": ended, "waiting": waiting, "spare": shell.submit("sleep 600"), "token": token, "invitation": invitation,
-            "node": node, "file": "job.yaml", "url": shell.portal.url, **asked}
+        asked = {
+            verb: ask(client, resource)
+            for verb, resource in (
+                ("approved", "cpu"),
+                ("declined", "memory"),
+                ("withdrawn", "gpu"),
+            )
+        }
+        token, node = (
+            client.tokens.create("spare", ["jobs:read"])["id"],
+            client.nodes.list()[0]["name"],
+        )
+    return {
+        "running": running,
+        "ended": ended,
+        "waiting": waiting,
+        "spare": shell.submit("sleep 600"),
+        "token": token,
+        "invitation": invitation,
+        "node": node,
+        "file": "job.yaml",
+        "url": shell.portal.url,
+        **asked,
+    }
 
 
 def ask(client: Client, resource: str) -> str:
@@ -204,7 +270,11 @@ def leaves() -> Iterator[str]:
     root = typer.main.get_command(app)
     for noun in NOUNS:
         command = root.get_command(None, noun)
-        yield from (f"{noun} {verb}" for verb in command.commands) if hasattr(command, "commands") else (noun,)
+        yield from (
+            (f"{noun} {verb}" for verb in command.commands)
+            if hasattr(command, "commands")
+            else (noun,)
+        )
 
 
 def test_the_table_has_every_command():
@@ -213,8 +283,21 @@ def test_the_table_has_every_command():
 
 @pytest.mark.parametrize("name", LEAVES)
 def test_a_command_answers_one_json_document(shell: Shell, words: dict[str, str], name: str):
-    done = shell(*name.split(), "--json", *[word.format(**words) for word in LEAVES[name]], stdin=shell.token.encode())
-    assert done.returncode == (3 if name in {"job wait", "job attach"} else 5 if name in REFUSED else 6 if name in AWAY else 0), done.stderr
+    done = shell(
+        *name.split(),
+        "--json",
+        *[word.format(**words) for word in LEAVES[name]],
+        stdin=shell.token.encode(),
+    )
+    assert done.returncode == (
+        3
+        if name in {"job wait", "job attach"}
+        else 5
+        if name in REFUSED
+        else 6
+        if name in AWAY
+        else 0
+    ), done.stderr
     assert isinstance(json.loads(done.stdout or done.stderr), dict | list | str)
 
 
@@ -229,11 +312,15 @@ def test_logs_are_followed_byte_for_byte_while_they_are_written(shell: Shell, sh
     number = shell.submit(f"for i in 1 2 3 4 5 6; do cat {noise}; sleep 0.3; done")
     done = shell("job", "logs", "-f", number)
     assert (done.returncode, done.stdout) == (0, noise.read_bytes() * 6)
-    assert shell("job", "logs", number, "--since-offset", "1799990").stdout == noise.read_bytes()[-10:]
+    assert (
+        shell("job", "logs", number, "--since-offset", "1799990").stdout == noise.read_bytes()[-10:]
+    )
 
 
 def test_a_job_is_found_by_its_name_and_told_whole(shell: Shell, words: dict[str, str]):
-    assert shell("job", "list", "--name", "long", "-q").stdout.decode().split() == [words["running"]]
+    assert shell("job", "list", "--name", "long", "-q").stdout.decode().split() == [
+        words["running"]
+    ]
     told = shell.json("job", "info", words["ended"])
     assert (told["name"], told["state"], told["exit_code"]) == ("short", "failed", 3)
     assert told["reason"]["code"] == "user_error"
@@ -249,7 +336,16 @@ def test_a_canceled_job_ends_waiting_with_130(shell: Shell, wait_for: Callable):
 
 def test_a_secret_is_set_from_a_file_and_removed_by_unset(shell: Shell):
     (shell.folder / "rest.token").write_text("s3cret-token")
-    shell.json("cluster", "connect", "far", "slurm", "--set", "spool=/tmp", "--set", "rest_token=@rest.token")
+    shell.json(
+        "cluster",
+        "connect",
+        "far",
+        "slurm",
+        "--set",
+        "spool=/tmp",
+        "--set",
+        "rest_token=@rest.token",
+    )
     assert shell.json("cluster", "show", "far")["secrets"] == ["rest_token"]
     shell.json("cluster", "change", "far", "--set", "rest_token=", "--set", "account=lab")
     assert shell.json("cluster", "show", "far")["secrets"] == ["rest_token"]
@@ -262,12 +358,20 @@ def test_a_secret_is_set_from_a_file_and_removed_by_unset(shell: Shell):
 
 def test_the_trail_is_found_taken_out_and_verified(shell: Shell, wait_for: Callable):
     shell("team", "create", "audited")
-    [row] = shell.json("audit", "list", "--kind", "team.created", "--subject", "team:audited")["items"]
+    [row] = shell.json("audit", "list", "--kind", "team.created", "--subject", "team:audited")[
+        "items"
+    ]
     assert (row["actor"], row["data"]["after"]["slug"]) == (EMAIL, "audited")
-    lines = [json.loads(line) for line in shell("audit", "export", "--kind", "team").stdout.splitlines()]
-    assert row["id"] in {line["id"] for line in lines} and {line["kind"].partition(".")[0] for line in lines} == {"team"}
+    lines = [
+        json.loads(line) for line in shell("audit", "export", "--kind", "team").stdout.splitlines()
+    ]
+    assert row["id"] in {line["id"] for line in lines} and {
+        line["kind"].partition(".")[0] for line in lines
+    } == {"team"}
     table = shell("audit", "export", "--kind", "team", "--format", "csv", "-o", "trail.csv")
-    assert table.returncode == 0 and (shell.folder / "trail.csv").read_text().startswith("at,kind,actor,")
+    assert table.returncode == 0 and (shell.folder / "trail.csv").read_text().startswith(
+        "at,kind,actor,"
+    )
     assert not (shell.folder / "trail.csv.part").exists()
     wait_for(lambda: shell.json("audit", "chain")["waiting"] == 0, 20)
     done = shell("audit", "verify")
@@ -286,7 +390,9 @@ def test_a_job_is_run_again_with_a_change(shell: Shell):
 
 
 def test_exec_gives_output_and_exit_code_of_its_command(shell: Shell, words: dict[str, str]):
-    done = shell("job", "exec", words["running"], "--", "sh", "-c", "echo $MUSTER_JOB_NUMBER; exit 7")
+    done = shell(
+        "job", "exec", words["running"], "--", "sh", "-c", "echo $MUSTER_JOB_NUMBER; exit 7"
+    )
     assert (done.returncode, done.stdout) == (7, f"{words['running']}\n".encode())
 
 
@@ -298,8 +404,13 @@ def test_more_is_asked_for_and_approved_and_then_it_is_the_limit(shell: Shell):
     [row] = [r for r in shell.json("quota", "requests")["items"] if r["why"] == "the big run"]
     assert row["id"].encode() in shell("quota", "requests", "-q").stdout
     done = shell("quota", "approve", row["id"], "-m", "until Friday")
-    assert done.stdout == f"Approved: at most 200 GPUs (gpu) for team asking, asked by {EMAIL}.\n".encode()
-    limits = {(q["subject"], q["resource"]): q["limit"] for q in shell.json("quota", "list")["items"]}
+    assert (
+        done.stdout
+        == f"Approved: at most 200 GPUs (gpu) for team asking, asked by {EMAIL}.\n".encode()
+    )
+    limits = {
+        (q["subject"], q["resource"]): q["limit"] for q in shell.json("quota", "list")["items"]
+    }
     assert limits["asking", "gpu"] == 200
     assert row["id"].encode() not in shell("quota", "requests").stdout
     assert b"until Friday" in shell("quota", "requests", "--all").stdout
@@ -309,14 +420,46 @@ def test_more_is_asked_for_and_approved_and_then_it_is_the_limit(shell: Shell):
 
 def test_rules_of_a_team_are_set_as_they_are_typed_and_lifted_by_a_word(shell: Shell):
     shell("team", "create", "ruled")
-    rules = ["--max-runtime", "1d12h", "--max-gpus", "0", "--image", "ghcr.io/lab/*", "--image", "none", "--pool", "local"]
+    rules = [
+        "--max-runtime",
+        "1d12h",
+        "--max-gpus",
+        "0",
+        "--image",
+        "ghcr.io/lab/*",
+        "--image",
+        "none",
+        "--pool",
+        "local",
+    ]
     told = shell("quota", "rules", "ruled", *rules)
-    assert told.returncode == 0 and b"1d12h" in told.stdout and b"ghcr.io/lab/*, none" in told.stdout, told.stderr
+    assert (
+        told.returncode == 0 and b"1d12h" in told.stdout and b"ghcr.io/lab/*, none" in told.stdout
+    ), told.stderr
     stands = shell.json("quota", "rules", "ruled")
-    assert stands == {"max_runtime": 129600, "default_runtime": None, "max_gpus": 0, "images": ["ghcr.io/lab/*", "none"], "pools": ["local"],
-                      "default_pool": ""}
-    assert shell("quota", "rules", "ruled", "-q").stdout.splitlines()[:2] == [b"max_runtime=1d12h", b"max_gpus=0"]
-    shell("quota", "rules", "ruled", "--max-runtime", "any", "--image", "any", "--default-pool", "local")
+    assert stands == {
+        "max_runtime": 129600,
+        "default_runtime": None,
+        "max_gpus": 0,
+        "images": ["ghcr.io/lab/*", "none"],
+        "pools": ["local"],
+        "default_pool": "",
+    }
+    assert shell("quota", "rules", "ruled", "-q").stdout.splitlines()[:2] == [
+        b"max_runtime=1d12h",
+        b"max_gpus=0",
+    ]
+    shell(
+        "quota",
+        "rules",
+        "ruled",
+        "--max-runtime",
+        "any",
+        "--image",
+        "any",
+        "--default-pool",
+        "local",
+    )
     stands |= {"max_runtime": None, "images": [], "default_pool": "local"}
     assert shell.json("quota", "rules", "ruled") == stands
     over = shell("quota", "rules", "ruled", "--max-runtime", "1h", "--default-runtime", "2h")
@@ -325,7 +468,9 @@ def test_rules_of_a_team_are_set_as_they_are_typed_and_lifted_by_a_word(shell: S
 
 
 def test_the_secret_of_an_application_is_told_once_and_alone(shell: Shell):
-    made = shell("application", "create", "harbor", "-a", "https://harbor.example.com/c/oidc/callback")
+    made = shell(
+        "application", "create", "harbor", "-a", "https://harbor.example.com/c/oidc/callback"
+    )
     secret = made.stdout.decode().strip()
     assert made.returncode == 0 and secret.startswith("mca_") and " " not in secret, made.stderr
     assert f"{shell.portal.url}/.well-known/openid-configuration" in made.stderr.decode()
@@ -359,7 +504,9 @@ def test_the_secret_of_an_application_is_told_once_and_alone(shell: Shell):
     (["application", "create", "grafana2"], 2, "--address"),
     (["application", "create", "grafana2", "-a", "http://grafana.example.com/"], 2, "grafana.example.com"),
     (["job", "list", "--org", "elsewhere"], 3, "elsewhere")])  # fmt: skip
-def test_what_cannot_be_done_ends_with_its_code_and_a_sentence(shell: Shell, words_of: list[str], code: int, says: str):
+def test_what_cannot_be_done_ends_with_its_code_and_a_sentence(
+    shell: Shell, words_of: list[str], code: int, says: str
+):
     done = shell(*words_of)
     assert (done.returncode, done.stdout) == (code, b""), done.stderr
     assert says in done.stderr.decode() and "Traceback" not in done.stderr.decode()
@@ -379,10 +526,14 @@ def test_a_wrong_token_and_a_portal_that_is_away_have_codes_of_their_own(shell: 
 
 def test_why_is_told_as_a_chain_and_what_would_help(shell: Shell, words: dict[str, str]):
     shell("member", "add", "kim@atlas.example")
-    told = shell("--team", "default", "access", "why", "kim@atlas.example", "jobs:submit").stdout.decode()
+    told = shell(
+        "--team", "default", "access", "why", "kim@atlas.example", "jobs:submit"
+    ).stdout.decode()
     assert told.startswith("kim@atlas.example may not submit jobs in team default (jobs:submit).")
     assert "kim@atlas.example has no role in team default." in told
     assert "It would be allowed with the role Member in team default." in told
-    about = shell("access", "why", "kim@atlas.example", "jobs:cancel", "--job", words["running"], "--json")
+    about = shell(
+        "access", "why", "kim@atlas.example", "jobs:cancel", "--job", words["running"], "--json"
+    )
     assert json.loads(about.stdout)["permission"] == "jobs:admin"
     assert shell("-q", "access", "why", "-", "jobs:submit").stdout == b"yes\n"

@@ -10,7 +10,9 @@ from muster import Client, InvalidInput, Job
 from tests.client.portal_double import TOKEN, PortalDouble
 
 
-def test_a_list_goes_through_all_pages_and_names_each_job_once(portal: PortalDouble, client: Client):
+def test_a_list_goes_through_all_pages_and_names_each_job_once(
+    portal: PortalDouble, client: Client
+):
     for _ in range(450):
         portal.add_job()
     assert [job.number for job in client.jobs.list()] == list(range(450, 0, -1))
@@ -53,11 +55,25 @@ def test_a_spec_and_a_text_at_once_is_a_mistake_of_the_program(client: Client):
         client.jobs.submit({"run": "true"}, yaml="run: true")
 
 
-def test_a_job_is_an_object_with_times_reason_and_what_it_waits_for(portal: PortalDouble, client: Client):
-    portal.add_job("queued", pending={"code": "quota_team", "text": "Over.", "change": {"text": "Ask for 2."}, "holders": [{"text": "#7 holds 4"}]})
+def test_a_job_is_an_object_with_times_reason_and_what_it_waits_for(
+    portal: PortalDouble, client: Client
+):
+    portal.add_job(
+        "queued",
+        pending={
+            "code": "quota_team",
+            "text": "Over.",
+            "change": {"text": "Ask for 2."},
+            "holders": [{"text": "#7 holds 4"}],
+        },
+    )
     job = client.jobs.get("#1")
     assert job.pending is not None
-    assert (job.pending.text, job.pending.change, job.pending.holders) == ("Over.", "Ask for 2.", ("#7 holds 4",))
+    assert (job.pending.text, job.pending.change, job.pending.holders) == (
+        "Over.",
+        "Ask for 2.",
+        ("#7 holds 4",),
+    )
     assert job.created_at is not None
     assert job.created_at.isoformat() == "2026-11-20T09:59:00+00:00"
     assert (job.owner, job.resources.cpus, job.is_final) == ("ada@atlas.example", 1, False)
@@ -91,8 +107,22 @@ def test_waiting_has_an_end_of_its_own(portal: PortalDouble, client: Client):
         ({"state": "failed", "exit_code": 300}, 255),
         ({"state": "failed", "attempts": [{"signal": 11}]}, 139),
         ({"state": "failed", "reason": {"code": "out_of_memory", "fault": "user"}}, 137),
-        ({"state": "failed", "exit_code": 143, "reason": {"code": "time_limit", "fault": "user"}}, 124),
-        ({"state": "failed", "exit_code": 137, "reason": {"code": "node_failed", "fault": "platform"}}, 75),
+        (
+            {
+                "state": "failed",
+                "exit_code": 143,
+                "reason": {"code": "time_limit", "fault": "user"},
+            },
+            124,
+        ),
+        (
+            {
+                "state": "failed",
+                "exit_code": 137,
+                "reason": {"code": "node_failed", "fault": "platform"},
+            },
+            75,
+        ),
         ({"state": "canceled", "exit_code": 143}, 130),
         ({"state": "failed"}, 1),
     ],

@@ -9,7 +9,12 @@ from muster.errors import InvalidInput
 from muster.faults import shown_faults
 
 TEXT = "name: llama\nresources:\n  memory: lots\n\tcpus: 4\npolcy: {priority: high, retries: -1}\n"
-SPEC = {"run": "true", "resources": {"cpus": 1}, "inputs": [{"dataset": "a/b", "path": "/data"}], "labels": {"a": "1"}}
+SPEC = {
+    "run": "true",
+    "resources": {"cpus": 1},
+    "inputs": [{"dataset": "a/b", "path": "/data"}],
+    "labels": {"a": "1"},
+}
 
 
 @pytest.mark.parametrize(
@@ -18,7 +23,10 @@ SPEC = {"run": "true", "resources": {"cpus": 1}, "inputs": [{"dataset": "a/b", "
         ({"line": 3, "field": "resources.memory", "message": "must be a size"}, "lots"),
         ({"line": 5, "field": "policy.priority", "message": "must be low"}, "high"),
         ({"line": 5, "field": "policy.retries", "message": "must be 0 or more"}, "-1"),
-        ({"line": 5, "field": "polcy", "message": "is not a known key; did you mean `policy`?"}, "polcy"),
+        (
+            {"line": 5, "field": "polcy", "message": "is not a known key; did you mean `policy`?"},
+            "polcy",
+        ),
         ({"line": 2, "field": "resources", "message": "must be a mapping"}, "resources"),
         ({"line": 1, "field": "", "message": "is no YAML"}, "name: llama"),
     ],
@@ -30,12 +38,20 @@ def test_the_caret_stands_under_the_fault(fault: dict, marked: str):
 
 
 def test_a_fault_without_a_line_is_told_without_one():
-    assert shown_faults("job.yaml", TEXT, [{"field": "run", "message": "is required", "line": None}]) == "job.yaml: run: is required"
-    assert shown_faults("job.yaml", TEXT, [{"field": "run", "message": "is required", "line": 99}]) == "job.yaml: run: is required"
+    assert (
+        shown_faults("job.yaml", TEXT, [{"field": "run", "message": "is required", "line": None}])
+        == "job.yaml: run: is required"
+    )
+    assert (
+        shown_faults("job.yaml", TEXT, [{"field": "run", "message": "is required", "line": 99}])
+        == "job.yaml: run: is required"
+    )
 
 
 def test_a_file_cannot_steer_the_terminal():
-    assert "\x1b" not in shown_faults("job.yaml", "run: \x1b[2J", [{"line": 1, "field": "run", "message": "\x1b]0;x\x07bad"}])
+    assert "\x1b" not in shown_faults(
+        "job.yaml", "run: \x1b[2J", [{"line": 1, "field": "run", "message": "\x1b]0;x\x07bad"}]
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,10 +76,17 @@ def test_set_changes_one_field_and_nothing_else(change: str, path: tuple, value:
 
 
 def test_set_to_nothing_takes_the_field_out():
-    assert changed(SPEC, ["labels.a=", "resources.cpus="]) == {**SPEC, "labels": {}, "resources": {}}
+    assert changed(SPEC, ["labels.a=", "resources.cpus="]) == {
+        **SPEC,
+        "labels": {},
+        "resources": {},
+    }
 
 
-@pytest.mark.parametrize("change", ["resources.cpus", "=4", "inputs[7].path=/x", "run.x=1", "after=[12", "inputs[0]x.y.z=[1]]"])
+@pytest.mark.parametrize(
+    "change",
+    ["resources.cpus", "=4", "inputs[7].path=/x", "run.x=1", "after=[12", "inputs[0]x.y.z=[1]]"],
+)
 def test_a_change_that_makes_no_sense_is_refused_by_name(change: str):
     with pytest.raises(InvalidInput):
         changed(SPEC, [change])

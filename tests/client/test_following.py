@@ -33,14 +33,18 @@ def grow(portal: PortalDouble, client: Client, whole: bytes, chance: random.Rand
 
 
 @courses(range(5))
-def test_a_log_followed_through_random_failures_is_the_log(portal: PortalDouble, client: Client, seed: int):
+def test_a_log_followed_through_random_failures_is_the_log(
+    portal: PortalDouble, client: Client, seed: int
+):
     chance = random.Random(seed)
     whole = chance.randbytes(60_000)  # not text: nothing may be decoded on the way
     portal.add_job()
     assert grow(portal, client, whole, chance) == whole
 
 
-def test_an_outage_longer_than_the_retries_is_told_once_and_bridged(portal: PortalDouble, client: Client):
+def test_an_outage_longer_than_the_retries_is_told_once_and_bridged(
+    portal: PortalDouble, client: Client
+):
     portal.add_job(log=b"one\n")
     follower = Follower(client.jobs, "1", attempt=1, goes_on=True)
     follower.took(follower.next())
@@ -52,7 +56,9 @@ def test_an_outage_longer_than_the_retries_is_told_once_and_bridged(portal: Port
     assert b"".join(piece.data for piece in follower.pieces()) == b"two\n"
 
 
-def test_a_portal_that_stays_away_is_given_up(portal: PortalDouble, client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_a_portal_that_stays_away_is_given_up(
+    portal: PortalDouble, client: Client, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(following, "PATIENCE", 0)
     portal.add_job(log=b"one\n")
     portal.faults.extend(Fault(503) for _ in range(30))
@@ -108,7 +114,9 @@ def test_bytes_that_were_lost_at_their_source_are_told_of(portal: PortalDouble, 
     assert pieces[0].note == "bytes 0 to 4 were lost and are not shown"
 
 
-def test_a_job_that_never_started_has_no_log_and_following_ends(portal: PortalDouble, client: Client):
+def test_a_job_that_never_started_has_no_log_and_following_ends(
+    portal: PortalDouble, client: Client
+):
     portal.add_job("queued")
     portal.end(1, "canceled")
     portal.logs[1, 1].complete = False
@@ -117,7 +125,9 @@ def test_a_job_that_never_started_has_no_log_and_following_ends(portal: PortalDo
     assert follower.certificate_text == "no log: it never started"
 
 
-def test_a_log_that_nobody_closes_is_said_to_be_open(portal: PortalDouble, client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_a_log_that_nobody_closes_is_said_to_be_open(
+    portal: PortalDouble, client: Client, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(following, "SEALING", 0.01)
     portal.add_job("failed", log=b"half")
     follower = Follower(client.jobs, "1")
@@ -126,7 +136,9 @@ def test_a_log_that_nobody_closes_is_said_to_be_open(portal: PortalDouble, clien
 
 
 @pytest.mark.parametrize("asked", [{"attempt": 9}, {"index": 3}])
-def test_following_what_is_not_there_is_not_found(portal: PortalDouble, client: Client, asked: dict):
+def test_following_what_is_not_there_is_not_found(
+    portal: PortalDouble, client: Client, asked: dict
+):
     portal.add_job("succeeded", complete=True)
     portal.logs[1, 9] = portal.logs[1, 1].__class__()
     with pytest.raises(NotFound):

@@ -31,12 +31,16 @@ def test_long_text_gives_way_and_the_rest_stays_readable():
     rows = [[f"#{n}", "running", "reason " * 40, "4 min ago"] for n in range(3)]
     shown = drawn(Table(["Job", "State", "~Why", ">Submitted"], rows), Terminal())
     assert all(len(line) <= 80 for line in plain(shown))
-    assert all("running" in line and "4 min ago" in line and "…" in line for line in plain(shown)[1:])
+    assert all(
+        "running" in line and "4 min ago" in line and "…" in line for line in plain(shown)[1:]
+    )
 
 
 def test_facts_go_on_below_instead_of_being_cut():
     words = [f"word{n}" for n in range(60)]
-    shown = " ".join(plain(drawn(Table(["#1", "~name"], [["Why", " ".join(words)]], wraps=True), Terminal())))
+    shown = " ".join(
+        plain(drawn(Table(["#1", "~name"], [["Why", " ".join(words)]], wraps=True), Terminal()))
+    )
     assert [word for word in words if word not in shown.split()] == []
 
 
@@ -49,4 +53,6 @@ def test_states_are_coloured_for_people_unless_they_said_no(monkeypatch: pytest.
 
 
 def test_a_pipe_gets_columns_of_one_width_and_no_end_spaces():
-    assert drawn(Table(["Job", ">Ran"], [["#1", "4 s"], ["#100", "12 min"]]), io.StringIO()) == ("Job      Ran\n#1       4 s\n#100  12 min\n")
+    assert drawn(Table(["Job", ">Ran"], [["#1", "4 s"], ["#100", "12 min"]]), io.StringIO()) == (
+        "Job      Ran\n#1       4 s\n#100  12 min\n"
+    )

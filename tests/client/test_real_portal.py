@@ -37,7 +37,14 @@ def begin(real: tuple[Portal, str], tmp_path: Path) -> Callable[..., subprocess.
     def begin(*words: str) -> subprocess.Popen[bytes]:
         env = {**os.environ, "PYTHONPATH": str(ROOT / "client"), "MUSTER_URL": real[0].url, "MUSTER_TOKEN": real[1],
                "MUSTER_CONFIG": str(tmp_path / "none")}  # fmt: skip
-        return subprocess.Popen([sys.executable, "-m", "muster", *words], env=env, stdout=-1, stderr=-1, cwd=tmp_path, bufsize=0)
+        return subprocess.Popen(
+            [sys.executable, "-m", "muster", *words],
+            env=env,
+            stdout=-1,
+            stderr=-1,
+            cwd=tmp_path,
+            bufsize=0,
+        )
 
     return begin
 
@@ -109,7 +116,9 @@ def test_a_canceled_job_that_never_started_ends_the_following(sdk: Client):
 def test_a_job_reports_its_own_curves(sdk: Client, wait_for: Callable, shared_folder: Path):
     shutil.copytree(ROOT / "client" / "muster", shared_folder / "muster")
     text = "import muster\nfor s in range(1500): muster.log(step=s, loss=1/(s+1))"
-    job = sdk.jobs.submit({"run": f"{sys.executable} -c '{text}'", "envs": {"PYTHONPATH": str(shared_folder)}})
+    job = sdk.jobs.submit(
+        {"run": f"{sys.executable} -c '{text}'", "envs": {"PYTHONPATH": str(shared_folder)}}
+    )
     assert sdk.jobs.wait(job.number, timeout=60).return_code == 0
     [curve] = sdk.jobs.metrics(job.number, names="loss")["training"]
     assert (curve["name"], curve["values"][0], curve["steps"][-1]) == ("loss", 1.0, 1499)
@@ -117,7 +126,9 @@ def test_a_job_reports_its_own_curves(sdk: Client, wait_for: Callable, shared_fo
 
 @pytest.mark.integration
 def test_a_script_of_slurm_is_taken_as_it_is_and_run_again_with_a_change(sdk: Client):
-    job = sdk.jobs.submit(yaml="#!/bin/bash\n#SBATCH --job-name=from-slurm\n#SBATCH --time=00:05:00\necho $SLURM_JOB_NAME\n")
+    job = sdk.jobs.submit(
+        yaml="#!/bin/bash\n#SBATCH --job-name=from-slurm\n#SBATCH --time=00:05:00\necho $SLURM_JOB_NAME\n"
+    )
     assert b"".join(sdk.jobs.follow(job.number)) == b"from-slurm\n"
     again = sdk.jobs.rerun(job.number, {**job.raw["spec"], "name": "again"})
     assert b"".join(sdk.jobs.follow(again.number)) == b"again\n"
@@ -139,7 +150,11 @@ def test_teams_quotas_and_nodes_are_there(sdk: Client):
     sdk.teams.create("vision", "Vision")
     assert [team["slug"] for team in sdk.teams.list()] == ["default", "vision"]
     sdk.quotas.set("cpu", 64, team="vision")
-    assert {(q["scope"], q["subject"], q["limit"]) for q in sdk.quotas.list() if q["resource"] == "cpu" and q["limit"]} == {("team", "vision", 64.0)}
+    assert {
+        (q["scope"], q["subject"], q["limit"])
+        for q in sdk.quotas.list()
+        if q["resource"] == "cpu" and q["limit"]
+    } == {("team", "vision", 64.0)}
     sdk.quotas.set("cpu", None, team="vision")
     [node] = sdk.nodes.list()
     assert sdk.nodes.get(node["name"])["name"] == node["name"]

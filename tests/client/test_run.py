@@ -14,16 +14,30 @@ import pytest
 from tests.client.portal_double import TOKEN, Fault, PortalDouble
 from tests.rig.environment import ROOT
 
-QUICK = "import muster.commands.run as r; r.SECOND_THOUGHT = {}; from muster.cli import main; main()"
+QUICK = (
+    "import muster.commands.run as r; r.SECOND_THOUGHT = {}; from muster.cli import main; main()"
+)
 Start = Callable[..., subprocess.Popen[bytes]]
 
 
 @pytest.fixture
 def start(portal: PortalDouble) -> Start:
-    def begin(*words: str, second_thought: float = 30, stdout: int | IO[bytes] = subprocess.PIPE) -> subprocess.Popen[bytes]:
-        env = {**os.environ, "PYTHONPATH": str(ROOT / "client"), "MUSTER_URL": portal.url, "MUSTER_TOKEN": TOKEN, "MUSTER_ORG": "atlas"}
+    def begin(
+        *words: str, second_thought: float = 30, stdout: int | IO[bytes] = subprocess.PIPE
+    ) -> subprocess.Popen[bytes]:
+        env = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "client"),
+            "MUSTER_URL": portal.url,
+            "MUSTER_TOKEN": TOKEN,
+            "MUSTER_ORG": "atlas",
+        }
         return subprocess.Popen(
-            [sys.executable, "-c", QUICK.format(second_thought), *words], env=env, stdout=stdout, stderr=subprocess.PIPE, bufsize=0
+            [sys.executable, "-c", QUICK.format(second_thought), *words],
+            env=env,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            bufsize=0,
         )
 
     return begin
@@ -35,7 +49,9 @@ def is_there(portal: PortalDouble) -> Callable[[], bool]:
 
 def runs(portal: PortalDouble, log: bytes) -> None:
     """The submitted job begins and writes."""
-    portal.jobs[1].update({"state": "running", "pending": None, "started_at": "2026-11-20T10:00:00Z"})
+    portal.jobs[1].update(
+        {"state": "running", "pending": None, "started_at": "2026-11-20T10:00:00Z"}
+    )
     portal.attempts[1][0].update({"state": "running", "started_at": "2026-11-20T10:00:00Z"})
     portal.logs[1, 1].data = log
 
@@ -47,7 +63,9 @@ def runs(portal: PortalDouble, log: bytes) -> None:
         ("failed", {"exit_code": 3}, 3),
     ],
 )
-def test_run_ends_as_the_job_does_and_prints_its_bytes(portal: PortalDouble, start: Start, wait_for: Callable, state: str, fields: dict, code: int):
+def test_run_ends_as_the_job_does_and_prints_its_bytes(
+    portal: PortalDouble, start: Start, wait_for: Callable, state: str, fields: dict, code: int
+):
     log = bytes(range(256)) + b"\r\xff no end of line"
     process = start("run", "--", "python", "train.py")
     wait_for(is_there(portal))
@@ -58,7 +76,9 @@ def test_run_ends_as_the_job_does_and_prints_its_bytes(portal: PortalDouble, sta
     assert f"#1 job-1: {state}".encode() in err
 
 
-def test_while_it_waits_the_reason_and_what_would_help_are_told(portal: PortalDouble, start: Start, wait_for: Callable):
+def test_while_it_waits_the_reason_and_what_would_help_are_told(
+    portal: PortalDouble, start: Start, wait_for: Callable
+):
     process = start("run", "--", "true")
     assert process.stderr
     wait_for(is_there(portal))
@@ -70,7 +90,9 @@ def test_while_it_waits_the_reason_and_what_would_help_are_told(portal: PortalDo
     assert process.returncode == 130
 
 
-def test_a_lost_connection_in_the_middle_leaves_no_mark_in_the_output(portal: PortalDouble, start: Start, wait_for: Callable):
+def test_a_lost_connection_in_the_middle_leaves_no_mark_in_the_output(
+    portal: PortalDouble, start: Start, wait_for: Callable
+):
     process = start("run", "--", "true")
     wait_for(is_there(portal))
     portal.faults.extend([Fault("cut", "/logs"), Fault("drop", "/logs"), Fault(503, "/logs")])
@@ -91,7 +113,9 @@ def interrupted(process: subprocess.Popen[bytes]) -> None:
         assert line, "it ended without a word about Ctrl-C"
 
 
-def test_ctrl_c_once_leaves_the_job_running_and_says_how_to_come_back(portal: PortalDouble, start: Start, wait_for: Callable):
+def test_ctrl_c_once_leaves_the_job_running_and_says_how_to_come_back(
+    portal: PortalDouble, start: Start, wait_for: Callable
+):
     process = start("run", "--", "true", second_thought=0.05)
     wait_for(is_there(portal))
     runs(portal, b"one\n")
@@ -101,7 +125,9 @@ def test_ctrl_c_once_leaves_the_job_running_and_says_how_to_come_back(portal: Po
     assert portal.posts("/cancel") == []
 
 
-def test_ctrl_c_twice_cancels_and_shows_the_rest_of_the_log(portal: PortalDouble, start: Start, wait_for: Callable):
+def test_ctrl_c_twice_cancels_and_shows_the_rest_of_the_log(
+    portal: PortalDouble, start: Start, wait_for: Callable
+):
     def ends(number: int) -> None:
         portal.logs[number, 1].data += b"cleaning up\n"
         portal.end(number, "canceled", exit_code=143)
@@ -129,7 +155,9 @@ def test_a_reader_that_goes_away_ends_it_quietly(portal: PortalDouble, start: St
     assert (process.returncode, err) == (141, b"")
 
 
-def test_with_json_the_log_and_the_document_do_not_mix(portal: PortalDouble, start: Start, wait_for: Callable):
+def test_with_json_the_log_and_the_document_do_not_mix(
+    portal: PortalDouble, start: Start, wait_for: Callable
+):
     process = start("run", "--json", "--", "true")
     wait_for(is_there(portal))
     runs(portal, b"one\n")

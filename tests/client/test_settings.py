@@ -16,7 +16,9 @@ def test_options_win_over_the_environment_and_that_over_the_file(monkeypatch: py
     settings.save(KEPT)
     monkeypatch.setenv("MUSTER_ORG", "borealis")
     monkeypatch.setenv("MUSTER_TEAM", "north")
-    assert settings.load(team="south") == Settings("http://portal.example", "mst_kept", "borealis", "south")
+    assert settings.load(team="south") == Settings(
+        "http://portal.example", "mst_kept", "borealis", "south"
+    )
 
 
 def test_the_kept_token_is_never_for_another_portal(monkeypatch: pytest.MonkeyPatch):

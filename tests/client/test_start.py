@@ -22,19 +22,50 @@ sys.stderr.write(repr([m for m in {heavy!r} if m in sys.modules]))
 """
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["job", "--help"], ["run", "--help"], ["config"], ["completion", "bash"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["--version"],
+        ["job", "--help"],
+        ["run", "--help"],
+        ["config"],
+        ["completion", "bash"],
+    ],
+)
 def test_what_asks_no_portal_loads_no_library(words: list[str]):
     env = {**os.environ, "PYTHONPATH": str(ROOT / "client")}
     text = TEXT.format(words=words, heavy=HEAVY)
-    done = subprocess.run([sys.executable, "-c", text], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", text], env=env, capture_output=True, text=True, check=True
+    )
     assert done.stderr.endswith("[]")
     assert done.stdout
 
 
 def test_help_names_every_command_and_the_exit_codes():
     env = {**os.environ, "PYTHONPATH": str(ROOT / "client")}
-    shown = subprocess.run([sys.executable, "-m", "muster", "--help"], env=env, capture_output=True, text=True, check=True).stdout
-    for word in ("run", "job", "team", "member", "quota", "token", "node", "login", "whoami", "config", "completion", "Exit codes"):
+    shown = subprocess.run(
+        [sys.executable, "-m", "muster", "--help"],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    for word in (
+        "run",
+        "job",
+        "team",
+        "member",
+        "quota",
+        "token",
+        "node",
+        "login",
+        "whoami",
+        "config",
+        "completion",
+        "Exit codes",
+    ):
         assert word in shown
 
 

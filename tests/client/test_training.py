@@ -21,7 +21,12 @@ from tests.rig.environment import ROOT
 def inside(portal: PortalDouble, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
     """The environment of a job, and no reporter of an earlier test."""
     portal.add_job()
-    env = {"MUSTER_URL": portal.url, "MUSTER_ORG": "atlas", "MUSTER_JOB_ID": "1", "MUSTER_TOKEN": TOKEN}
+    env = {
+        "MUSTER_URL": portal.url,
+        "MUSTER_ORG": "atlas",
+        "MUSTER_JOB_ID": "1",
+        "MUSTER_TOKEN": TOKEN,
+    }
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(training, "_current", None)
@@ -33,7 +38,14 @@ def inside(portal: PortalDouble, monkeypatch: pytest.MonkeyPatch) -> Iterator[di
 
 def script(text: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, **env, "PYTHONPATH": str(ROOT / "client")}
-    return subprocess.run([sys.executable, "-c", text], env=env, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        [sys.executable, "-c", text],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
 def values(portal: PortalDouble) -> list[tuple[str, int | None, float]]:
@@ -50,7 +62,9 @@ def test_points_arrive_with_name_step_value_and_time(portal: PortalDouble, insid
     assert all(before <= point["at"] <= time.time() * 1000 for point in portal.points)
 
 
-def test_points_survive_an_outage_in_order(portal: PortalDouble, inside: dict, wait_for, capsys: pytest.CaptureFixture[str]):
+def test_points_survive_an_outage_in_order(
+    portal: PortalDouble, inside: dict, wait_for, capsys: pytest.CaptureFixture[str]
+):
     portal.faults.extend([Fault(503), Fault("drop"), Fault(429)])
     for step in range(50):
         muster.log(step=step, loss=step)
@@ -64,14 +78,21 @@ def test_what_is_left_is_sent_at_exit(portal: PortalDouble, inside: dict):
     assert [point["step"] for point in portal.points] == list(range(2500))
 
 
-def test_a_portal_that_is_gone_neither_fails_nor_holds_up_the_training(portal: PortalDouble, inside: dict):
+def test_a_portal_that_is_gone_neither_fails_nor_holds_up_the_training(
+    portal: PortalDouble, inside: dict
+):
     portal.close()
-    done = script("import muster, muster.training as t\nt.EXIT_WAIT = 0.3\nmuster.log(step=1, loss=1)\nprint('trained')", inside)
+    done = script(
+        "import muster, muster.training as t\nt.EXIT_WAIT = 0.3\nmuster.log(step=1, loss=1)\nprint('trained')",
+        inside,
+    )
     assert (done.returncode, done.stdout) == (0, "trained\n")
     assert done.stderr.count("muster:") == len(done.stderr.splitlines()) <= 2
 
 
-def test_refused_points_are_warned_of_once_and_dropped(portal: PortalDouble, inside: dict, wait_for, capsys: pytest.CaptureFixture[str]):
+def test_refused_points_are_warned_of_once_and_dropped(
+    portal: PortalDouble, inside: dict, wait_for, capsys: pytest.CaptureFixture[str]
+):
     portal.faults.extend([Fault(403), Fault(403)])
     muster.log(step=1, loss=1)
     wait_for(lambda: len(portal.asked) == 1)
@@ -84,7 +105,9 @@ def test_refused_points_are_warned_of_once_and_dropped(portal: PortalDouble, ins
 
 
 @pytest.mark.parametrize("odd", [None, "text", object(), float("nan"), float("inf")])
-def test_what_is_no_number_is_left_out_with_a_warning(portal: PortalDouble, inside: dict, wait_for, capsys, odd: object):
+def test_what_is_no_number_is_left_out_with_a_warning(
+    portal: PortalDouble, inside: dict, wait_for, capsys, odd: object
+):
     muster.log(step=1, odd=odd, loss=1)  # type: ignore[arg-type]
     wait_for(lambda: portal.points)
     assert values(portal) == [("loss", 1, 1.0)]
@@ -92,16 +115,23 @@ def test_what_is_no_number_is_left_out_with_a_warning(portal: PortalDouble, insi
 
 
 def test_outside_of_a_job_nothing_happens(portal: PortalDouble):
-    done = script("import muster, threading\nmuster.log(step=1, loss=1)\nprint(threading.active_count())", {})
+    done = script(
+        "import muster, threading\nmuster.log(step=1, loss=1)\nprint(threading.active_count())", {}
+    )
     assert (done.stdout, done.stderr) == ("1\n", "")
 
 
-def test_a_forked_worker_reports_its_own_points_and_not_its_parents(portal: PortalDouble, inside: dict):
+def test_a_forked_worker_reports_its_own_points_and_not_its_parents(
+    portal: PortalDouble, inside: dict
+):
     text = "import muster, os, sys\nmuster.log(step=1, parent=1)\nif os.fork() == 0:\n    muster.log(step=2, child=1)\n    sys.exit()\nos.wait()"
     assert script(text, inside).returncode == 0
     assert sorted(point["name"] for point in portal.points) == ["child", "parent"]
 
 
 def test_logging_costs_a_training_script_no_library(inside: dict):
-    done = script("import muster, sys\nmuster.log(step=1, loss=1)\nprint([m for m in ('httpx', 'typer', 'rich') if m in sys.modules])", inside)
+    done = script(
+        "import muster, sys\nmuster.log(step=1, loss=1)\nprint([m for m in ('httpx', 'typer', 'rich') if m in sys.modules])",
+        inside,
+    )
     assert done.stdout == "[]\n"

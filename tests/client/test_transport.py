@@ -6,7 +6,17 @@ import pytest
 
 import muster
 from muster import Client, transport
-from muster.errors import InvalidInput, MusterError, NotAuthenticated, NotFound, NotPermitted, QuotaExceeded, RateLimited, TooLarge, Unavailable
+from muster.errors import (
+    InvalidInput,
+    MusterError,
+    NotAuthenticated,
+    NotFound,
+    NotPermitted,
+    QuotaExceeded,
+    RateLimited,
+    TooLarge,
+    Unavailable,
+)
 from tests.client.portal_double import TOKEN, Fault, PortalDouble
 
 SPEC = {"run": "true"}
@@ -57,7 +67,9 @@ def test_retry_after_is_kept(portal: PortalDouble, client: Client, monkeypatch: 
     assert 7 <= slept[0] < 7.2
 
 
-def test_a_retry_after_of_an_hour_is_told_instead_of_waited_for(portal: PortalDouble, client: Client):
+def test_a_retry_after_of_an_hour_is_told_instead_of_waited_for(
+    portal: PortalDouble, client: Client
+):
     portal.faults.append(Fault(429, headers={"Retry-After": "3600"}))
     with pytest.raises(RateLimited):
         client.me()
@@ -90,18 +102,36 @@ def test_a_command_beside_a_job_is_never_sent_twice(portal: PortalDouble, client
 
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [(400, InvalidInput), (401, NotAuthenticated), (403, NotPermitted), (404, NotFound), (413, TooLarge), (418, MusterError)],
+    [
+        (400, InvalidInput),
+        (401, NotAuthenticated),
+        (403, NotPermitted),
+        (404, NotFound),
+        (413, TooLarge),
+        (418, MusterError),
+    ],
 )
-def test_each_status_has_its_error(portal: PortalDouble, client: Client, status: int, kind: type[MusterError]):
+def test_each_status_has_its_error(
+    portal: PortalDouble, client: Client, status: int, kind: type[MusterError]
+):
     portal.faults.append(Fault(status))
     with pytest.raises(kind) as told:
         client.me()
-    assert (told.value.status, told.value.code, told.value.message) == (status, f"code_{status}", "On demand.")
+    assert (told.value.status, told.value.code, told.value.message) == (
+        status,
+        f"code_{status}",
+        "On demand.",
+    )
     assert type(told.value) is kind
 
 
 def test_the_code_tells_a_quota_from_another_conflict():
-    body = {"code": "quota_exceeded", "detail": "Ask for 2 less.", "errors": [{"field": "x", "message": "y"}], "request_id": "r1"}
+    body = {
+        "code": "quota_exceeded",
+        "detail": "Ask for 2 less.",
+        "errors": [{"field": "x", "message": "y"}],
+        "request_id": "r1",
+    }
     error = muster.errors.error_of(409, body, "", "http://portal")
     assert isinstance(error, QuotaExceeded)
     assert (error.errors, error.request_id) == ([{"field": "x", "message": "y"}], "r1")
@@ -116,7 +146,10 @@ def test_an_answer_that_is_not_the_portals_names_the_address(portal: PortalDoubl
 
 def test_nobody_there_is_unavailable_and_names_the_address(portal: PortalDouble):
     portal.close()
-    with Client(portal.url, TOKEN, tries=2) as client, pytest.raises(Unavailable, match="does not answer"):
+    with (
+        Client(portal.url, TOKEN, tries=2) as client,
+        pytest.raises(Unavailable, match="does not answer"),
+    ):
         client.me()
 
 

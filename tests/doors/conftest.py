@@ -12,4 +12,9 @@ from tests.story import Story
 @pytest.fixture(scope="module")
 def browsers(told: Story) -> dict[str, Client]:
     """Nobody, a stranger (Cyd), a member (Ben), an operator (Dot)."""
-    return {"nobody": browser(), "cyd": browser(told.cyd), "ben": browser(told.ben), "dot": browser(told.dot)}
+    return {
+        "nobody": browser(),
+        "cyd": browser(told.cyd),
+        "ben": browser(told.ben),
+        "dot": browser(told.dot),
+    }

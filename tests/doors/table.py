@@ -33,15 +33,30 @@ def accounts() -> list[tuple[str, str]]:
 def _filled(route: str) -> str:
     if route.startswith("^"):
         return re.sub(r"\(\?P<\w+>[^)]*\)", "x", route).strip("^$").replace("\\Z", "")
-    return re.sub(r"<(?:(\w+):)?(\w+)>", lambda part: OF_KIND.get(part[1]) or VALUES.get(part[2], "x"), route)
+    return re.sub(
+        r"<(?:(\w+):)?(\w+)>", lambda part: OF_KIND.get(part[1]) or VALUES.get(part[2], "x"), route
+    )
 
 
 ACCOUNTS = accounts()
-PAGE_CHANGES = [(name, path, verb) for name, path, view in PAGES for verb in view.methods if verb in UNSAFE]
-API_CHANGES = [(name, path, verb) for name, path, view in API for verb in sorted(view.permissions) if verb in UNSAFE]
-PAGE_READS = sorted({path for _, path, view in PAGES if "GET" in view.methods} | {path for _, path in ACCOUNTS} | {"/", "/no/such/page"})
+PAGE_CHANGES = [
+    (name, path, verb) for name, path, view in PAGES for verb in view.methods if verb in UNSAFE
+]
+API_CHANGES = [
+    (name, path, verb)
+    for name, path, view in API
+    for verb in sorted(view.permissions)
+    if verb in UNSAFE
+]
+PAGE_READS = sorted(
+    {path for _, path, view in PAGES if "GET" in view.methods}
+    | {path for _, path in ACCOUNTS}
+    | {"/", "/no/such/page"}
+)
 _FURTHER = {"/healthz", "/readyz", "/metrics", "/api/schema/", "/api/docs/", "/api/v1/no-such"}
-READS = sorted({*PAGE_READS, *_FURTHER, *(path for _, path, view in API if "GET" in view.permissions)})
+READS = sorted(
+    {*PAGE_READS, *_FURTHER, *(path for _, path, view in API if "GET" in view.permissions)}
+)
 
 
 def browser(person: Any = None, **options: Any) -> Client:

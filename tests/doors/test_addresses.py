@@ -36,7 +36,15 @@ async def seen(kind: str, headers: list[tuple[bytes, bytes]]) -> str:
         found.append(scope["way"].address if kind == "websocket" else scope["client"][0])
 
     door = Door(app, Identify(app))
-    await door({"type": kind, "client": (PEER, 4711), "headers": [(b"authorization", b"Bearer mst_x"), *headers]}, None, None)
+    await door(
+        {
+            "type": kind,
+            "client": (PEER, 4711),
+            "headers": [(b"authorization", b"Bearer mst_x"), *headers],
+        },
+        None,
+        None,
+    )
     return found[0]
 
 
@@ -53,22 +61,40 @@ async def test_without_a_front_server_no_header_changes_the_address(monkeypatch)
 async def test_behind_a_front_server_the_last_address_counts_which_it_wrote_itself(monkeypatch):
     monkeypatch.setenv("MUSTER_BEHIND_PROXY", "1")
     for kind, headers in itertools.product(("http", "websocket"), SPOOFS):
-        told = raw(headers) + [(b"x-forwarded-for", b"10.9.9.9, 198.51.100.7")]      # nginx adds its own behind what came
+        told = raw(headers) + [
+            (b"x-forwarded-for", b"10.9.9.9, 198.51.100.7")
+        ]  # nginx adds its own behind what came
         assert await seen(kind, told) == "198.51.100.7", (kind, headers)
 
 
 @pytest.mark.parametrize("said", ["10.0.0.1, 198.51.100.7", "198.51.100.7", " 198.51.100.7 "])
 def test_the_web_process_takes_the_last_address_from_its_front_server(said):
     told = {}
-    _with_client(lambda environ, _: told.update(environ) or [], "x-forwarded-for")({"HTTP_X_FORWARDED_FOR": said, "REMOTE_ADDR": "127.0.0.1"}, None)
+    _with_client(lambda environ, _: told.update(environ) or [], "x-forwarded-for")(
+        {"HTTP_X_FORWARDED_FOR": said, "REMOTE_ADDR": "127.0.0.1"}, None
+    )
     assert told["REMOTE_ADDR"] == "198.51.100.7"
     assert "HTTP_X_FORWARDED_FOR" not in told
 
 
-@pytest.mark.parametrize("name", [CLIENT_HEADER, CLIENT_HEADER.upper(), "x_muster_client", CLIENT_HEADER.replace("-", "_")])
+@pytest.mark.parametrize(
+    "name",
+    [CLIENT_HEADER, CLIENT_HEADER.upper(), "x_muster_client", CLIENT_HEADER.replace("-", "_")],
+)
 def test_between_the_front_door_and_the_web_process_nobody_puts_an_address_of_their_own(name):
     """What arrives from outside under the name of that header is dropped; ours is the only one."""
-    head = _head({"path": "/", "query_string": b"", "method": "GET", "client": (PEER, 4711),
-                  "headers": [(b"host", b"testserver"), (name.lower().encode(), b"10.0.0.1")]})[1]
-    told = [line for line in head.lower().replace(b"_", b"-").split(b"\r\n") if line.startswith(CLIENT_HEADER.encode())]
+    head = _head(
+        {
+            "path": "/",
+            "query_string": b"",
+            "method": "GET",
+            "client": (PEER, 4711),
+            "headers": [(b"host", b"testserver"), (name.lower().encode(), b"10.0.0.1")],
+        }
+    )[1]
+    told = [
+        line
+        for line in head.lower().replace(b"_", b"-").split(b"\r\n")
+        if line.startswith(CLIENT_HEADER.encode())
+    ]
     assert told == [f"{CLIENT_HEADER}: {PEER}".encode()]

@@ -21,22 +21,67 @@ from tests.rig.environment import ROOT
 from tests.story import PASSWORD
 from workspaces.tenancy.scope import org_scope
 
-POLICY = {"default-src": "'self'", "script-src": "'self'", "style-src": "'self'", "object-src": "'none'", "base-uri": "'none'",
-          "form-action": "'self'", "frame-ancestors": "'none'", "connect-src": "'self'"}
-LINKS, ELSEWHERE = {"href", "src", "action", "formaction"}, ("javascript:", "data:text", "//", "http:")
+POLICY = {
+    "default-src": "'self'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "object-src": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'self'",
+    "frame-ancestors": "'none'",
+    "connect-src": "'self'",
+}
+LINKS, ELSEWHERE = (
+    {"href", "src", "action", "formaction"},
+    ("javascript:", "data:text", "//", "http:"),
+)
 TELLS = ("Server", "X-Powered-By", "X-AspNet-Version")
-HOSTILE_HOSTS = ["evil.example", "evil.example:80", "testserver.evil.example", "testserver@evil.example", "a b", "[::1", "x" * 5000,
-                 "testserver:x", "testserver,evil.example", "\x7f", "münchen"]
+HOSTILE_HOSTS = [
+    "evil.example",
+    "evil.example:80",
+    "testserver.evil.example",
+    "testserver@evil.example",
+    "a b",
+    "[::1",
+    "x" * 5000,
+    "testserver:x",
+    "testserver,evil.example",
+    "\x7f",
+    "münchen",
+]
 ODD_HEADERS = {
-    "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https", "X-Forwarded-For": "10.0.0.1", "Forwarded": "for=10.0.0.1;host=evil.example",
-    "X-Original-URL": "/atlas/settings/", "X-Rewrite-URL": "/atlas/settings/", "X-HTTP-Method-Override": "DELETE", "X-Real-IP": "10.0.0.1",
-    "X-Muster-Client": "10.0.0.1", "Accept": "\x00/*;q=x", "Accept-Language": "x" * 3000, "Accept-Encoding": ",,,;q=9", "Range": "bytes=9-1,-",
-    "If-None-Match": '"' * 999, "If-Modified-Since": "yesterday", "Content-Length": "-1", "Cookie": "=;;\x01;sessionid=../../etc",
-    "Referer": "javascript:alert(1)", "User-Agent": "<script>evil()</script>", "X-Request-ID": "<script>evil()</script>",
+    "X-Forwarded-Host": "evil.example",
+    "X-Forwarded-Proto": "https",
+    "X-Forwarded-For": "10.0.0.1",
+    "Forwarded": "for=10.0.0.1;host=evil.example",
+    "X-Original-URL": "/atlas/settings/",
+    "X-Rewrite-URL": "/atlas/settings/",
+    "X-HTTP-Method-Override": "DELETE",
+    "X-Real-IP": "10.0.0.1",
+    "X-Muster-Client": "10.0.0.1",
+    "Accept": "\x00/*;q=x",
+    "Accept-Language": "x" * 3000,
+    "Accept-Encoding": ",,,;q=9",
+    "Range": "bytes=9-1,-",
+    "If-None-Match": '"' * 999,
+    "If-Modified-Since": "yesterday",
+    "Content-Length": "-1",
+    "Cookie": "=;;\x01;sessionid=../../etc",
+    "Referer": "javascript:alert(1)",
+    "User-Agent": "<script>evil()</script>",
+    "X-Request-ID": "<script>evil()</script>",
 }
 WRITE = re.compile(r"\b(INSERT|UPDATE|DELETE)\s+(?:INTO\s+|FROM\s+)?\"?(\w+)\"?", re.IGNORECASE)
 BOOKS = {"django_session", "workspaces_signin", "core_event"}
-SOME = ["/", "/accounts/login/", "/atlas/", "/borealis/jobs/", "/api/v1/orgs/borealis/jobs", "/api/v1/orgs/atlas/jobs", "/no/such/page"]
+SOME = [
+    "/",
+    "/accounts/login/",
+    "/atlas/",
+    "/borealis/jobs/",
+    "/api/v1/orgs/borealis/jobs",
+    "/api/v1/orgs/atlas/jobs",
+    "/no/such/page",
+]
 
 
 @contextmanager
@@ -64,7 +109,11 @@ def answers(browsers, told):
     """Of every address: what each gets who reads it, and what an operator gets who tries other verbs. There is a job to be seen."""
     ensure_first_cluster()
     with org_scope(told.atlas.id):
-        submit_job(actor=told.actor(told.ben), team=told.vision, spec=parse_mapping({"run": "true", "name": "first"}))
+        submit_job(
+            actor=told.actor(told.ben),
+            team=told.vision,
+            spec=parse_mapping({"run": "true", "name": "first"}),
+        )
     found = {}
     for path in READS:
         found[path] = {f"GET by {who}": read(client, path) for who, client in browsers.items()}
@@ -79,9 +128,15 @@ def missing(answer) -> list[str]:
     """What the answer does not say, or says too much."""
     given = answer.headers.get("Content-Security-Policy", "")
     policy = dict(part.strip().partition(" ")[::2] for part in given.split(";") if part.strip())
-    found = [f"{name} {policy.get(name)}" for name, value in POLICY.items() if policy.get(name) != value]
+    found = [
+        f"{name} {policy.get(name)}" for name, value in POLICY.items() if policy.get(name) != value
+    ]
     found += ["unsafe"] if "unsafe" in given else []
-    wanted = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin"}
+    wanted = {
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "same-origin",
+        "Cross-Origin-Opener-Policy": "same-origin",
+    }
     found += [name for name, value in wanted.items() if answer.headers.get(name) != value]
     found += [] if answer.headers.get("X-Frame-Options") == "DENY" else ["X-Frame-Options"]
     return found + [name for name in TELLS if name in answer.headers]
@@ -89,30 +144,63 @@ def missing(answer) -> list[str]:
 
 def test_no_address_changes_anything_by_being_read(answers):
     """But for the books that the portal keeps of reading itself: who was where when, and who took the trail away or was refused."""
-    found = {(path, how): answer.written for path, given in answers.items() for how, answer in given.items() if getattr(answer, "written", None)}
+    found = {
+        (path, how): answer.written
+        for path, given in answers.items()
+        for how, answer in given.items()
+        if getattr(answer, "written", None)
+    }
     assert found == {}
     ok = [path for path, given in answers.items() if given["GET by dot"].status_code == 200]
     assert len(ok) > 80 and "/atlas/jobs/1" in ok
 
 
 def test_a_download_has_a_name_of_ours(answers, browsers):
-    named = {answer.headers.get("Content-Disposition") for given in answers.values() for answer in given.values()} - {None}
+    named = {
+        answer.headers.get("Content-Disposition")
+        for given in answers.values()
+        for answer in given.values()
+    } - {None}
     assert len(named) >= 3
-    assert [name for name in named if not re.fullmatch(r'(attachment|inline); filename="[A-Za-z0-9-]+\.(log|jsonl|csv|json|yaml)"', name)] == []
+    assert [
+        name
+        for name in named
+        if not re.fullmatch(
+            r'(attachment|inline); filename="[A-Za-z0-9-]+\.(log|jsonl|csv|json|yaml)"', name
+        )
+    ] == []
     for path in ("/api/v1/orgs/atlas/audit/export", "/api/v1/orgs/atlas/jobs/1/logs/download"):
-        answer = browsers["dot"].get(path, {"format": '../x"; filename="evil.exe', "filename": "evil.exe", "name": "evil.exe"})
+        answer = browsers["dot"].get(
+            path,
+            {"format": '../x"; filename="evil.exe', "filename": "evil.exe", "name": "evil.exe"},
+        )
         assert "evil" not in answer.get("Content-Disposition", "")
 
 
 HIDDEN = [
-    "/.git/config", "/.git/HEAD", "/static/.git/config", "/static/../.git/HEAD", "/static/%2e%2e/.git/HEAD", "/.env", "/manage.py",
-    "/pyproject.toml", "/static/../manage.py", "/static/%2e%2e%2fmanage.py", "/docker-compose.yml", "/static/", "/static", "/static/css/"]
+    "/.git/config",
+    "/.git/HEAD",
+    "/static/.git/config",
+    "/static/../.git/HEAD",
+    "/static/%2e%2e/.git/HEAD",
+    "/.env",
+    "/manage.py",
+    "/pyproject.toml",
+    "/static/../manage.py",
+    "/static/%2e%2e%2fmanage.py",
+    "/docker-compose.yml",
+    "/static/",
+    "/static",
+    "/static/css/",
+]
 
 
 def test_nothing_of_the_installation_is_served_and_no_folder_is_listed(browsers):
     for path, who in itertools.product(HIDDEN, ("nobody", "dot")):
         answer = browsers[who].get(path, follow=True)
-        assert answer.status_code == 404 or answer.request["PATH_INFO"].startswith("/accounts/login/"), (path, who)
+        assert answer.status_code == 404 or answer.request["PATH_INFO"].startswith(
+            "/accounts/login/"
+        ), (path, who)
     assert ".git" in (ROOT / ".dockerignore").read_text().split()
 
 
@@ -125,12 +213,20 @@ def test_a_write_is_noticed(browsers, undone, told):
 
 def each(answers) -> Iterator[tuple[str, HttpResponse]]:
     """Every answer, with how it was asked for."""
-    return ((f"{path}: {how}", answer) for path, given in answers.items() for how, answer in given.items())
+    return (
+        (f"{path}: {how}", answer)
+        for path, given in answers.items()
+        for how, answer in given.items()
+    )
 
 
 def test_every_answer_carries_the_security_headers_whoever_asks(answers):
     assert {how: missing(answer) for how, answer in each(answers) if missing(answer)} == {}
-    assert [how for how, answer in each(answers) if answer.status_code >= 500 and not how.startswith("/readyz:")] == []
+    assert [
+        how
+        for how, answer in each(answers)
+        if answer.status_code >= 500 and not how.startswith("/readyz:")
+    ] == []
 
 
 def test_an_answer_to_a_broken_view_and_to_a_hostile_host_carries_them_too(db, monkeypatch):
@@ -145,7 +241,13 @@ def test_an_answer_to_a_broken_view_and_to_a_hostile_host_carries_them_too(db, m
 
 
 def test_a_host_that_is_not_ours_is_refused_and_told_to_nobody(browsers):
-    paths = ("/", "/accounts/login/", "/accounts/password/reset/", "/atlas/", "/api/v1/orgs/atlas/jobs")
+    paths = (
+        "/",
+        "/accounts/login/",
+        "/accounts/password/reset/",
+        "/atlas/",
+        "/api/v1/orgs/atlas/jobs",
+    )
     for host, path in itertools.product(HOSTILE_HOSTS, paths):
         answer = browsers["ben"].get(path, HTTP_HOST=host)
         assert answer.status_code == 400, (host, path)
@@ -158,7 +260,11 @@ def test_an_odd_header_changes_neither_who_asks_nor_what_is_answered(browsers):
         plain = client.get(path)
         for name, value in ODD_HEADERS.items():
             odd = client.get(path, headers={name: value})
-            is_answered_so = odd.status_code == plain.status_code or name == "Cookie" or odd.status_code in {400, 406}
+            is_answered_so = (
+                odd.status_code == plain.status_code
+                or name == "Cookie"
+                or odd.status_code in {400, 406}
+            )
             if not is_answered_so or b"evil" in odd.content + str(odd.headers).encode():
                 wrong.append(f"{path} with {name}: {odd.status_code}")
     assert wrong == []
@@ -169,7 +275,9 @@ def test_all_odd_headers_at_once_make_no_server_error_and_come_back_in_no_answer
     wrong = []
     for path in READS:
         answer = browsers["dot"].get(path, headers=headers)
-        if (answer.status_code >= 500 and path != "/readyz") or b"evil" in whole(answer) + str(answer.headers).encode():
+        if (answer.status_code >= 500 and path != "/readyz") or b"evil" in whole(answer) + str(
+            answer.headers
+        ).encode():
             wrong.append(f"{path}: {answer.status_code}")
     assert wrong == []
 
@@ -188,26 +296,43 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         given = dict(attrs)
-        if tag == "script" and "src" not in given and given.get("type") not in {"application/json", "text/template"}:
+        if (
+            tag == "script"
+            and "src" not in given
+            and given.get("type") not in {"application/json", "text/template"}
+        ):
             self.found.append("an inline script")
         if tag == "style" or "style" in given:
             self.found.append(f"a style in <{tag}>")
         self.found += [f"{name} of <{tag}>" for name in given if name.startswith("on")]
-        self.found += [f"{name} of <{tag}>" for name, value in attrs if name in LINKS and (value or "").lower().lstrip().startswith(ELSEWHERE)]
-        if tag == "a" and given.get("target") == "_blank" and "noopener" not in (given.get("rel") or ""):
+        self.found += [
+            f"{name} of <{tag}>"
+            for name, value in attrs
+            if name in LINKS and (value or "").lower().lstrip().startswith(ELSEWHERE)
+        ]
+        if (
+            tag == "a"
+            and given.get("target") == "_blank"
+            and "noopener" not in (given.get("rel") or "")
+        ):
             self.found.append("a link into a new window that may reach back")
 
 
 def test_no_page_holds_a_script_a_style_or_a_handler_of_its_own(answers):
-    pages = {how: answer.content.decode() for how, answer in each({path: answers[path] for path in PAGE_READS})
-             if answer.headers.get("Content-Type", "").startswith("text/html")}
+    pages = {
+        how: answer.content.decode()
+        for how, answer in each({path: answers[path] for path in PAGE_READS})
+        if answer.headers.get("Content-Type", "").startswith("text/html")
+    }
     assert len(pages) > 100
     assert {how: Page(page).found for how, page in pages.items() if Page(page).found} == {}
 
 
 def test_the_check_of_pages_sees_what_it_is_for():
-    bad = ('<script>x</script><p style="a" onclick="b"><a href=" JavaScript:c" target="_blank">d</a><style>e</style>'
-           '<script src="http://elsewhere/x.js"></script>')
+    bad = (
+        '<script>x</script><p style="a" onclick="b"><a href=" JavaScript:c" target="_blank">d</a><style>e</style>'
+        '<script src="http://elsewhere/x.js"></script>'
+    )
     assert len(Page(bad).found) == 7
 
 
@@ -219,15 +344,27 @@ def test_every_answer_with_a_body_names_its_type_and_charset(answers):
 
 
 def test_what_a_person_sees_is_kept_by_no_cache(answers):
-    assert [how for how, answer in each(answers) if "no-store" not in answer.headers.get("Cache-Control", "")] == []
+    assert [
+        how
+        for how, answer in each(answers)
+        if "no-store" not in answer.headers.get("Cache-Control", "")
+    ] == []
 
 
 def test_cookies_say_how_far_they_go(story):
     client = browser()
     client.get("/accounts/login/")
     client.post("/accounts/login/", {"login": "ada@atlas.example", "password": PASSWORD})
-    session, form = client.cookies[settings.SESSION_COOKIE_NAME], client.cookies[settings.CSRF_COOKIE_NAME]
-    assert (session["samesite"], session["httponly"], session["path"], session["domain"]) == ("Lax", True, "/", "")
+    session, form = (
+        client.cookies[settings.SESSION_COOKIE_NAME],
+        client.cookies[settings.CSRF_COOKIE_NAME],
+    )
+    assert (session["samesite"], session["httponly"], session["path"], session["domain"]) == (
+        "Lax",
+        True,
+        "/",
+        "",
+    )
     assert (form["samesite"], form["domain"]) == ("Lax", "")
 
 
@@ -235,7 +372,9 @@ def test_no_other_origin_is_allowed_to_read_an_answer(browsers, undone):
     headers = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
     for verb, path in itertools.product(("GET", "OPTIONS", "POST"), SOME):
         asked = browsers["dot"].generic(verb, path, headers=headers)
-        assert [name for name in asked.headers if name.lower().startswith("access-control-")] == [], (verb, path)
+        assert [
+            name for name in asked.headers if name.lower().startswith("access-control-")
+        ] == [], (verb, path)
 
 
 def test_trace_is_not_answered(browsers):
@@ -247,7 +386,12 @@ def test_trace_is_not_answered(browsers):
 
 def test_every_page_of_a_person_has_the_way_out(answers):
     given = {path: answers[path]["GET by dot"] for path in PAGE_READS if path.startswith("/atlas/")}
-    pages = {path: answer for path, answer in given.items()
-             if answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/html")}
+    pages = {
+        path: answer
+        for path, answer in given.items()
+        if answer.status_code == 200 and answer.headers["Content-Type"].startswith("text/html")
+    }
     assert len(pages) > 20
-    assert [path for path, answer in pages.items() if b"/accounts/logout/" not in answer.content] == []
+    assert [
+        path for path, answer in pages.items() if b"/accounts/logout/" not in answer.content
+    ] == []

@@ -13,8 +13,16 @@ from tests.doors.table import ACCOUNTS, API_CHANGES, PAGE_CHANGES, browser
 from workspaces.own_roles import forget
 
 TOKEN = "a" * 32
-FOREIGN = ["https://evil.example", "null", "http://testserver.evil.example", "http://evil.example:80", "https://testserver@evil.example"]
-EXEMPT = {"account_saml_acs"}      # a provider's page sends it; it counts by its signature and by what this browser asked for
+FOREIGN = [
+    "https://evil.example",
+    "null",
+    "http://testserver.evil.example",
+    "http://evil.example:80",
+    "https://testserver@evil.example",
+]
+EXEMPT = {
+    "account_saml_acs"
+}  # a provider's page sends it; it counts by its signature and by what this browser asked for
 POSTED = [*PAGE_CHANGES, *((name, path, "POST") for name, path in ACCOUNTS if name not in EXEMPT)]
 
 
@@ -48,12 +56,16 @@ def token(told):
 
 
 def is_refused(answer) -> bool:
-    return answer.status_code == 403 and (b"This form is out of date" in answer.content or b"CSRF Failed" in answer.content)
+    return answer.status_code == 403 and (
+        b"This form is out of date" in answer.content or b"CSRF Failed" in answer.content
+    )
 
 
 def send(client, verb, path, **headers):
     kind = "application/json" if path.startswith("/api/") else "application/x-www-form-urlencoded"
-    return client.generic(verb, path, "{}" if "json" in kind else "", content_type=kind, headers=headers)
+    return client.generic(
+        verb, path, "{}" if "json" in kind else "", content_type=kind, headers=headers
+    )
 
 
 def with_token(client, verb, path, sent=TOKEN, **headers):
@@ -66,8 +78,14 @@ def test_without_the_token_or_from_another_origin_nothing_is_changed(signed_in, 
     for _, path, verb in (*POSTED, *API_CHANGES):
         with restored(signed_in) as dot:
             is_wrong = [] if is_refused(send(dot, verb, path)) else ["no token"]
-            is_wrong += [] if is_refused(with_token(dot, verb, path, "b" * 32)) else ["another token"]
-            is_wrong += [origin for origin in FOREIGN if not is_refused(with_token(dot, verb, path, Origin=origin))]
+            is_wrong += (
+                [] if is_refused(with_token(dot, verb, path, "b" * 32)) else ["another token"]
+            )
+            is_wrong += [
+                origin
+                for origin in FOREIGN
+                if not is_refused(with_token(dot, verb, path, Origin=origin))
+            ]
             wrong += [f"{verb} {path}: {how}" for how in is_wrong]
     assert wrong == []
 
@@ -86,7 +104,15 @@ def test_a_program_with_an_access_token_needs_no_form_token(token, undone):
     wrong = []
     for _, path, verb in API_CHANGES:
         with restored(program):
-            if is_refused(send(program, verb, path, Authorization=f"Bearer {token}", Origin="https://notebook.example")):
+            if is_refused(
+                send(
+                    program,
+                    verb,
+                    path,
+                    Authorization=f"Bearer {token}",
+                    Origin="https://notebook.example",
+                )
+            ):
                 wrong.append(f"{verb} {path}")
     assert wrong == []
 
@@ -94,9 +120,17 @@ def test_a_program_with_an_access_token_needs_no_form_token(token, undone):
 def test_over_https_a_form_without_an_origin_must_say_which_page_it_came_from(dot):
     dot.cookies[settings.CSRF_COOKIE_NAME] = TOKEN
     for headers in ({}, {"Referer": "https://evil.example/"}, {"Referer": "http://testserver/"}):
-        answer = dot.post("/accounts/logout/", secure=True, headers={"X-CSRFToken": TOKEN, **headers})
+        answer = dot.post(
+            "/accounts/logout/", secure=True, headers={"X-CSRFToken": TOKEN, **headers}
+        )
         assert is_refused(answer), headers
-    assert not is_refused(dot.post("/accounts/logout/", secure=True, headers={"X-CSRFToken": TOKEN, "Referer": "https://testserver/"}))
+    assert not is_refused(
+        dot.post(
+            "/accounts/logout/",
+            secure=True,
+            headers={"X-CSRFToken": TOKEN, "Referer": "https://testserver/"},
+        )
+    )
 
 
 def test_the_tables_are_not_empty():

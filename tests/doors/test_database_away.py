@@ -17,27 +17,48 @@ from workspaces.tokens import new_secret
 TOKEN = {"Authorization": f"Bearer {new_secret()}"}
 SESSION = {"Cookie": f"{settings.SESSION_COOKIE_NAME}=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}
 DOORS = [
-    ("GET", "/api/v1/me", TOKEN), ("GET", "/api/v1/orgs/atlas/jobs", SESSION), ("GET", "/atlas/jobs", SESSION), ("GET", "/", SESSION),
-    ("POST", "/identity/o/api/token", {}), ("POST", "/identity/o/api/device/code", {}), ("GET", "/identity/o/authorize?client_id=x", {}),
-    ("GET", "/scim/v2/okta/Users", TOKEN), ("GET", "/readyz", {}), ("GET", "/metrics", TOKEN),
+    ("GET", "/api/v1/me", TOKEN),
+    ("GET", "/api/v1/orgs/atlas/jobs", SESSION),
+    ("GET", "/atlas/jobs", SESSION),
+    ("GET", "/", SESSION),
+    ("POST", "/identity/o/api/token", {}),
+    ("POST", "/identity/o/api/device/code", {}),
+    ("GET", "/identity/o/authorize?client_id=x", {}),
+    ("GET", "/scim/v2/okta/Users", TOKEN),
+    ("GET", "/readyz", {}),
+    ("GET", "/metrics", TOKEN),
 ]
 
 
 @pytest.fixture
 def away(monkeypatch, django_db_blocker):
     """The database of this thread is one where nobody listens."""
-    given = {**connections["default"].settings_dict, "ENGINE": "portal.core.postgres", "NAME": "muster", "HOST": "127.0.0.1",
-             "PORT": str(free_port()), "USER": "muster", "OPTIONS": {}}
+    given = {
+        **connections["default"].settings_dict,
+        "ENGINE": "portal.core.postgres",
+        "NAME": "muster",
+        "HOST": "127.0.0.1",
+        "PORT": str(free_port()),
+        "USER": "muster",
+        "OPTIONS": {},
+    }
     with django_db_blocker.unblock():
         wrapper = DatabaseWrapper(given, "default")
         monkeypatch.setattr(connections._connections, "default", wrapper)
         yield wrapper
 
 
-@pytest.mark.parametrize(("method", "path", "headers"), DOORS, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("method", "path", "headers"), DOORS, ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_request_while_the_database_is_away_is_503_with_retry_after(away, method, path, headers):
-    answer = Client(raise_request_exception=False).generic(method, path, b"client_id=x&grant_type=client_credentials",
-                                                           "application/x-www-form-urlencoded", headers=headers)
+    answer = Client(raise_request_exception=False).generic(
+        method,
+        path,
+        b"client_id=x&grant_type=client_credentials",
+        "application/x-www-form-urlencoded",
+        headers=headers,
+    )
     assert (answer.status_code, answer.headers.get("Retry-After")) == (503, "5")
     if answer.headers["Content-Type"] == "application/problem+json":
         assert answer.json()["retryable"] is True

@@ -13,12 +13,19 @@ from tests.rig.environment import ROOT
 from tests.story import PASSWORD
 
 PREFIX = "__Host-"
-NAMES = ("SESSION_COOKIE_NAME", "CSRF_COOKIE_NAME", "LANGUAGE_COOKIE_NAME", "MUSTER_ORG_COOKIE_NAME", "MUSTER_MESSAGES_COOKIE_NAME")
+NAMES = (
+    "SESSION_COOKIE_NAME",
+    "CSRF_COOKIE_NAME",
+    "LANGUAGE_COOKIE_NAME",
+    "MUSTER_ORG_COOKIE_NAME",
+    "MUSTER_MESSAGES_COOKIE_NAME",
+)
 
 
 @pytest.fixture
 def at(monkeypatch, settings):
     """`at(address)`: the portal as its settings make it for that MUSTER_BASE_URL."""
+
     def move(address: str) -> None:
         monkeypatch.setattr(muster, "MUSTER_BASE_URL", address)
         made = runpy.run_path(str(ROOT / "portal/settings/web.py"))
@@ -33,7 +40,9 @@ def cookies(story, is_secure: bool) -> dict:
     """All that a browser is given on a tour: the form, signing in, the home page, another language."""
     client = browser()
     client.get("/accounts/login/", secure=is_secure)
-    client.post("/accounts/login/", {"login": story.ada.email, "password": PASSWORD}, secure=is_secure)
+    client.post(
+        "/accounts/login/", {"login": story.ada.email, "password": PASSWORD}, secure=is_secure
+    )
     assert client.get("/atlas/", secure=is_secure).status_code == 200
     client.post("/accounts/language/", {"language": "ko"}, secure=is_secure)
     return dict(client.cookies)
@@ -52,7 +61,9 @@ def test_over_https_every_cookie_is_for_this_host_alone(story, at, address):
 def test_over_http_no_cookie_has_a_name_that_browsers_would_refuse(story, at):
     at("http://127.0.0.1:8000")
     given = cookies(story, False)
-    assert set(given) == {f"muster_{name}_8000" for name in ("session", "csrf", "language", "org", "messages")}
+    assert set(given) == {
+        f"muster_{name}_8000" for name in ("session", "csrf", "language", "org", "messages")
+    }
     assert not any(cookie["secure"] for cookie in given.values())
 
 
@@ -70,8 +81,12 @@ def test_signing_out_makes_the_browser_forget_the_pages_and_only_then(story, at)
     client.force_login(story.ada)
     assert "Clear-Site-Data" not in client.get("/atlas/", secure=True)
     there = browser()
-    there.cookies.load({settings.SESSION_COOKIE_NAME: client.cookies[settings.SESSION_COOKIE_NAME].value})
+    there.cookies.load(
+        {settings.SESSION_COOKIE_NAME: client.cookies[settings.SESSION_COOKIE_NAME].value}
+    )
     answer = client.post("/accounts/logout/", secure=True)
     assert (answer.status_code, answer["Clear-Site-Data"]) == (302, '"cache"')
-    assert there.get("/atlas/", secure=True)["Clear-Site-Data"] == '"cache"'       # the same session in a browser that did not sign out
+    assert (
+        there.get("/atlas/", secure=True)["Clear-Site-Data"] == '"cache"'
+    )  # the same session in a browser that did not sign out
     assert "Clear-Site-Data" not in browser().get("/accounts/login/", secure=True)

@@ -10,9 +10,23 @@ from monitoring.live.identity import BySession, ByToken, _way_in
 
 COOKIE = f"{settings.SESSION_COOKIE_NAME}=thekey"
 OURS = ["http://testserver", "https://testserver", *settings.CSRF_TRUSTED_ORIGINS]
-FOREIGN = ["", "null", "https://evil.example", "http://evil.example", "http://testserver.evil.example", "http://eviltestserver", "http://testserver:81",
-           "testserver", "//testserver", "http://testserver@evil.example", "http://evil.example#testserver", "file://testserver",
-           "http://user@testserver", "chrome-extension://testserver", "http://"]
+FOREIGN = [
+    "",
+    "null",
+    "https://evil.example",
+    "http://evil.example",
+    "http://testserver.evil.example",
+    "http://eviltestserver",
+    "http://testserver:81",
+    "testserver",
+    "//testserver",
+    "http://testserver@evil.example",
+    "http://evil.example#testserver",
+    "file://testserver",
+    "http://user@testserver",
+    "chrome-extension://testserver",
+    "http://",
+]
 
 
 def way(origin: str | None, **headers: str) -> object:
@@ -51,5 +65,9 @@ async def test_websocket_to_an_unknown_path_is_answered_with_404(path):
     async def send(message):
         sent.append(message)
 
-    await asgi_app()({"type": "websocket", "path": path, "client": ("203.0.113.9", 4711), "headers": []}, None, send)
+    await asgi_app()(
+        {"type": "websocket", "path": path, "client": ("203.0.113.9", 4711), "headers": []},
+        None,
+        send,
+    )
     assert (sent[0]["type"], sent[0]["status"]) == ("websocket.http.response.start", 404)

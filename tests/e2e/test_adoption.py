@@ -22,7 +22,9 @@ def kill_all_but_the_job(portal: Portal) -> int:
     killed = 0
     for process in psutil.process_iter(["cmdline"]):
         words = process.info["cmdline"] or []
-        if any("local_supervisor.py" in word for word in words) and any(str(portal.home) in word for word in words):
+        if any("local_supervisor.py" in word for word in words) and any(
+            str(portal.home) in word for word in words
+        ):
             process.kill()
             killed += 1
     portal.kill()
@@ -34,7 +36,10 @@ def portal(request: pytest.FixtureRequest) -> Iterator[Portal]:
     """Not yet started."""
     folder, addresses = Folder(), ("", "")
     if request.param == "server":
-        addresses = (create_database(request.getfixturevalue("postgres_url"), "adoption"), start_redis(folder).url)
+        addresses = (
+            create_database(request.getfixturevalue("postgres_url"), "adoption"),
+            start_redis(folder).url,
+        )
     yield Portal(folder, *addresses, is_furnished=True)
     folder.close()
 
@@ -42,16 +47,29 @@ def portal(request: pytest.FixtureRequest) -> Iterator[Portal]:
 def test_a_job_outlives_the_portal_and_its_supervisor_with_its_whole_log(portal, wait_for):
     portal.start()
     headers = {"Authorization": f"Bearer {portal.token()}"}
-    with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home/", headers=headers, timeout=60) as api:
+    with httpx.Client(
+        base_url=f"{portal.url}/api/v1/orgs/home/", headers=headers, timeout=60
+    ) as api:
         wait_for(lambda: api.get("nodes").json()["items"])
-        number = api.post("jobs", json={"team": "default", "spec": {
-            "run": f"for i in $(seq {LINES}); do echo line $i; sleep 0.1; done; exit 3"}}).json()["number"]
+        number = api.post(
+            "jobs",
+            json={
+                "team": "default",
+                "spec": {
+                    "run": f"for i in $(seq {LINES}); do echo line $i; sleep 0.1; done; exit 3"
+                },
+            },
+        ).json()["number"]
         wait_for(lambda: api.get(f"jobs/{number}").json()["state"] == "running")
         wait_for(lambda: len(api.get(f"jobs/{number}/logs").content) > 50)
         assert kill_all_but_the_job(portal) == 1
         portal.start()
-        job = wait_for(lambda: (j := api.get(f"jobs/{number}").json())["state"] == "failed" and j, seconds=90)
-        certificate = wait_for(lambda: api.get(f"jobs/{number}/logs/certificate").json()["certificate"])
+        job = wait_for(
+            lambda: (j := api.get(f"jobs/{number}").json())["state"] == "failed" and j, seconds=90
+        )
+        certificate = wait_for(
+            lambda: api.get(f"jobs/{number}/logs/certificate").json()["certificate"]
+        )
         log = api.get(f"jobs/{number}/logs/download").content
     portal.stop()
     assert (job["exit_code"], job["reason"]["code"], len(job["attempts"])) == (3, "user_error", 1)

@@ -47,10 +47,23 @@ def portal(slurm: Slurm, stack: str, request: pytest.FixtureRequest) -> Iterator
     spool.chmod(0o1777)
     with api_of(made) as api:
         for name, options in (
-            ("slurm", {"spool": str(spool), "user": slurm.user, "rest_url": slurm.rest_url, "rest_key": slurm.jwt_key.read_text()}),
-            ("kubernetes", {**options_of(), "shared": []}),            # the claim is in the namespace of jobs of no team
+            (
+                "slurm",
+                {
+                    "spool": str(spool),
+                    "user": slurm.user,
+                    "rest_url": slurm.rest_url,
+                    "rest_key": slurm.jwt_key.read_text(),
+                },
+            ),
+            (
+                "kubernetes",
+                {**options_of(), "shared": []},
+            ),  # the claim is in the namespace of jobs of no team
         ):
-            made_there = api.post("/api/v1/clusters", json={"name": name, "backend": name, "options": options})
+            made_there = api.post(
+                "/api/v1/clusters", json={"name": name, "backend": name, "options": options}
+            )
             assert made_there.is_success, made_there.text
     yield made
     made.stop()
@@ -58,7 +71,9 @@ def portal(slurm: Slurm, stack: str, request: pytest.FixtureRequest) -> Iterator
 
 
 def api_of(portal: Portal) -> httpx.Client:
-    return httpx.Client(base_url=portal.url, headers={"Authorization": f"Bearer {portal.token()}"}, timeout=30)
+    return httpx.Client(
+        base_url=portal.url, headers={"Authorization": f"Bearer {portal.token()}"}, timeout=30
+    )
 
 
 def by_page(portal: Portal, page: Page, spec: str, where: str) -> str:
@@ -69,7 +84,9 @@ def by_page(portal: Portal, page: Page, spec: str, where: str) -> str:
     page.get_by_role("button", name="Submit").click()
     page.wait_for_url(re.compile(r"/home/jobs/\d+$"))
     number = page.url.rsplit("/", 1)[1]
-    expect(page.locator("[data-head] .state")).to_have_class(re.compile("succeeded|failed"), timeout=240_000)
+    expect(page.locator("[data-head] .state")).to_have_class(
+        re.compile("succeeded|failed"), timeout=240_000
+    )
     page.locator("[data-tab=logs]").click()
     expect(page.locator("[data-certificate]")).to_contain_text("0 gaps", timeout=20_000)
     return number
@@ -79,13 +96,26 @@ def by_command(portal: Portal, spec: str, where: str) -> str:
     file = portal.folder.path / "job.yaml"
     file.write_text(spec)
     plain = {name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")}
-    ours = {"PYTHONPATH": str(ROOT / "client"), "MUSTER_URL": portal.url, "MUSTER_TOKEN": portal.token()}
+    ours = {
+        "PYTHONPATH": str(ROOT / "client"),
+        "MUSTER_URL": portal.url,
+        "MUSTER_TOKEN": portal.token(),
+    }
     muster = [sys.executable, "-m", "muster", "job"]
 
     def call(*words: str) -> str:
-        return subprocess.run([*muster, *words], env=plain | ours, capture_output=True, text=True, timeout=270, check=True).stdout
+        return subprocess.run(
+            [*muster, *words],
+            env=plain | ours,
+            capture_output=True,
+            text=True,
+            timeout=270,
+            check=True,
+        ).stdout
 
-    number = str(json.loads(call("submit", str(file), "--set", f"policy.pool={where}", "--json"))["number"])
+    number = str(
+        json.loads(call("submit", str(file), "--set", f"policy.pool={where}", "--json"))["number"]
+    )
     call("wait", number, "--timeout", "240")
     return number
 
@@ -94,13 +124,26 @@ def by_api(portal: Portal, spec: str, where: str, wait_for: Callable[..., Any]) 
     asked = yaml.safe_load(spec)
     asked["policy"]["pool"] = where
     with api_of(portal) as api:
-        number = api.post("/api/v1/orgs/home/jobs", json={"team": "default", "spec": asked}).json()["number"]
-        wait_for(lambda: api.get(f"/api/v1/orgs/home/jobs/{number}").json()["state"] in {"succeeded", "failed"}, 240)
+        number = api.post("/api/v1/orgs/home/jobs", json={"team": "default", "spec": asked}).json()[
+            "number"
+        ]
+        wait_for(
+            lambda: (
+                api.get(f"/api/v1/orgs/home/jobs/{number}").json()["state"]
+                in {"succeeded", "failed"}
+            ),
+            240,
+        )
     return str(number)
 
 
 WAYS = {"embedded": {1: "page", 2: "page"}, "server": {1: "command", 2: "api"}}
-CASES = [("slurm", 1), ("slurm", 2), ("kubernetes", 1), *([("kubernetes", 2)] if is_real() else [])]   # the double's pods have no names
+CASES = [
+    ("slurm", 1),
+    ("slurm", 2),
+    ("kubernetes", 1),
+    *([("kubernetes", 2)] if is_real() else []),
+]  # the double's pods have no names
 
 
 @pytest.mark.parametrize(("where", "nodes"), CASES)
@@ -108,8 +151,11 @@ def test_the_example_runs_as_it_stands(
     portal: Portal, stack: str, page: Page, wait_for: Callable[..., Any], where: str, nodes: int
 ):
     spec = (ROOT / "examples" / "digits" / ("job.yaml" if nodes == 1 else "nodes.yaml")).read_text()
-    ways = {"page": lambda: by_page(portal, page, spec, where), "command": lambda: by_command(portal, spec, where),
-            "api": lambda: by_api(portal, spec, where, wait_for)}
+    ways = {
+        "page": lambda: by_page(portal, page, spec, where),
+        "command": lambda: by_command(portal, spec, where),
+        "api": lambda: by_api(portal, spec, where, wait_for),
+    }
     number = ways[WAYS[stack][nodes]]()
     with api_of(portal) as api:
         job = api.get(f"/api/v1/orgs/home/jobs/{number}").json()
@@ -118,4 +164,4 @@ def test_the_example_runs_as_it_stands(
     assert (job["state"], job["cluster"]) == ("succeeded", where), f"{job}\n{log}"
     assert "test accuracy 0." in log
     assert "loss" in json.dumps(curves)
-    assert nodes == 1 or "2 ranks" in log            # they agreed on the gradients: a collective of gloo
+    assert nodes == 1 or "2 ranks" in log  # they agreed on the gradients: a collective of gloo

@@ -31,7 +31,13 @@ def portal() -> Iterator[Portal]:
 
 def _login(portal: Portal, config: str) -> subprocess.Popen[str]:
     env = {**os.environ, "PYTHONPATH": str(ROOT / "client"), "MUSTER_CONFIG": config}
-    return subprocess.Popen([sys.executable, "-m", "muster", "login", portal.url], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-m", "muster", "login", portal.url],
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def _link(command: subprocess.Popen[str]) -> str:
@@ -44,10 +50,19 @@ def _link(command: subprocess.Popen[str]) -> str:
 
 def _whoami(config: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONPATH": str(ROOT / "client"), "MUSTER_CONFIG": config}
-    return subprocess.run([sys.executable, "-m", "muster", "whoami"], env=env, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "muster", "whoami"],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
-def test_a_terminal_is_signed_in_by_the_browser_until_its_token_is_revoked_there(portal: Portal, page: Page, tmp_path):
+def test_a_terminal_is_signed_in_by_the_browser_until_its_token_is_revoked_there(
+    portal: Portal, page: Page, tmp_path
+):
     config = str(tmp_path / "config.toml")
     command = _login(portal, config)
     page.goto(_link(command))
@@ -58,13 +73,18 @@ def test_a_terminal_is_signed_in_by_the_browser_until_its_token_is_revoked_there
     page.get_by_role("button", name="Sign it in").click()
     expect(page.get_by_role("heading", name="Your terminal is signed in")).to_be_visible()
     out, _ = command.communicate(timeout=60)
-    assert command.returncode == 0 and f"Signed in to {portal.url} as {EMAIL}, organization home" in out
+    assert (
+        command.returncode == 0
+        and f"Signed in to {portal.url} as {EMAIL}, organization home" in out
+    )
     who = _whoami(config)
     assert who.returncode == 0 and EMAIL in who.stdout
     says_yes(page)
     page.goto(f"{portal.url}/home/tokens")
     page.locator("tr", has_text="muster login").get_by_role("button", name="Revoke").click()
-    expect(page.locator("tr", has_text="muster login").get_by_role("button", name="Revoke")).to_have_count(0)
+    expect(
+        page.locator("tr", has_text="muster login").get_by_role("button", name="Revoke")
+    ).to_have_count(0)
     ended = _whoami(config)
     assert ended.returncode == 4 and "revoked" in ended.stderr
 
@@ -78,4 +98,8 @@ def test_who_says_no_in_the_browser_signs_nothing_in(portal: Portal, page: Page,
     page.get_by_role("button", name="No").click()
     expect(page.get_by_role("heading", name="Nothing was signed in")).to_be_visible()
     _, err = command.communicate(timeout=60)
-    assert command.returncode == 4 and not (tmp_path / "config.toml").exists() and "refused in the browser" in err
+    assert (
+        command.returncode == 4
+        and not (tmp_path / "config.toml").exists()
+        and "refused in the browser" in err
+    )

@@ -25,7 +25,10 @@ def fresh(request: pytest.FixtureRequest) -> Iterator[Portal]:
     """A portal whose home did not exist before; as a server, the whole stack on an empty database."""
     folder, addresses = Folder(), ("", "")
     if request.param == "server":
-        addresses = (create_database(request.getfixturevalue("postgres_url"), "first_job"), start_redis(folder).url)
+        addresses = (
+            create_database(request.getfixturevalue("postgres_url"), "first_job"),
+            start_redis(folder).url,
+        )
     portal = Portal(folder, *addresses)
     assert not portal.home.exists()
     portal.start()
@@ -50,7 +53,9 @@ def moves(wait_for: Callable, look: Callable[[], object], times: int = 3) -> boo
     return True
 
 
-def test_somebody_new_signs_in_runs_the_example_and_watches_it_succeed(fresh: Portal, page: Page, wait_for: Callable):
+def test_somebody_new_signs_in_runs_the_example_and_watches_it_succeed(
+    fresh: Portal, page: Page, wait_for: Callable
+):
     sign_in(page, fresh)
     page.get_by_role("button", name="Run the example").click()
     page.wait_for_url(re.compile(r"/home/jobs/1\b"))
@@ -60,14 +65,22 @@ def test_somebody_new_signs_in_runs_the_example_and_watches_it_succeed(fresh: Po
     expect(count).to_contain_text("lines", timeout=60_000)
     assert moves(wait_for, count.inner_text)
     page.locator("[data-tab=metrics]").click()
-    loss = page.locator(".chart", has=page.get_by_role("heading", name="loss", exact=True)).locator("canvas").first
+    loss = (
+        page.locator(".chart", has=page.get_by_role("heading", name="loss", exact=True))
+        .locator("canvas")
+        .first
+    )
     loss.wait_for(timeout=60_000)
     assert moves(wait_for, lambda: loss.evaluate(DRAWN))
-    expect(page.locator("[data-head] .state")).to_have_class(re.compile("succeeded"), timeout=90_000)
+    expect(page.locator("[data-head] .state")).to_have_class(
+        re.compile("succeeded"), timeout=90_000
+    )
     page.locator("[data-tab=logs]").click()
     expect(page.locator("[data-certificate]")).to_contain_text("complete", timeout=60_000)
     expect(page.locator("[data-certificate]")).to_contain_text("0 gaps")
-    assert page.evaluate("window.same") is True, "the page was loaded again; it should move by itself"
+    assert page.evaluate("window.same") is True, (
+        "the page was loaded again; it should move by itself"
+    )
 
 
 @pytest.mark.integration
@@ -80,7 +93,9 @@ def test_the_page_says_the_same_after_a_reload(fresh: Portal, page: Page):
     page.goto(f"{fresh.url}/home/jobs/1?tab=metrics")
     expect(page.locator("[data-series=training] .chart")).not_to_have_count(0)
     page.goto(f"{fresh.url}/home/jobs")
-    expect(page.locator("tr[data-href='/home/jobs/1'] .state")).to_have_class(re.compile("succeeded"))
+    expect(page.locator("tr[data-href='/home/jobs/1'] .state")).to_have_class(
+        re.compile("succeeded")
+    )
 
 
 @pytest.mark.integration

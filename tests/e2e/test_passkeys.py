@@ -16,15 +16,24 @@ from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration]
-KEY = {"protocol": "ctap2", "ctap2Version": "ctap2_1", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
-       "isUserVerified": True, "automaticPresenceSimulation": True}
+KEY = {
+    "protocol": "ctap2",
+    "ctap2Version": "ctap2_1",
+    "transport": "internal",
+    "hasResidentKey": True,
+    "hasUserVerification": True,
+    "isUserVerified": True,
+    "automaticPresenceSimulation": True,
+}
 
 
 @pytest.fixture(scope="module")
 def portal() -> Iterator[Portal]:
     folder = Folder()
     made = Portal(folder, is_furnished=True)
-    made.settings["MUSTER_BASE_URL"] = f"http://localhost:{made.port}"      # browsers know no passkeys for bare addresses
+    made.settings["MUSTER_BASE_URL"] = (
+        f"http://localhost:{made.port}"  # browsers know no passkeys for bare addresses
+    )
     made.start()
     yield made
     made.stop()
@@ -35,7 +44,9 @@ def with_key(page: Page) -> tuple[Any, str]:
     """A virtual authenticator of that page."""
     session = page.context.new_cdp_session(page)
     session.send("WebAuthn.enable")
-    return session, session.send("WebAuthn.addVirtualAuthenticator", {"options": KEY})["authenticatorId"]
+    return session, session.send("WebAuthn.addVirtualAuthenticator", {"options": KEY})[
+        "authenticatorId"
+    ]
 
 
 def at(portal: Portal, path: str = "/") -> str:
@@ -49,13 +60,15 @@ def with_password(page: Page, portal: Portal) -> None:
     page.get_by_role("button", name="Sign in", exact=True).click()
 
 
-def test_a_passkey_is_added_asked_for_after_the_password_and_signs_in_alone(portal: Portal, page: Page, browser: Browser):
+def test_a_passkey_is_added_asked_for_after_the_password_and_signs_in_alone(
+    portal: Portal, page: Page, browser: Browser
+):
     session, key = with_key(page)
     with_password(page, portal)
     page.wait_for_url(at(portal, "/home/"))
     page.goto(at(portal, "/accounts/2fa/"))
     page.get_by_role("link", name="Add one").first.click()
-    page.fill("[name=password]", PASSWORD)                            # asked again before the way in is changed
+    page.fill("[name=password]", PASSWORD)  # asked again before the way in is changed
     page.get_by_role("button", name="Confirm").click()
     page.get_by_label("Passwordless").check()
     page.get_by_role("button", name="Add it").click()
@@ -63,20 +76,28 @@ def test_a_passkey_is_added_asked_for_after_the_password_and_signs_in_alone(port
     assert len(re.findall(r"\b\d{8}\b", page.content())) == 10
     [credential] = session.send("WebAuthn.getCredentials", {"authenticatorId": key})["credentials"]
 
-    other = browser.new_context().new_page()                          # the same person at another browser, with the key
+    other = browser.new_context().new_page()  # the same person at another browser, with the key
     second, twin = with_key(other)
     second.send("WebAuthn.addCredential", {"authenticatorId": twin, "credential": credential})
     with_password(other, portal)
     other.wait_for_url(re.compile("/accounts/2fa/authenticate/"))
     other.goto(at(portal, "/home/teams"))
-    other.wait_for_url(re.compile("/accounts/2fa/authenticate/"))      # the password alone opens nothing
+    other.wait_for_url(
+        re.compile("/accounts/2fa/authenticate/")
+    )  # the password alone opens nothing
     other.get_by_role("button", name="Use a passkey or security key").click()
     other.wait_for_url(at(portal, "/home/"))
     other.context.close()
 
     alone = browser.new_context().new_page()
     third, again = with_key(alone)
-    third.send("WebAuthn.addCredential", {"authenticatorId": again, "credential": credential | {"signCount": credential["signCount"] + 5}})
+    third.send(
+        "WebAuthn.addCredential",
+        {
+            "authenticatorId": again,
+            "credential": credential | {"signCount": credential["signCount"] + 5},
+        },
+    )
     alone.goto(at(portal, "/accounts/login/"))
     alone.get_by_role("button", name="Sign in with a passkey").click()
     alone.wait_for_url(at(portal, "/home/"))
@@ -89,7 +110,9 @@ def test_a_passkey_is_added_asked_for_after_the_password_and_signs_in_alone(port
 def sockets_closed(page: Page, portal: Portal, elsewhere: Page) -> None:
     """Signed out elsewhere, an open page loses its websocket within five seconds, and its next page is the sign-in."""
     closed: list[float] = []
-    page.on("websocket", lambda socket: socket.on("close", lambda _: closed.append(time.monotonic())))
+    page.on(
+        "websocket", lambda socket: socket.on("close", lambda _: closed.append(time.monotonic()))
+    )
     page.goto(at(portal, "/home/jobs"))
     page.wait_for_timeout(1500)
     assert not closed
@@ -107,7 +130,9 @@ def sockets_closed(page: Page, portal: Portal, elsewhere: Page) -> None:
     elsewhere.context.close()
 
 
-def test_a_passkey_that_the_browser_refuses_is_told_in_words_and_can_be_tried_again(portal: Portal, browser: Browser):
+def test_a_passkey_that_the_browser_refuses_is_told_in_words_and_can_be_tried_again(
+    portal: Portal, browser: Browser
+):
     page = browser.new_context().new_page()
     session, key = with_key(page)
     session.send("WebAuthn.setUserVerified", {"authenticatorId": key, "isUserVerified": False})
@@ -121,9 +146,13 @@ def test_a_passkey_that_the_browser_refuses_is_told_in_words_and_can_be_tried_ag
     page.context.close()
 
 
-def test_a_browser_that_knows_no_passkeys_at_this_address_is_told_which_address_it_needs(portal: Portal, browser: Browser):
+def test_a_browser_that_knows_no_passkeys_at_this_address_is_told_which_address_it_needs(
+    portal: Portal, browser: Browser
+):
     page = browser.new_context().new_page()
-    page.add_init_script("delete globalThis.PublicKeyCredential; Object.defineProperty(navigator, 'credentials', {value: undefined});")
+    page.add_init_script(
+        "delete globalThis.PublicKeyCredential; Object.defineProperty(navigator, 'credentials', {value: undefined});"
+    )
     page.goto(at(portal, "/accounts/login/"))
     page.get_by_role("button", name="Sign in with a passkey").click()
     expect(page.get_by_role("alert")).to_contain_text("HTTPS")

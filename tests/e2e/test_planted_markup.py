@@ -20,17 +20,111 @@ from tests.rig.processes import Folder, wait_until
 TAG = "b-ad"
 MARK = f"'\"><{TAG} a={{{{7*7}}}}><img src=x onerror=x()>"
 OURS = ("workspaces", "clusters", "jobs", "core")
-FREE = {"name", "note", "text", "evidence", "made_by", "trouble", "message", "via", "agent", "group", "place_why", "actor", "cancel_asked_by",
-        "log_delete_asked_by", "login", "version", "model", "labels", "lines", "wait_facts", "facts", "data", "first_name", "last_name", "created_by",
-        "on_behalf_of", "why", "suspended_why", "word", "decided_by"}
+FREE = {
+    "name",
+    "note",
+    "text",
+    "evidence",
+    "made_by",
+    "trouble",
+    "message",
+    "via",
+    "agent",
+    "group",
+    "place_why",
+    "actor",
+    "cancel_asked_by",
+    "log_delete_asked_by",
+    "login",
+    "version",
+    "model",
+    "labels",
+    "lines",
+    "wait_facts",
+    "facts",
+    "data",
+    "first_name",
+    "last_name",
+    "created_by",
+    "on_behalf_of",
+    "why",
+    "suspended_why",
+    "word",
+    "decided_by",
+}
 MACHINE = {  # written and read by us: digests, states, keys, numbers, addresses; and what names a thing in an address
-    "digest", "hint", "scopes", "networks", "last_used_address", "key", "address", "level", "kind", "config", "domains", "subject", "groups", "role",
-    "outcome", "counts", "losses", "clashes", "email", "teams", "scope", "resource", "permissions", "backend", "partitions", "runs", "told", "uuid",
-    "type", "compute", "partition", "gpu_type", "run_as", "account", "qos", "gpu", "spec", "resources", "reason", "node", "nodes", "wait",
+    "digest",
+    "hint",
+    "scopes",
+    "networks",
+    "last_used_address",
+    "key",
+    "address",
+    "level",
+    "kind",
+    "config",
+    "domains",
+    "subject",
+    "groups",
+    "role",
+    "outcome",
+    "counts",
+    "losses",
+    "clashes",
+    "email",
+    "teams",
+    "scope",
+    "resource",
+    "permissions",
+    "backend",
+    "partitions",
+    "runs",
+    "told",
+    "uuid",
+    "type",
+    "compute",
+    "partition",
+    "gpu_type",
+    "run_as",
+    "account",
+    "qos",
+    "gpu",
+    "spec",
+    "resources",
+    "reason",
+    "node",
+    "nodes",
+    "wait",
     "condition",
-    "placement", "native_id", "subject_type", "request_id", "holder", "body_hash", "body", "faults", "target", "password", "slug", "state", "prefix",
-    "status", "mac", "hash", "previous", "link", "external_id", "job_rules",
-    "links", "accepted", "cache_key", "value", "home", "home_id", "key_mac", "short_name"}
+    "placement",
+    "native_id",
+    "subject_type",
+    "request_id",
+    "holder",
+    "body_hash",
+    "body",
+    "faults",
+    "target",
+    "password",
+    "slug",
+    "state",
+    "prefix",
+    "status",
+    "mac",
+    "hash",
+    "previous",
+    "link",
+    "external_id",
+    "job_rules",
+    "links",
+    "accepted",
+    "cache_key",
+    "value",
+    "home",
+    "home_id",
+    "key_mac",
+    "short_name",
+}
 PLANT = """
 import json, sys
 from django.apps import apps
@@ -60,8 +154,13 @@ print(done)
 
 
 def text_columns() -> set[str]:
-    return {field.name for model in apps.get_models() if model._meta.app_label in OURS for field in model._meta.concrete_fields
-            if isinstance(field, models.CharField | models.TextField | models.JSONField)}
+    return {
+        field.name
+        for model in apps.get_models()
+        if model._meta.app_label in OURS
+        for field in model._meta.concrete_fields
+        if isinstance(field, models.CharField | models.TextField | models.JSONField)
+    }
 
 
 def test_every_text_column_is_planted_or_said_to_be_a_machines():
@@ -77,16 +176,35 @@ def portal() -> Iterator[Portal]:
     made.start()
     headers = {"Authorization": f"Bearer {made.token()}"}
     with httpx.Client(base_url=f"{made.url}/api/v1/orgs/home/", headers=headers, timeout=60) as api:
-        run = {"name": "planted", "run": f"cat <<'END'\n{MARK}\nEND\nexit 3", "labels": {"team": "x"}, "resources": {"cpus": 0.1, "memory": "64Mi"}}
-        posts = [("teams", {"slug": "planted", "name": MARK}), ("service-accounts", {"name": "planted", "note": MARK}),
-                 ("tokens", {"name": MARK, "scopes": ["all"]}), ("roles", {"slug": "planted", "name": MARK, "permissions": ["members:read"]}),
-                 ("invitations", {"email": "ina@elsewhere.example", "name": MARK}), ("members", {"email": "new@elsewhere.example", "name": MARK}),
-                 ("jobs", {"team": "default", "spec": run})]
+        run = {
+            "name": "planted",
+            "run": f"cat <<'END'\n{MARK}\nEND\nexit 3",
+            "labels": {"team": "x"},
+            "resources": {"cpus": 0.1, "memory": "64Mi"},
+        }
+        posts = [
+            ("teams", {"slug": "planted", "name": MARK}),
+            ("service-accounts", {"name": "planted", "note": MARK}),
+            ("tokens", {"name": MARK, "scopes": ["all"]}),
+            ("roles", {"slug": "planted", "name": MARK, "permissions": ["members:read"]}),
+            ("invitations", {"email": "ina@elsewhere.example", "name": MARK}),
+            ("members", {"email": "new@elsewhere.example", "name": MARK}),
+            ("jobs", {"team": "default", "spec": run}),
+        ]
         answers = {path: api.post(path, json=body) for path, body in posts}
-        assert [answer.text for answer in answers.values() if answer.status_code not in {200, 201}] == []
+        assert [
+            answer.text for answer in answers.values() if answer.status_code not in {200, 201}
+        ] == []
         assert api.put("secrets/default/planted", json={"value": "x"}).status_code < 300
         wait_until(lambda: api.get("jobs/1").json()["state"] == "failed", "the job ends", 60)
-        assert int(made.manage("shell", "-v", "0", "-c", PLANT % json.dumps([MARK, sorted(FREE)])).splitlines()[-1]) > 15
+        assert (
+            int(
+                made.manage(
+                    "shell", "-v", "0", "-c", PLANT % json.dumps([MARK, sorted(FREE)])
+                ).splitlines()[-1]
+            )
+            > 15
+        )
         yield made
     made.stop()
     folder.close()
@@ -129,7 +247,17 @@ def sign_in(page: Page, portal: Portal) -> None:
 
 def links(page: Page, portal: Portal) -> list[str]:
     """Pages that this one leads to: each address once, without its filters; no download, no way out."""
-    found = page.eval_on_selector_all("a[href]", "all => all.filter(a => !a.hasAttribute('download')).map(a => a.href)")
+    found = page.eval_on_selector_all(
+        "a[href]", "all => all.filter(a => !a.hasAttribute('download')).map(a => a.href)"
+    )
     ours = [urlsplit(urldefrag(link)[0]) for link in found if link.startswith(portal.url + "/")]
     skipped = ("/accounts/logout", "/api/", "/static/", "/healthz", "/metrics", "/.well-known/")
-    return sorted({link.path for link in ours if not link.path.startswith(skipped) and "download" not in link.path and "export" not in link.path})
+    return sorted(
+        {
+            link.path
+            for link in ours
+            if not link.path.startswith(skipped)
+            and "download" not in link.path
+            and "export" not in link.path
+        }
+    )

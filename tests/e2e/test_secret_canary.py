@@ -32,7 +32,12 @@ class Found:
 
     def look(self, where: str, data: bytes) -> None:
         self.searched += 1
-        spellings = (CANARY, json.dumps(CANARY)[1:-1], CANARY.replace("&", "&amp;").replace("'", "&#x27;").replace('"', "&quot;"), REPLACED)
+        spellings = (
+            CANARY,
+            json.dumps(CANARY)[1:-1],
+            CANARY.replace("&", "&amp;").replace("'", "&#x27;").replace('"', "&quot;"),
+            REPLACED,
+        )
         if any(text.encode() in data for text in spellings):
             self.holds.append(where)
 
@@ -60,9 +65,22 @@ def found(portal: Portal, shell: Shell) -> Found:
         done = shell("secret", "set", "default/wandb", stdin=value.encode() + b"\n")
         assert done.returncode == 0, done.stderr
         got.look("secret set", done.stdout + done.stderr)
-    spec = {"run": RUN, "name": "canary", "secrets": {"WANDB_API_KEY": "team/wandb"}, "resources": {"cpus": 0.1}}
-    with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home/", headers={"Authorization": f"Bearer {shell.token}"}, timeout=30) as api:
-        for path, body in (("jobs?dry_run=true", {"spec": spec}), ("jobs", {"spec": spec}), ("jobs/validate", {"yaml": json.dumps(spec)})):
+    spec = {
+        "run": RUN,
+        "name": "canary",
+        "secrets": {"WANDB_API_KEY": "team/wandb"},
+        "resources": {"cpus": 0.1},
+    }
+    with httpx.Client(
+        base_url=f"{portal.url}/api/v1/orgs/home/",
+        headers={"Authorization": f"Bearer {shell.token}"},
+        timeout=30,
+    ) as api:
+        for path, body in (
+            ("jobs?dry_run=true", {"spec": spec}),
+            ("jobs", {"spec": spec}),
+            ("jobs/validate", {"yaml": json.dumps(spec)}),
+        ):
             answer = api.post(path, json={"team": "default", **body})
             assert answer.status_code < 300, answer.text
             got.look(f"POST {path}", answer.content)
@@ -78,9 +96,38 @@ def found(portal: Portal, shell: Shell) -> Found:
     return got
 
 
-PATHS = ["teams", "members", "tokens", "secrets", "service-accounts", "quotas", "nodes", "jobs", "jobs/1", "jobs/1/attempts", "jobs/1/events",
-         "jobs/1/pending", "jobs/1/logs", "jobs/1/logs/download", "jobs/1/logs/search?q=a", "jobs/1/metrics"]
-PAGES = ["", "jobs", "jobs/1", "jobs/new?from=1", "secrets", "tokens", "service-accounts", "members", "teams/default", "nodes", "queue", "clusters"]
+PATHS = [
+    "teams",
+    "members",
+    "tokens",
+    "secrets",
+    "service-accounts",
+    "quotas",
+    "nodes",
+    "jobs",
+    "jobs/1",
+    "jobs/1/attempts",
+    "jobs/1/events",
+    "jobs/1/pending",
+    "jobs/1/logs",
+    "jobs/1/logs/download",
+    "jobs/1/logs/search?q=a",
+    "jobs/1/metrics",
+]
+PAGES = [
+    "",
+    "jobs",
+    "jobs/1",
+    "jobs/new?from=1",
+    "secrets",
+    "tokens",
+    "service-accounts",
+    "members",
+    "teams/default",
+    "nodes",
+    "queue",
+    "clusters",
+]
 
 
 def _bytes(path: Path) -> bytes:
@@ -105,8 +152,11 @@ def test_no_page_holds_the_value(portal: Portal, found: Found):
         form = browser.get("/accounts/login/").text
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form)
         assert token
-        browser.post("/accounts/login/", data={"login": EMAIL, "password": PASSWORD, "csrfmiddlewaretoken": token[1]},
-                     headers={"Origin": portal.url})
+        browser.post(
+            "/accounts/login/",
+            data={"login": EMAIL, "password": PASSWORD, "csrfmiddlewaretoken": token[1]},
+            headers={"Origin": portal.url},
+        )
         for path in PAGES:
             answer = browser.get(f"/home/{path}")
             assert answer.status_code == 200 and "/accounts/login" not in str(answer.url), path
@@ -114,19 +164,40 @@ def test_no_page_holds_the_value(portal: Portal, found: Found):
     assert got.holds == [] and got.searched == len(PAGES)
 
 
-def test_the_portal_wrote_it_down_nowhere_but_in_the_launch_of_the_job_itself(portal: Portal, found: Found):
+def test_the_portal_wrote_it_down_nowhere_but_in_the_launch_of_the_job_itself(
+    portal: Portal, found: Found
+):
     got = Found()
-    files = [path for path in [*portal.home.rglob("*"), *portal.folder.path.glob("*.log"), *portal.folder.path.glob("*/*.log")] if path.is_file()]
+    files = [
+        path
+        for path in [
+            *portal.home.rglob("*"),
+            *portal.folder.path.glob("*.log"),
+            *portal.folder.path.glob("*/*.log"),
+        ]
+        if path.is_file()
+    ]
     for path in files:
         got.look(str(path), _bytes(path))
     assert got.searched > 5
     assert {Path(name).name for name in got.holds} <= {"launch.json"}
     for name in got.holds:
-        assert Path(name).stat().st_mode & 0o077 == 0 or Path(name).parent.stat().st_mode & 0o077 == 0
+        assert (
+            Path(name).stat().st_mode & 0o077 == 0 or Path(name).parent.stat().st_mode & 0o077 == 0
+        )
 
 
 def test_the_use_is_told_with_version_and_job(portal: Portal, shell: Shell, found: Found):
-    with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home/", headers={"Authorization": f"Bearer {shell.token}"}) as api:
-        events = [event for event in api.get("jobs/1/events").json()["items"] if event["kind"] == "secret.used"]
-        assert [(e["data"]["secret"], e["data"]["version"]) for e in events] == [("default/wandb", 2)]
+    with httpx.Client(
+        base_url=f"{portal.url}/api/v1/orgs/home/",
+        headers={"Authorization": f"Bearer {shell.token}"},
+    ) as api:
+        events = [
+            event
+            for event in api.get("jobs/1/events").json()["items"]
+            if event["kind"] == "secret.used"
+        ]
+        assert [(e["data"]["secret"], e["data"]["version"]) for e in events] == [
+            ("default/wandb", 2)
+        ]
         assert api.get("secrets").json()["items"][0]["last_used_at"]

@@ -38,13 +38,28 @@ class IdP(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         query = parse_qs(urlsplit(self.path).query)
         asked = zlib.decompress(base64.b64decode(query["SAMLRequest"][0]), -15).decode()
-        acs, us, number = (re.findall(pattern, asked)[0] for pattern in
-                           (r'AssertionConsumerServiceURL="([^"]+)"', r"Issuer[^>]*>([^<]+)<", r'ID="([^"]+)"'))
-        says = saml_idp.attribute("email", "gus@saml.example") + saml_idp.attribute("groups", "people") + saml_idp.attribute("displayName", "Gus")
+        acs, us, number = (
+            re.findall(pattern, asked)[0]
+            for pattern in (
+                r'AssertionConsumerServiceURL="([^"]+)"',
+                r"Issuer[^>]*>([^<]+)<",
+                r'ID="([^"]+)"',
+            )
+        )
+        says = (
+            saml_idp.attribute("email", "gus@saml.example")
+            + saml_idp.attribute("groups", "people")
+            + saml_idp.attribute("displayName", "Gus")
+        )
         known = saml_idp.facts(acs, us, number, nameid="gus-1", attributes=says)
-        answer = saml_idp.posted(saml_idp.response(known, saml_idp.signed(saml_idp.assertion(known))))
+        answer = saml_idp.posted(
+            saml_idp.response(known, saml_idp.signed(saml_idp.assertion(known)))
+        )
         state = html.escape(query.get("RelayState", [""])[0])
-        hidden = "".join(f'<input type="hidden" name="{name}" value="{value}">' for name, value in (("SAMLResponse", answer), ("RelayState", state)))
+        hidden = "".join(
+            f'<input type="hidden" name="{name}" value="{value}">'
+            for name, value in (("SAMLResponse", answer), ("RelayState", state))
+        )
         page = f'<!doctype html><link rel="icon" href="data:,"><form method="post" action="{acs}">{hidden}<button>I am Gus</button></form>'.encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
@@ -75,7 +90,9 @@ def slapd() -> Iterator[Slapd]:
 
 @pytest.fixture(scope="module")
 def openid() -> Iterator[str]:
-    user = oidc_provider_mock.User(sub="eve-1", claims={"email": "eve@oidc.example", "name": "Eve", "groups": ["people"]})
+    user = oidc_provider_mock.User(
+        sub="eve-1", claims={"email": "eve@oidc.example", "name": "Eve", "groups": ["people"]}
+    )
     with oidc_provider_mock.run_server_in_thread(user_claims=[user], require_nonce=True) as server:
         yield f"http://localhost:{server.server_port}"
 
@@ -84,7 +101,9 @@ def openid() -> Iterator[str]:
 def saml() -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), IdP)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield saml_idp.metadata().replace("https://idp.example/sso", f"http://localhost:{server.server_address[1]}/sso")
+    yield saml_idp.metadata().replace(
+        "https://idp.example/sso", f"http://localhost:{server.server_address[1]}/sso"
+    )
     server.shutdown()
     server.server_close()
 
@@ -124,7 +143,14 @@ def found_organization(page: Page, portal: Portal, slug: str) -> None:
     expect(page.get_by_text("Team vision is there")).to_be_visible()
 
 
-def connect(page: Page, portal: Portal, org: str, kind: str, options: dict[str, str], ticked: tuple[str, ...] = ()) -> None:
+def connect(
+    page: Page,
+    portal: Portal,
+    org: str,
+    kind: str,
+    options: dict[str, str],
+    ticked: tuple[str, ...] = (),
+) -> None:
     """A directory or a sign-in service, by its form."""
     page.goto(f"{portal.url}/{org}/directories?kind={kind}")
     for name, value in options.items():
@@ -147,7 +173,14 @@ def rule(page: Page, *given: tuple[str, str]) -> None:
 
 def people_come_by_ldap(page: Page, portal: Portal, slapd: Slapd, ada: Page) -> None:
     options = {name: str(slapd.options()[name]) for name in OPTIONS}
-    connect(page, portal, "home", "ldap", {"slug": "corp", "title": "Corp", **options}, ("wide", "is_private"))
+    connect(
+        page,
+        portal,
+        "home",
+        "ldap",
+        {"slug": "corp", "title": "Corp", **options},
+        ("wide", "is_private"),
+    )
     rule(page, (group_dn("staff"), "atlas"), (group_dn("research"), "atlas/vision"))
     page.click("text=Show what would change")
     page.click("text=Run now")
@@ -167,7 +200,14 @@ def limit_a_team(page: Page, portal: Portal) -> None:
 
 
 def somebody_comes_by_openid(page: Page, portal: Portal, issuer: str, eve: Page) -> None:
-    options = {"slug": "openid", "title": "OpenID", "domains": "oidc.example", "issuer": issuer, "client_id": "muster", "client_secret": "s3cret"}
+    options = {
+        "slug": "openid",
+        "title": "OpenID",
+        "domains": "oidc.example",
+        "issuer": issuer,
+        "client_id": "muster",
+        "client_secret": "s3cret",
+    }
     connect(page, portal, "borealis", "oidc", options, ("is_private",))
     rule(page, ("people", "borealis"))
     eve.goto(f"{portal.url}/accounts/sso/openid/?next=/borealis/")
@@ -177,7 +217,13 @@ def somebody_comes_by_openid(page: Page, portal: Portal, issuer: str, eve: Page)
 
 
 def somebody_comes_by_saml(page: Page, portal: Portal, metadata: str, gus: Page) -> None:
-    connect(page, portal, "borealis", "saml", {"slug": "saml", "title": "Shibboleth", "domains": "saml.example", "metadata": metadata})
+    connect(
+        page,
+        portal,
+        "borealis",
+        "saml",
+        {"slug": "saml", "title": "Shibboleth", "domains": "saml.example", "metadata": metadata},
+    )
     rule(page, ("people", "borealis/vision"))
     gus.goto(f"{portal.url}/accounts/sso/saml/?next=/borealis/")
     gus.click("text=Continue with Shibboleth")
@@ -218,9 +264,30 @@ def make_a_token(page: Page, portal: Portal) -> str:
 def stream(portal: Portal, token: str, config: str) -> subprocess.Popen[str]:
     """A command line that follows a job, once its first lines are there."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")}
-    ours = {"PYTHONPATH": str(ROOT / "client"), "MUSTER_URL": portal.url, "MUSTER_TOKEN": token, "MUSTER_CONFIG": config}
-    argv = ["run", "--cpus", "0.1", "--memory", "64Mi", "--team", "vision", "--", "for i in $(seq 600); do echo line $i; sleep 0.2; done"]
-    command = subprocess.Popen([sys.executable, "-m", "muster", *argv], env=plain | ours, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    ours = {
+        "PYTHONPATH": str(ROOT / "client"),
+        "MUSTER_URL": portal.url,
+        "MUSTER_TOKEN": token,
+        "MUSTER_CONFIG": config,
+    }
+    argv = [
+        "run",
+        "--cpus",
+        "0.1",
+        "--memory",
+        "64Mi",
+        "--team",
+        "vision",
+        "--",
+        "for i in $(seq 600); do echo line $i; sleep 0.2; done",
+    ]
+    command = subprocess.Popen(
+        [sys.executable, "-m", "muster", *argv],
+        env=plain | ours,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     assert command.stdout is not None
     assert any(line.startswith("line 5") for line in command.stdout)
     return command
@@ -232,7 +299,9 @@ def revoke_the_token(page: Page, portal: Portal) -> None:
     page.wait_for_load_state()
 
 
-def test_a_fresh_install_becomes_a_working_company_without_a_shell(portal, slapd, openid, saml, page, somebody, tmp_path):
+def test_a_fresh_install_becomes_a_working_company_without_a_shell(
+    portal, slapd, openid, saml, page, somebody, tmp_path
+):
     says_yes(page)
     sign_in(page, portal, EMAIL, PASSWORD, "/home/guide")
     expect(page.get_by_role("heading", name="First steps")).to_be_visible()
@@ -252,11 +321,23 @@ def test_a_fresh_install_becomes_a_working_company_without_a_shell(portal, slapd
     began = time.monotonic()
     _, said = command.communicate(timeout=90)
     assert command.returncode == 4 and "revoked" in said, (command.returncode, said)
-    assert time.monotonic() - began < 30                    # within 5 s it is refused (tests/monitoring/live); the rest is the command's own
+    assert (
+        time.monotonic() - began < 30
+    )  # within 5 s it is refused (tests/monitoring/live); the rest is the command's own
 
     told: set[str] = set()
     for path in ("/atlas/audit", "/borealis/audit", "/home/audit/installation"):
         page.goto(f"{portal.url}{path}")
         told |= set(page.locator("table.audit td.mono.nowrap").all_inner_texts())
-    assert told >= {"org.created", "team.created", "provider.created", "quota.changed", "org.second_factor_required", "service_account.created",
-                    "token.created", "token.revoked", "job.submitted", "member.added"}, sorted(told)
+    assert told >= {
+        "org.created",
+        "team.created",
+        "provider.created",
+        "quota.changed",
+        "org.second_factor_required",
+        "service_account.created",
+        "token.created",
+        "token.revoked",
+        "job.submitted",
+        "member.added",
+    }, sorted(told)

@@ -21,14 +21,28 @@ from jobs.spec.examples import EXAMPLES_DIR
 from tests.rig.processes import free_port
 
 TRAINER = EXAMPLES_DIR / "digits" / "train.py"
-SYSTEM = "/usr/bin/python3"      # Debian's, which has Debian's PyTorch
-ENGINES = {"plain": sys.executable, "torch": SYSTEM, **({"numpy": sys.executable} if importlib.util.find_spec("numpy") else {})}
+SYSTEM = "/usr/bin/python3"  # Debian's, which has Debian's PyTorch
+ENGINES = {
+    "plain": sys.executable,
+    "torch": SYSTEM,
+    **({"numpy": sys.executable} if importlib.util.find_spec("numpy") else {}),
+}
 LINE = re.compile(r"^ *(\d+) +(\d+\.\d+) +(\d\.\d+)$", re.MULTILINE)
 
 
-def train(folder: Path, python: str = sys.executable, **variables: str) -> subprocess.CompletedProcess[str]:
+def train(
+    folder: Path, python: str = sys.executable, **variables: str
+) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **variables}
-    return subprocess.run([python, "-u", TRAINER], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        [python, "-u", TRAINER],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 class Portal(ThreadingHTTPServer):
@@ -40,7 +54,12 @@ class Portal(ThreadingHTTPServer):
 
     @property
     def variables(self) -> dict[str, str]:
-        return {"MUSTER_URL": f"http://127.0.0.1:{self.server_port}", "MUSTER_ORG": "atlas", "MUSTER_JOB_ID": "j1", "MUSTER_TOKEN": "mst_t"}
+        return {
+            "MUSTER_URL": f"http://127.0.0.1:{self.server_port}",
+            "MUSTER_ORG": "atlas",
+            "MUSTER_JOB_ID": "j1",
+            "MUSTER_TOKEN": "mst_t",
+        }
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -66,11 +85,17 @@ def portal(request: pytest.FixtureRequest) -> Iterator[Portal]:
 
 
 @pytest.mark.parametrize(
-    "engine", ["plain", *(pytest.param(name, marks=pytest.mark.integration) for name in ENGINES if name != "plain")]
+    "engine",
+    [
+        "plain",
+        *(pytest.param(name, marks=pytest.mark.integration) for name in ENGINES if name != "plain"),
+    ],
 )
 def test_the_network_learns_to_read_digits_it_has_not_seen(tmp_path: Path, engine: str) -> None:
     epochs = {"plain": "8", "numpy": "1000", "torch": "30"}[engine]
-    done = train(tmp_path, ENGINES[engine], DIGITS_ENGINE=engine, DIGITS_EPOCHS=epochs, DIGITS_SECONDS="60")
+    done = train(
+        tmp_path, ENGINES[engine], DIGITS_ENGINE=engine, DIGITS_EPOCHS=epochs, DIGITS_SECONDS="60"
+    )
     assert done.returncode == 0, done.stderr
     assert float(done.stdout.split()[-1]) > 0.9
     curve = [(int(epoch), float(loss)) for epoch, loss, _ in LINE.findall(done.stdout)]
@@ -98,7 +123,10 @@ def test_the_first_node_leaves_last(tmp_path: Path) -> None:
     """gloo ends its connections with a reset: what another has not read of the last word by then is lost, and that one waits for ever."""
     folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
     with ThreadPoolExecutor() as pool:
-        told = [pool.submit(_node, folder, rank, port, LATE=str(3 * rank)) for rank, folder in enumerate(folders)]
+        told = [
+            pool.submit(_node, folder, rank, port, LATE=str(3 * rank))
+            for rank, folder in enumerate(folders)
+        ]
         first, second = (one.result() for one in told)
     assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
     assert float((folders[0] / "ended").read_text()) >= float((folders[1] / "agreed").read_text())
@@ -108,7 +136,10 @@ def test_the_first_node_leaves_last(tmp_path: Path) -> None:
 def test_a_node_that_fails_leaves_no_other_waiting(tmp_path: Path) -> None:
     folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
     with ThreadPoolExecutor() as pool:
-        told = [pool.submit(_node, folder, rank, port, MUSTER_OUTPUT_DIR="/proc/nothing") for rank, folder in enumerate(folders)]
+        told = [
+            pool.submit(_node, folder, rank, port, MUSTER_OUTPUT_DIR="/proc/nothing")
+            for rank, folder in enumerate(folders)
+        ]
         first, second = (one.result() for one in told)
     assert "/proc/nothing" in first.stderr and "Traceback" in first.stderr
     assert (first.returncode, second.returncode) == (1, 1), second.stderr
@@ -129,14 +160,33 @@ runpy.run_path(sys.argv[1], run_name="__main__")
 def _node(folder: Path, rank: int, port: int, **variables: str) -> subprocess.CompletedProcess[str]:
     folder.mkdir()
     (folder / "watched.py").write_text(WATCHED)
-    environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "DIGITS_ENGINE": "torch", "DIGITS_EPOCHS": "30", "DIGITS_SECONDS": "60",
-                   "NODE_RANK": str(rank), "NNODES": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), **variables}
-    return subprocess.run([SYSTEM, "-u", "watched.py", TRAINER], cwd=folder, env=environment, capture_output=True, text=True, timeout=120,
-                          check=False)
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "DIGITS_ENGINE": "torch",
+        "DIGITS_EPOCHS": "30",
+        "DIGITS_SECONDS": "60",
+        "NODE_RANK": str(rank),
+        "NNODES": "2",
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        **variables,
+    }
+    return subprocess.run(
+        [SYSTEM, "-u", "watched.py", TRAINER],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 def test_the_judging_digits_are_not_among_the_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = importlib.util.spec_from_file_location("digits_data", EXAMPLES_DIR / "digits" / "data.py")
+    spec = importlib.util.spec_from_file_location(
+        "digits_data", EXAMPLES_DIR / "digits" / "data.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -158,26 +208,50 @@ def test_a_run_stops_when_its_time_is_over(tmp_path: Path) -> None:
 def test_live_curves_arrive_with_the_jobs_token(tmp_path: Path, portal: Portal) -> None:
     done = train(tmp_path, DIGITS_ENGINE="plain", DIGITS_EPOCHS="2", **portal.variables)
     points = [point for _, _, body in portal.seen for point in body["points"]]
-    assert {(path, token) for path, token, _ in portal.seen} == {("/api/v1/orgs/atlas/jobs/j1/metrics", "Bearer mst_t")}
-    assert [(point["name"], point["step"]) for point in points] == [("loss", 1), ("accuracy", 1), ("loss", 2), ("accuracy", 2)]
-    assert all(isinstance(point["value"], float) and point["at"] > 1_600_000_000_000 for point in points)
+    assert {(path, token) for path, token, _ in portal.seen} == {
+        ("/api/v1/orgs/atlas/jobs/j1/metrics", "Bearer mst_t")
+    }
+    assert [(point["name"], point["step"]) for point in points] == [
+        ("loss", 1),
+        ("accuracy", 1),
+        ("loss", 2),
+        ("accuracy", 2),
+    ]
+    assert all(
+        isinstance(point["value"], float) and point["at"] > 1_600_000_000_000 for point in points
+    )
     assert "4 points sent to the portal" in done.stdout
     assert done.stderr == ""
 
 
 def test_each_task_of_an_array_draws_its_own_curve(tmp_path: Path, portal: Portal) -> None:
-    train(tmp_path, DIGITS_ENGINE="plain", DIGITS_EPOCHS="1", MUSTER_ARRAY_INDEX="3", **portal.variables)
-    assert [point["name"] for _, _, body in portal.seen for point in body["points"]] == ["loss/3", "accuracy/3"]
+    train(
+        tmp_path,
+        DIGITS_ENGINE="plain",
+        DIGITS_EPOCHS="1",
+        MUSTER_ARRAY_INDEX="3",
+        **portal.variables,
+    )
+    assert [point["name"] for _, _, body in portal.seen for point in body["points"]] == [
+        "loss/3",
+        "accuracy/3",
+    ]
 
 
-def test_a_training_that_diverges_ends_well_and_reports_only_numbers(tmp_path: Path, portal: Portal) -> None:
-    done = train(tmp_path, DIGITS_ENGINE="plain", DIGITS_EPOCHS="2", DIGITS_RATE="1e200", **portal.variables)
+def test_a_training_that_diverges_ends_well_and_reports_only_numbers(
+    tmp_path: Path, portal: Portal
+) -> None:
+    done = train(
+        tmp_path, DIGITS_ENGINE="plain", DIGITS_EPOCHS="2", DIGITS_RATE="1e200", **portal.variables
+    )
     assert done.returncode == 0, done.stderr
     assert {point["name"] for _, _, body in portal.seen for point in body["points"]} == {"accuracy"}
 
 
 @pytest.mark.parametrize("portal", [403], indirect=True)
-def test_a_portal_that_refuses_costs_one_warning_and_no_training(tmp_path: Path, portal: Portal) -> None:
+def test_a_portal_that_refuses_costs_one_warning_and_no_training(
+    tmp_path: Path, portal: Portal
+) -> None:
     done = train(tmp_path, DIGITS_ENGINE="plain", DIGITS_EPOCHS="3", **portal.variables)
     assert done.returncode == 0
     assert done.stderr.count("warning: live curves could not be sent") == 1
@@ -186,7 +260,14 @@ def test_a_portal_that_refuses_costs_one_warning_and_no_training(tmp_path: Path,
 
 
 def test_an_unreachable_portal_costs_one_warning_and_no_training(tmp_path: Path) -> None:
-    done = train(tmp_path, DIGITS_ENGINE="plain", DIGITS_EPOCHS="2", MUSTER_URL="http://127.0.0.1:1", MUSTER_ORG="a", MUSTER_JOB_ID="b")
+    done = train(
+        tmp_path,
+        DIGITS_ENGINE="plain",
+        DIGITS_EPOCHS="2",
+        MUSTER_URL="http://127.0.0.1:1",
+        MUSTER_ORG="a",
+        MUSTER_JOB_ID="b",
+    )
     assert done.returncode == 0
     assert done.stderr.count("warning") == 1
 

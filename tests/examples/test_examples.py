@@ -19,12 +19,33 @@ BRIEF = {"DIGITS_EPOCHS": "1", "DIGITS_ENGINE": "plain"}
 def run(folder: Path, title: str, index: int = 0) -> subprocess.CompletedProcess[str]:
     """One task of an example, shortened to one pass over the digits."""
     spec = parse_yaml(EXAMPLES[title].yaml)
-    task = Task(job_id=UUID(int=1), number=7, attempt_id=UUID(int=2), org="atlas", team="vision", index=index,
-                examples_dir=str(EXAMPLES_DIR), output_dir=str(folder / "out"))
+    task = Task(
+        job_id=UUID(int=1),
+        number=7,
+        attempt_id=UUID(int=2),
+        org="atlas",
+        team="vision",
+        index=index,
+        examples_dir=str(EXAMPLES_DIR),
+        output_dir=str(folder / "out"),
+    )
     path = folder / "script.sh"
     path.write_text(script(spec))
-    variables = {"HOME": str(folder), "PATH": os.environ["PATH"], **environment(spec, task), **BRIEF}
-    return subprocess.run(["bash", path], cwd=folder, env=variables, capture_output=True, text=True, timeout=60, check=False)
+    variables = {
+        "HOME": str(folder),
+        "PATH": os.environ["PATH"],
+        **environment(spec, task),
+        **BRIEF,
+    }
+    return subprocess.run(
+        ["bash", path],
+        cwd=folder,
+        env=variables,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
 def test_every_spec_under_examples_is_offered() -> None:
@@ -36,7 +57,9 @@ def test_an_example_needs_nothing_special(subtests: pytest.Subtests) -> None:
     for title, example in EXAMPLES.items():
         with subtests.test(title=title):
             spec = parse_yaml(example.yaml)
-            assert [fault.field for fault in spec.unavailable(set())] == (["num_nodes"] if title == "two nodes" else [])
+            assert [fault.field for fault in spec.unavailable(set())] == (
+                ["num_nodes"] if title == "two nodes" else []
+            )
             assert spec.policy.max_runtime is not None
             assert (spec.resources.gpus > 0) == (title == "gpu check")
 
@@ -50,7 +73,10 @@ def test_the_first_example_trains_and_keeps_its_model(tmp_path: Path) -> None:
 
 def test_the_sweep_gives_every_task_its_own_rate(tmp_path: Path) -> None:
     lines = [run(tmp_path, "learning rates", index).stdout.splitlines()[0] for index in (0, 5)]
-    assert lines == ["task 0: 0.01 times the usual learning rate", "task 5: 10 times the usual learning rate"]
+    assert lines == [
+        "task 0: 0.01 times the usual learning rate",
+        "task 5: 10 times the usual learning rate",
+    ]
 
 
 def test_hello_says_who_it_is(tmp_path: Path) -> None:

@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from jobs.backends.base import Capability, Handle, Launch, LogChunk, NodeFacts, Observation, Output, Poll, Probe, Stay, Unavailable
+from jobs.backends.base import (
+    Capability,
+    Handle,
+    Launch,
+    LogChunk,
+    NodeFacts,
+    Observation,
+    Output,
+    Poll,
+    Probe,
+    Stay,
+    Unavailable,
+)
 from jobs.states import Reason, State
 
 
@@ -40,7 +52,9 @@ class BackendDouble:
         seen, missing = [], []
         for key in keys:
             if key in self.alive:
-                seen.append(Observation(key, State.RUNNING, native_id=f"pid {self.starts.index(key)}"))
+                seen.append(
+                    Observation(key, State.RUNNING, native_id=f"pid {self.starts.index(key)}")
+                )
             elif key in self.ended:
                 seen.append(self.ended[key])
             else:
@@ -55,7 +69,9 @@ class BackendDouble:
     def finish(self, key: str, reason: Reason = Reason.COMPLETED) -> None:
         """It ends by itself (or was stopped)."""
         del self.alive[key]
-        self.ended[key] = Observation(key, reason.final_state, reason=reason, exit_code=0 if reason == Reason.COMPLETED else 1)
+        self.ended[key] = Observation(
+            key, reason.final_state, reason=reason, exit_code=0 if reason == Reason.COMPLETED else 1
+        )
 
     def probe(self) -> Probe:
         return Probe(True, "a double")

@@ -50,7 +50,11 @@ class Site:
             self.made[thing["metadata"]["annotations"][names.KEY]] += 1
 
     def submit(self, script: str = "true", **more: Any) -> Job:
-        self.jobs.append(job := submit(self.story, run=f"echo ran >> {self.folder}/{len(self.jobs)}\n{script}", **more))
+        self.jobs.append(
+            job := submit(
+                self.story, run=f"echo ran >> {self.folder}/{len(self.jobs)}\n{script}", **more
+            )
+        )
         return job
 
     def look(self) -> None:
@@ -69,8 +73,15 @@ class Site:
 
     def story_so_far(self) -> str:
         """Both sides, for the words of a failure."""
-        ours = [(a.key, a.state, a.native_id, a.wait, a.reason, a.evidence) for a in Attempt.objects.order_by("id")]
-        theirs = [(thing["metadata"]["name"], thing.get("status")) for plural in ("jobs", "pods") for thing in self.double.store.all(plural, "")]
+        ours = [
+            (a.key, a.state, a.native_id, a.wait, a.reason, a.evidence)
+            for a in Attempt.objects.order_by("id")
+        ]
+        theirs = [
+            (thing["metadata"]["name"], thing.get("status"))
+            for plural in ("jobs", "pods")
+            for thing in self.double.store.all(plural, "")
+        ]
         return f"{ours}\n{theirs}"
 
     def states(self) -> list[State]:
@@ -90,7 +101,9 @@ class Site:
 
     def pods(self, job: Job) -> list[dict[str, Any]]:
         """The pods of a job that are there now."""
-        found: list[dict[str, Any]] = self.double.store.all("pods", "", f"{names.KEY}={names.object_name(only_attempt(job).key)}")
+        found: list[dict[str, Any]] = self.double.store.all(
+            "pods", "", f"{names.KEY}={names.object_name(only_attempt(job).key)}"
+        )
         return found
 
     def cancel(self, job: Job) -> None:
@@ -107,6 +120,8 @@ class Site:
 def connected(story: Story, double: Double, folder: Path, **options: Any) -> Site:
     """Call it in the platform's scope."""
     given = {"server": double.url, "token": double.token, "image": "local/bash:1", **options}
-    cluster = connect_cluster(actor=story.actor(story.dot), name="k8s", backend="kubernetes", options=given)
+    cluster = connect_cluster(
+        actor=story.actor(story.dot), name="k8s", backend="kubernetes", options=given
+    )
     take_inventory(cluster, backend_of(cluster))
     return Site(story, double, cluster, folder)

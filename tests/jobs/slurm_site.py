@@ -44,7 +44,11 @@ class Site:
         self.watcher = Watcher(self.cluster.id)
 
     def submit(self, script: str = "true", **spec: Any) -> Job:
-        self.jobs.append(job := submit(self.story, run=f"echo ran >> {self.folder}/{len(self.jobs)}\n{script}", **spec))
+        self.jobs.append(
+            job := submit(
+                self.story, run=f"echo ran >> {self.folder}/{len(self.jobs)}\n{script}", **spec
+            )
+        )
         return job
 
     def look(self) -> None:
@@ -63,7 +67,10 @@ class Site:
 
     def story_so_far(self) -> str:
         """Both sides, for the words of a failure."""
-        ours = [(a.key, a.state, a.native_id, a.wait, a.reason, a.evidence) for a in Attempt.objects.order_by("id")]
+        ours = [
+            (a.key, a.state, a.native_id, a.wait, a.reason, a.evidence)
+            for a in Attempt.objects.order_by("id")
+        ]
         return f"{ours}\n{self.slurm.run('squeue', '--states=all', '-o', '%i %j %T %r')}"
 
     def states(self) -> list[State]:
@@ -98,9 +105,15 @@ def site_on(story: Story, slurm: Slurm, *, by_rest: bool = True) -> Iterator[Sit
         path.mkdir()
         path.chmod(0o1777)
     options = {"spool": str(folder / "spool"), "user": slurm.user}
-    options |= {"rest_url": slurm.rest_url, "rest_token": token(slurm, 3600)} if by_rest else {"conf": str(slurm.conf)}
+    options |= (
+        {"rest_url": slurm.rest_url, "rest_token": token(slurm, 3600)}
+        if by_rest
+        else {"conf": str(slurm.conf)}
+    )
     with platform_scope("test"):
-        cluster = connect_cluster(actor=story.actor(story.dot), name="hpc", backend="slurm", options=options)
+        cluster = connect_cluster(
+            actor=story.actor(story.dot), name="hpc", backend="slurm", options=options
+        )
         take_inventory(cluster, backend_of(cluster))
         yield Site(story, slurm, cluster, folder)
         slurm.run("scancel", "--user", slurm.user)

@@ -19,9 +19,20 @@ def cluster_with(cpus: float = 8, memory: int = 32 * GIB, gpus: int = 0, nodes: 
     """A cluster of the local backend whose inventory is as the test wants it."""
     cluster, _ = Cluster.objects.get_or_create(name="local", defaults={"backend": "local"})
     for n in range(nodes):
-        node = Node.objects.create(cluster=cluster, name=f"n{n}", cpus=round(cpus * 1000), memory=memory)
-        Gpu.objects.bulk_create(Gpu(node=node, index=i, uuid=f"GPU-{n}-{i}", model="NVIDIA H100", type="h100", memory=80 * GIB)
-                                for i in range(gpus))
+        node = Node.objects.create(
+            cluster=cluster, name=f"n{n}", cpus=round(cpus * 1000), memory=memory
+        )
+        Gpu.objects.bulk_create(
+            Gpu(
+                node=node,
+                index=i,
+                uuid=f"GPU-{n}-{i}",
+                model="NVIDIA H100",
+                type="h100",
+                memory=80 * GIB,
+            )
+            for i in range(gpus)
+        )
     return cluster
 
 
@@ -29,7 +40,9 @@ def submit(story: Story, person: Any = None, **spec: Any) -> Job:
     """A job of Ada's (or that person's) in Vision."""
     actor = story.actor(person or story.ada)
     with org_scope(story.atlas.id):
-        return services.submit_job(actor=actor, team=story.vision, spec=parse_mapping({"run": "true", **spec}))
+        return services.submit_job(
+            actor=actor, team=story.vision, spec=parse_mapping({"run": "true", **spec})
+        )
 
 
 def claim_all(cluster: Cluster) -> list[Attempt]:

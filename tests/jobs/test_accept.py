@@ -65,28 +65,53 @@ def test_all_rows_of_a_job_are_written_as_their_models_say(story):
     with org_scope(story.atlas.id):
         kept = Job.objects.get(id=job.id)
         tries = list(Attempt.objects.filter(job=job).order_by("index"))
-    assert (kept.number, kept.labels, kept.array_size, kept.max_parallel, kept.attempt_count) == (1, {"a": "100%"}, 3, 2, 1)
-    assert [t.index for t in tries] == [0, 1, 2] and [t.id for t in tries] == sorted(t.id for t in tries)
+    assert (kept.number, kept.labels, kept.array_size, kept.max_parallel, kept.attempt_count) == (
+        1,
+        {"a": "100%"},
+        3,
+        2,
+        1,
+    )
+    assert [t.index for t in tries] == [0, 1, 2] and [t.id for t in tries] == sorted(
+        t.id for t in tries
+    )
     fresh = Attempt(job=kept, org=story.atlas, cluster=kept.cluster)
     given = {"id", "index", "state_at", "queued_at", "due_at"}
     for name in {field.attname for field in Attempt._meta.concrete_fields} - given:
         assert [getattr(attempt, name) for attempt in tries] == [getattr(fresh, name)] * 3, name
     assert all(t.due_at == t.queued_at == t.state_at == kept.created_at for t in tries)
     fact = Event.objects.get(subject_id=job.id)
-    assert (fact.kind, fact.org_id, fact.actor) == ("job.submitted", story.atlas.id, story.ada.email)
+    assert (fact.kind, fact.org_id, fact.actor) == (
+        "job.submitted",
+        story.atlas.id,
+        story.ada.email,
+    )
     assert fact.data == {"number": 1, "name": "all", "team": "vision"}
 
 
 SPECS: list[dict[str, Any]] = [
-    {}, {"resources": {"cpus": 4}}, {"resources": {"cpus": 5}}, {"resources": {"memory": "16Gi"}}, {"resources": {"memory": "17Gi"}},
-    {"resources": {"accelerators": 2}}, {"resources": {"accelerators": 3}}, {"resources": {"accelerators": "h100:2"}},
-    {"resources": {"accelerators": "a100:1"}}, {"policy": {"pool": "local"}}, {"policy": {"pool": "moon"}}, {"num_nodes": 2},
-    {"policy": {"priority": "urgent"}}, {"resources": {"cpus": 3, "accelerators": 1}}]
+    {},
+    {"resources": {"cpus": 4}},
+    {"resources": {"cpus": 5}},
+    {"resources": {"memory": "16Gi"}},
+    {"resources": {"memory": "17Gi"}},
+    {"resources": {"accelerators": 2}},
+    {"resources": {"accelerators": 3}},
+    {"resources": {"accelerators": "h100:2"}},
+    {"resources": {"accelerators": "a100:1"}},
+    {"policy": {"pool": "local"}},
+    {"policy": {"pool": "moon"}},
+    {"num_nodes": 2},
+    {"policy": {"priority": "urgent"}},
+    {"resources": {"cpus": 3, "accelerators": 1}},
+]
 
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("world", ["plain", "limits", "unknown", "drained", "off", "nothing"])
-def test_the_short_way_refuses_and_accepts_what_the_long_way_does_in_its_words(story, monkeypatch, world):
+def test_the_short_way_refuses_and_accepts_what_the_long_way_does_in_its_words(
+    story, monkeypatch, world
+):
     _make(world, story)
     for spec in SPECS:
         for person in (story.ada, story.ben):
@@ -102,9 +127,19 @@ def _make(world: str, story: Any) -> None:
     cluster_with(cpus=4, memory=16 * GIB, gpus=2, nodes=2)
     if world == "limits":
         for scope, subject, resource, limit in (
-                ("team", "vision", "cpu", 2), ("user", story.ben.email, "gpu", 0), ("org", "atlas", "gpu.h100", 1)):
+            ("team", "vision", "cpu", 2),
+            ("user", story.ben.email, "gpu", 0),
+            ("org", "atlas", "gpu.h100", 1),
+        ):
             with org_scope(story.atlas.id):
-                set_quota(actor=story.actor(story.ada), org=story.atlas, scope=scope, subject=subject, resource=resource, limit=limit)
+                set_quota(
+                    actor=story.actor(story.ada),
+                    org=story.atlas,
+                    scope=scope,
+                    subject=subject,
+                    resource=resource,
+                    limit=limit,
+                )
     elif world == "unknown":
         Node.objects.all().delete()
     elif world == "drained":

@@ -21,18 +21,35 @@ STEP = {"gpu": 1, "cpu": 100, "memory": MIB}
 def nodes(draw):
     made = []
     for n in range(draw(st.integers(1, 4))):
-        gpus = [(i, f"GPU-{n}-{i}", draw(st.sampled_from(["h100", "a100"]))) for i in range(draw(st.integers(0, 4)))]
+        gpus = [
+            (i, f"GPU-{n}-{i}", draw(st.sampled_from(["h100", "a100"])))
+            for i in range(draw(st.integers(0, 4)))
+        ]
         cpus, memory = draw(st.integers(1, 80)) * 100, draw(st.integers(1, 64)) * MIB
         free = [g for g in gpus if draw(st.booleans())]
-        made.append(NodeRoom(f"n{n}", draw(st.integers(0, cpus // 100)) * 100, draw(st.integers(0, memory // MIB)) * MIB, free,
-                             cpus, memory, gpus))
+        made.append(
+            NodeRoom(
+                f"n{n}",
+                draw(st.integers(0, cpus // 100)) * 100,
+                draw(st.integers(0, memory // MIB)) * MIB,
+                free,
+                cpus,
+                memory,
+                gpus,
+            )
+        )
     return made
 
 
 @st.composite
 def asks(draw):
     gpus, kind = draw(st.integers(0, 4)), draw(st.sampled_from(["", "h100", "a100"]))
-    held = {"cpu": draw(st.integers(1, 100)) * 100, "memory": draw(st.integers(0, 80)) * MIB, "gpu": gpus, "jobs": 1}
+    held = {
+        "cpu": draw(st.integers(1, 100)) * 100,
+        "memory": draw(st.integers(0, 80)) * MIB,
+        "gpu": gpus,
+        "jobs": 1,
+    }
     if gpus and kind:
         held[f"gpu.{kind}"] = gpus
     return Ask(ORG, TEAM, USER, {k: v for k, v in held.items() if v})
@@ -45,7 +62,9 @@ def rooms(draw):
         for resource, step in STEP.items():
             if draw(st.integers(0, 3)) == 0:
                 limit = draw(st.integers(0, 100)) * step
-                limits[Meter(ORG, scope, subject, resource)] = Standing(draw(st.integers(0, 100)) * step, limit)
+                limits[Meter(ORG, scope, subject, resource)] = Standing(
+                    draw(st.integers(0, 100)) * step, limit
+                )
     return Room(limits, draw(nodes()), places=draw(st.integers(0, 4)) > 0)
 
 
@@ -82,14 +101,20 @@ def test_the_reason_is_the_first_check_that_fails(room, ask):
 def _brute(room: Room, ask: Ask) -> Wait | None:
     def fits(cpus: int, memory: int, gpus: list[tuple[int, str, str]]) -> bool:
         typed = [g for g in gpus if ask.gpu_type in ("", g[2])]
-        return ask.get("cpu") <= cpus and ask.get("memory") <= memory and ask.get("gpu") <= len(typed)
+        return (
+            ask.get("cpu") <= cpus and ask.get("memory") <= memory and ask.get("gpu") <= len(typed)
+        )
 
-    if room.places and not any(fits(n.total_cpus, n.total_memory, n.total_gpus) for n in room.nodes):
+    if room.places and not any(
+        fits(n.total_cpus, n.total_memory, n.total_gpus) for n in room.nodes
+    ):
         return Wait.IMPOSSIBLE
     for meter, amount in meters(ORG, TEAM, USER, ask.resources).items():
         used, limit, *_ = room.limits.get(meter, Standing())
         if limit is not None and used + amount > limit:
-            return {"org": Wait.QUOTA_ORG, "team": Wait.QUOTA_TEAM, "user": Wait.QUOTA_USER}[meter.scope]
+            return {"org": Wait.QUOTA_ORG, "team": Wait.QUOTA_TEAM, "user": Wait.QUOTA_USER}[
+                meter.scope
+            ]
     if room.places and not any(fits(n.cpus, n.memory, n.gpus) for n in room.nodes):
         return Wait.CAPACITY
     return None
@@ -118,6 +143,8 @@ def test_every_reason_has_its_numbers():
     assert full.wait == Wait.QUOTA_TEAM
     assert (full.facts["used"], full.facts["limit"], full.facts["ask"]) == (3000, 4000, 2000)
     busy = room.judge(Ask(ORG, TEAM, USER, {"gpu": 1, "jobs": 1}))
-    assert busy.wait == Wait.CAPACITY and busy.facts["resource"] == "gpu" and busy.facts["total"] == 1
+    assert (
+        busy.wait == Wait.CAPACITY and busy.facts["resource"] == "gpu" and busy.facts["total"] == 1
+    )
     never = room.judge(Ask(ORG, TEAM, USER, {"gpu": 2, "jobs": 1}))
     assert never.wait == Wait.IMPOSSIBLE and never.facts["largest"] == 1

@@ -25,11 +25,15 @@ def run(client) -> int:
 
 
 @pytest.mark.parametrize("owner", ["ada", "ben"])
-def test_nobody_who_acts_as_a_person_runs_commands_beside_that_persons_job_or_anothers(story, owner):
+def test_nobody_who_acts_as_a_person_runs_commands_beside_that_persons_job_or_anothers(
+    story, owner
+):
     cluster_with()
     submit(story, getattr(story, owner))
     browser = story.client(story.dot)
-    browser.post(f"/atlas/platform/people/{story.ada.id}/act", {"why": "sees no jobs", "minutes": "30"})
+    browser.post(
+        f"/atlas/platform/people/{story.ada.id}/act", {"why": "sees no jobs", "minutes": "30"}
+    )
     assert run(browser) == 403
     assert run(story.client(story.ada)) == 409
 
@@ -49,15 +53,28 @@ class Beside(BackendDouble):
     capabilities = frozenset({Capability.EXEC})
 
     def exec(self, key: str, argv: list[str], timeout: float) -> tuple[int, bytes]:
-        env = {"PATH": os.environ["PATH"], "MUSTER_TOKEN": "s3same", "KEY": "s3same", "WORD": "plain"}
+        env = {
+            "PATH": os.environ["PATH"],
+            "MUSTER_TOKEN": "s3same",
+            "KEY": "s3same",
+            "WORD": "plain",
+        }
         done = subprocess.run(argv, env=env, capture_output=True, check=False)
         return done.returncode, done.stdout
 
 
-def test_command_in_anothers_job_gets_neither_its_token_nor_its_secrets_and_is_told(story, monkeypatch):
+def test_command_in_anothers_job_gets_neither_its_token_nor_its_secrets_and_is_told(
+    story, monkeypatch
+):
     cluster_with()
     with org_scope(story.atlas.id):
-        set_secret(actor=story.actor(story.ada), org=story.atlas, team=story.vision, name="key", value="s3same")
+        set_secret(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            team=story.vision,
+            name="key",
+            value="s3same",
+        )
     job = submit(story, story.ben, secrets={"KEY": "team/key"})
     monkeypatch.setattr(beside, "backend_of", lambda cluster: Beside())
     with platform_scope("test"):
@@ -68,4 +85,9 @@ def test_command_in_anothers_job_gets_neither_its_token_nor_its_secrets_and_is_t
     anothers = story.client(story.ada).post(EXEC, asked, content_type="application/json").json()
     assert str(own).count("s3same") == 2
     assert "plain" in str(anothers) and "s3same" not in str(anothers)
-    assert Event.objects.filter(kind="job.command_run", subject_id=job.id, data__owner=story.ben.email, actor=story.ada.email).exists()
+    assert Event.objects.filter(
+        kind="job.command_run",
+        subject_id=job.id,
+        data__owner=story.ben.email,
+        actor=story.ada.email,
+    ).exists()

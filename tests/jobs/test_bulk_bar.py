@@ -25,7 +25,10 @@ def test_what_it_does_not_know_is_refused_in_words_and_nothing_is_done(story, ve
     ada.get("/atlas/jobs")
     before = Event.objects.count()
     answer = ada.post("/atlas/jobs/act", {"verb": verb, "job": [job.number]})
-    assert answer.status_code == 400 and "must be one of cancel, rerun, delete-logs" in answer.content.decode()
+    assert (
+        answer.status_code == 400
+        and "must be one of cancel, rerun, delete-logs" in answer.content.decode()
+    )
     assert Job.objects.get(id=job.id).state == job.state and Event.objects.count() == before
     assert "submitted again" not in ada.get("/atlas/jobs").content.decode()
 
@@ -35,6 +38,9 @@ def test_what_it_knows_is_done_to_each_and_counted(story):
     jobs = [submit(story) for _ in range(2)]
     ada = story.client(story.ada)
     ada.post("/atlas/jobs/act", {"verb": "rerun", "job": [job.number for job in jobs]})
-    assert "2 jobs: submitted again." in ada.get("/atlas/jobs").content.decode() and Job.objects.count() == 4
+    assert (
+        "2 jobs: submitted again." in ada.get("/atlas/jobs").content.decode()
+        and Job.objects.count() == 4
+    )
     ada.post("/atlas/jobs/act", {"verb": "cancel", "job": [job.number for job in jobs]})
     assert "2 jobs: being stopped." in ada.get("/atlas/jobs").content.decode()

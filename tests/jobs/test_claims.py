@@ -85,7 +85,9 @@ def test_a_node_is_not_given_out_twice_when_the_queue_is_longer_than_one_window(
         submit(story, resources={"cpus": 0.1, "accelerators": 1})
     taken = claim_all(cluster)
     assert sum(a.placement["cpus"] for a in taken) <= 3000
-    assert max(Counter(uuid for a in taken for uuid in a.placement["uuids"]).values(), default=0) <= 1
+    assert (
+        max(Counter(uuid for a in taken for uuid in a.placement["uuids"]).values(), default=0) <= 1
+    )
 
 
 def test_an_array_keeps_its_own_limit_when_it_is_longer_than_one_window(story, monkeypatch):
@@ -99,7 +101,14 @@ def test_a_quota_is_not_passed_when_the_queue_is_longer_than_one_window(story, m
     monkeypatch.setattr(dispatch, "WINDOW", 5)
     cluster = cluster_with(cpus=100)
     with org_scope(story.atlas.id):
-        set_quota(actor=story.actor(story.ada), org=story.atlas, scope="org", subject="", resource="jobs", limit=7)
+        set_quota(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            scope="org",
+            subject="",
+            resource="jobs",
+            limit=7,
+        )
     for _ in range(20):
         submit(story)
     assert len(claim_all(cluster)) == 7
@@ -123,8 +132,12 @@ def test_claim_from_a_full_cluster_reads_only_the_front_of_the_queue(story, monk
     jobs = [submit(story) for _ in range(20)]
     assert len(claim_due(cluster.id).attempts) == 1
     assert claim_due(cluster.id) is None
-    assert set(Job.objects.filter(id__in=[job.id for job in jobs[1:]]).values_list("wait", flat=True)) == {Wait.CAPACITY}
-    monkeypatch.setattr(dispatch, "plan", lambda room, asks: judged.extend(asks) or plan(room, asks))
+    assert set(
+        Job.objects.filter(id__in=[job.id for job in jobs[1:]]).values_list("wait", flat=True)
+    ) == {Wait.CAPACITY}
+    monkeypatch.setattr(
+        dispatch, "plan", lambda room, asks: judged.extend(asks) or plan(room, asks)
+    )
     assert claim_due(cluster.id) is None
     assert len(judged) == 5
 
@@ -132,13 +145,19 @@ def test_claim_from_a_full_cluster_reads_only_the_front_of_the_queue(story, monk
 def test_a_claim_is_no_larger_than_asked_and_the_next_takes_the_rest(story):
     cluster = cluster_with(cpus=100)
     jobs = {submit(story).id for _ in range(7)}
-    first, second, third = claim_due(cluster.id, 3), claim_due(cluster.id, 3), claim_due(cluster.id, 3)
+    first, second, third = (
+        claim_due(cluster.id, 3),
+        claim_due(cluster.id, 3),
+        claim_due(cluster.id, 3),
+    )
     assert [len(c.attempts) for c in (first, second, third)] == [3, 3, 1]
     assert {a.job_id for c in (first, second, third) for a in c.attempts} == jobs
     assert claim_due(cluster.id, 3) is None
 
 
-def test_a_cluster_in_trouble_is_given_no_new_work_even_while_old_claims_are_tried_again(story, double):
+def test_a_cluster_in_trouble_is_given_no_new_work_even_while_old_claims_are_tried_again(
+    story, double
+):
     cluster = cluster_with()
     submit(story)
     claim_due(cluster.id)
@@ -149,10 +168,19 @@ def test_a_cluster_in_trouble_is_given_no_new_work_even_while_old_claims_are_tri
     assert Job.objects.get(id=waits.id).wait == Wait.CLUSTER_DOWN
 
 
-def test_a_quota_that_another_planner_was_faster_with_is_given_to_as_many_as_it_holds(story, monkeypatch):
+def test_a_quota_that_another_planner_was_faster_with_is_given_to_as_many_as_it_holds(
+    story, monkeypatch
+):
     cluster = cluster_with(cpus=100)
     with org_scope(story.atlas.id):
-        set_quota(actor=story.actor(story.ada), org=story.atlas, scope="org", subject="", resource="jobs", limit=2)
+        set_quota(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            scope="org",
+            subject="",
+            resource="jobs",
+            limit=2,
+        )
     for _ in range(5):
         submit(story)
     seen = dispatch.room_of
@@ -178,12 +206,16 @@ def test_canceled_between_claim_and_hand_over_it_never_starts(story, double):
     assert Job.objects.get(id=job.id).state == State.CANCELED
 
 
-def test_canceled_and_looked_for_while_it_is_being_handed_over_it_is_stopped_and_not_forgotten(story, double):
+def test_canceled_and_looked_for_while_it_is_being_handed_over_it_is_stopped_and_not_forgotten(
+    story, double
+):
     cluster, job = cluster_with(), submit(story)
 
     def meanwhile(launch):
         cancel(story, job)
-        look(cluster, double)  # not known there yet: that says nothing, for somebody is handing it over
+        look(
+            cluster, double
+        )  # not known there yet: that says nothing, for somebody is handing it over
 
     double.before_submit = meanwhile
     hand_over(claim_due(cluster.id))
@@ -233,10 +265,16 @@ def test_a_worker_whose_lease_is_over_starts_nothing_more(story, double):
 
 
 @pytest.mark.parametrize("is_killed", [True, False])
-def test_what_a_killed_worker_had_claimed_is_taken_at_once_and_what_a_living_one_has_is_not(story, double, monkeypatch, is_killed):
+def test_what_a_killed_worker_had_claimed_is_taken_at_once_and_what_a_living_one_has_is_not(
+    story, double, monkeypatch, is_killed
+):
     cluster, job = cluster_with(), submit(story)
     lease = "from portal.core.holders import new_lease; print(new_lease())"
-    theirs = UUID(subprocess.run([sys.executable, "-c", lease], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip())
+    theirs = UUID(
+        subprocess.run(
+            [sys.executable, "-c", lease], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.strip()
+    )
     with monkeypatch.context() as patch:
         patch.setattr(dispatch, "new_lease", lambda: theirs if is_killed else new_lease())
         claim_due(cluster.id)

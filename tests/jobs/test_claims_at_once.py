@@ -25,7 +25,9 @@ def everywhere():
         yield
 
 
-def test_a_claim_locks_meters_once_so_that_planners_of_two_clusters_cannot_wait_for_each_other_in_a_ring(story, monkeypatch):
+def test_a_claim_locks_meters_once_so_that_planners_of_two_clusters_cannot_wait_for_each_other_in_a_ring(
+    story, monkeypatch
+):
     monkeypatch.setattr(dispatch, "WINDOW", 5)
     cluster, holds, claims, hold = cluster_with(cpus=100), [], [], dispatch.hold
     monkeypatch.setattr(dispatch, "hold", lambda amounts: holds.append(amounts) or hold(amounts))
@@ -73,7 +75,9 @@ def test_a_cancel_that_meets_a_claim_half_way_waits_for_it(transactional_db, mon
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_end_of_a_task_that_meets_a_claim_of_the_same_array_half_way_does_not_wait_in_a_ring(transactional_db, monkeypatch):
+def test_the_end_of_a_task_that_meets_a_claim_of_the_same_array_half_way_does_not_wait_in_a_ring(
+    transactional_db, monkeypatch
+):
     from tests.story import tell
 
     story, cluster = tell(), cluster_with()
@@ -89,7 +93,9 @@ def test_the_end_of_a_task_that_meets_a_claim_of_the_same_array_half_way_does_no
         return refresh(*given, **more)
 
     monkeypatch.setattr(derive, "refresh_jobs", slowly)
-    watcher = _thread(lambda: transition([Change(first.id, State.SUCCEEDED, "test", Reason.COMPLETED)]))
+    watcher = _thread(
+        lambda: transition([Change(first.id, State.SUCCEEDED, "test", Reason.COMPLETED)])
+    )
     watcher.start()
     assert settled.wait(10)
     planner = _thread(lambda: claim_due(cluster.id))
@@ -104,7 +110,9 @@ def test_the_end_of_a_task_that_meets_a_claim_of_the_same_array_half_way_does_no
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_end_that_frees_jobs_meets_a_cancel_of_them_without_waiting_in_a_ring(transactional_db, monkeypatch):
+def test_an_end_that_frees_jobs_meets_a_cancel_of_them_without_waiting_in_a_ring(
+    transactional_db, monkeypatch
+):
     from tests.story import tell
 
     story, cluster = tell(), cluster_with()
@@ -120,20 +128,30 @@ def test_an_end_that_frees_jobs_meets_a_cancel_of_them_without_waiting_in_a_ring
             go_on.wait(10)
         said(name)
 
-    monkeypatch.setattr(derive, "verdict_of", lambda jobs: dict(sorted(judged(jobs).items(), key=lambda pair: pair[0].id, reverse=True)))
+    monkeypatch.setattr(
+        derive,
+        "verdict_of",
+        lambda jobs: dict(sorted(judged(jobs).items(), key=lambda pair: pair[0].id, reverse=True)),
+    )
     monkeypatch.setattr(derive, "hint", slowly)
-    watcher = _thread(lambda: transition([Change(ending.id, State.SUCCEEDED, "test", Reason.COMPLETED)]))
+    watcher = _thread(
+        lambda: transition([Change(ending.id, State.SUCCEEDED, "test", Reason.COMPLETED)])
+    )
     watcher.start()
     assert freed.wait(10)
     theirs = list(Attempt.objects.filter(job__in=waiting).values_list("id", flat=True))
-    person = _thread(lambda: transition([Change(pk, State.CANCELED, "test", Reason.CANCELED) for pk in theirs]))
+    person = _thread(
+        lambda: transition([Change(pk, State.CANCELED, "test", Reason.CANCELED) for pk in theirs])
+    )
     person.start()
     person.join(0.5)
     go_on.set()
     watcher.join(30)
     person.join(30)
     assert (watcher.failed, person.failed) == (None, None)
-    assert set(Attempt.objects.filter(id__in=theirs).values_list("state", flat=True)) == {State.CANCELED}
+    assert set(Attempt.objects.filter(id__in=theirs).values_list("state", flat=True)) == {
+        State.CANCELED
+    }
     assert Attempt.objects.get(id=ending.id).state == State.SUCCEEDED
 
 
@@ -157,7 +175,9 @@ def _thread(call) -> _Thread:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_claim_beside_a_planner_that_saw_no_room_takes_what_was_freed(transactional_db, monkeypatch):
+def test_claim_beside_a_planner_that_saw_no_room_takes_what_was_freed(
+    transactional_db, monkeypatch
+):
     from tests.story import tell
 
     story, cluster = tell(), cluster_with(cpus=1)

@@ -37,7 +37,19 @@ def ended(story, *, sealed: bool = True, person=None, **spec) -> Job:
     job = submit(story, person, **spec)
     claim_all(job.cluster)
     for attempt in job.attempts.all():
-        transition([Change(attempt.id, State.SUCCEEDED, "test", Reason.COMPLETED, started_at=clock.now(), finished_at=clock.now(), native_id="1")])
+        transition(
+            [
+                Change(
+                    attempt.id,
+                    State.SUCCEEDED,
+                    "test",
+                    Reason.COMPLETED,
+                    started_at=clock.now(),
+                    finished_at=clock.now(),
+                    native_id="1",
+                )
+            ]
+        )
         written(attempt, sealed=sealed)
     return Job.objects.get(id=job.id)
 
@@ -55,7 +67,10 @@ def delete(story, job, person=None):
 
 
 def sizes(job) -> list[int]:
-    return [log_store().size(a.id.hex) for a in Attempt.objects.filter(job=job).order_by("index", "ordinal")]
+    return [
+        log_store().size(a.id.hex)
+        for a in Attempt.objects.filter(job=job).order_by("index", "ordinal")
+    ]
 
 
 def test_its_bytes_go_and_who_asked_when_and_how_much_is_in_the_trail_once(story):
@@ -65,7 +80,11 @@ def test_its_bytes_go_and_who_asked_when_and_how_much_is_in_the_trail_once(story
         tasks.delete_logs()
     told = Event.objects.get(kind="job.log_deleted")
     assert (told.subject_id, told.actor) == (job.id, "ada@atlas.example")
-    assert told.data == {"number": 1, "before": {"log": "kept", "bytes": 700}, "after": {"log": "deleted", "bytes": 0}}
+    assert told.data == {
+        "number": 1,
+        "before": {"log": "kept", "bytes": 700},
+        "after": {"log": "deleted", "bytes": 0},
+    }
     assert sizes(job) == [0]
     job = Job.objects.get(id=job.id)
     assert job.log_deleted_at and storage.deleting(job) is None and storage.bytes_of(job) == 0
@@ -74,7 +93,9 @@ def test_its_bytes_go_and_who_asked_when_and_how_much_is_in_the_trail_once(story
 def test_logs_of_all_tasks_and_tries_go(story):
     job = ended(story, array="0-4")
     first = Attempt.objects.filter(job=job).order_by("index").first()
-    again = Attempt.objects.create(org=job.org, job=job, cluster=job.cluster, index=first.index, ordinal=2, state=State.FAILED)
+    again = Attempt.objects.create(
+        org=job.org, job=job, cluster=job.cluster, index=first.index, ordinal=2, state=State.FAILED
+    )
     written(again)
     delete(story, job)
     assert storage.deleting(Job.objects.get(id=job.id)) == (0, 6)
@@ -124,7 +145,9 @@ def test_what_was_interrupted_goes_on_and_keeps_who_asked_first(story, monkeypat
     monkeypatch.undo()
     tasks.delete_logs()
     assert sizes(job) == [0] * 10
-    assert {log_store().certificate(a.id.hex).deleted["by"] for a in job.attempts.all()} == {"ada@atlas.example"}
+    assert {log_store().certificate(a.id.hex).deleted["by"] for a in job.attempts.all()} == {
+        "ada@atlas.example"
+    }
 
 
 def test_a_disk_that_refuses_is_tried_again_and_keeps_no_other_job_waiting(story, monkeypatch):
@@ -157,7 +180,9 @@ def test_a_log_that_its_disk_lost_is_gone_and_keeps_none_from_going(story):
     assert set(Quota.objects.filter(resource="storage").values_list("used", flat=True)) == {0}
 
 
-def test_a_certificate_that_cannot_be_read_keeps_no_other_log_from_being_counted_or_deleted(story, caplog):
+def test_a_certificate_that_cannot_be_read_keeps_no_other_log_from_being_counted_or_deleted(
+    story, caplog
+):
     broken, other = ended(story), ended(story)
     path = log_store()._folder(Attempt.objects.get(job=broken).id.hex) / "certificate.json"
     path.write_text("{")
@@ -166,17 +191,30 @@ def test_a_certificate_that_cannot_be_read_keeps_no_other_log_from_being_counted
     for job in (broken, other):
         delete(story, job)
     storage.delete_asked()
-    assert [bool(job.log_deleted_at) for job in Job.objects.order_by("id")] == [False, True] and "cannot be deleted" in caplog.text
+    assert [bool(job.log_deleted_at) for job in Job.objects.order_by("id")] == [
+        False,
+        True,
+    ] and "cannot be deleted" in caplog.text
 
 
 def test_jobs_whose_logs_are_not_closed_keep_none_from_going(story, monkeypatch):
-    waiting, hinted, delete_really = [ended(story, sealed=False) for _ in range(5)], [], storage._delete
+    waiting, hinted, delete_really = (
+        [ended(story, sealed=False) for _ in range(5)],
+        [],
+        storage._delete,
+    )
     monkeypatch.setattr(storage, "hint", hinted.append)
     job = ended(story)
     for one in (*waiting, job):
         delete(story, one)
     hinted.clear()
-    monkeypatch.setattr(storage, "_delete", lambda one, until: delete_really(one, until) if one == job else pytest.fail("it has none that may go"))
+    monkeypatch.setattr(
+        storage,
+        "_delete",
+        lambda one, until: (
+            delete_really(one, until) if one == job else pytest.fail("it has none that may go")
+        ),
+    )
     storage.delete_asked()
     assert sizes(job) == [0] and hinted == []
 
@@ -212,7 +250,12 @@ def test_the_api_deletes_once_and_every_reader_says_so(story):
         answer = api.delete(URL)
         assert answer.status_code == 202, answer.content
     told = answer.json()["log_deletion"]
-    assert (told["by"], told["is_over"], told["done"], told["total"]) == ("ada@atlas.example", False, 0, 1)
+    assert (told["by"], told["is_over"], told["done"], told["total"]) == (
+        "ada@atlas.example",
+        False,
+        0,
+        1,
+    )
     tasks.delete_logs()
     raw, page = api.get(URL), api.get(f"{URL}?format=json").json()
     why = raw["X-Log-Deleted"]
@@ -220,7 +263,11 @@ def test_the_api_deletes_once_and_every_reader_says_so(story):
     assert (raw["X-Log-Start"], raw["X-Log-Size"], raw["X-Log-Complete"]) == ("700", "700", "true")
     assert page["gaps"] == [[0, 700, why]] and page["complete"]
     gone = api.get(f"{URL}/download")
-    assert (gone.status_code, gone.json()["code"], gone.json()["detail"]) == (410, "gone", f"This log was {why}.")
+    assert (gone.status_code, gone.json()["code"], gone.json()["detail"]) == (
+        410,
+        "gone",
+        f"This log was {why}.",
+    )
     assert api.get(f"{URL}/certificate").json()["certificate"]["deleted"]["bytes"] == 700
     assert api.get(f"{URL}/search?q=line").json() == {"hits": [], "after": 700, "done": True}
     assert api.get("/api/v1/orgs/atlas/jobs/1").json()["log_deletion"]["is_over"]
@@ -231,7 +278,9 @@ def test_the_page_offers_it_with_the_bytes_to_who_may_and_says_it_afterwards(sto
     ada = story.client(story.ada)
     before = ada.get("/atlas/jobs/1?tab=logs").content.decode()
     assert "Delete all that #1 wrote, of every task and try? 700 B go for good." in before
-    assert "delete-logs" not in story.client(story.ben).get("/atlas/jobs/1?tab=logs").content.decode()
+    assert (
+        "delete-logs" not in story.client(story.ben).get("/atlas/jobs/1?tab=logs").content.decode()
+    )
     assert ada.post("/atlas/jobs/1/delete-logs")["Location"] == "/atlas/jobs/1?tab=logs"
     assert "0 of 1 logs are gone" in ada.get("/atlas/jobs/1?tab=logs").content.decode()
     tasks.delete_logs()

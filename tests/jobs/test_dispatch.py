@@ -58,7 +58,9 @@ def everywhere():
 
 def test_what_fits_starts_in_order_of_priority_and_age_and_the_rest_knows_why(story, backend):
     cluster_with(cpus=2)
-    low, normal, high = (submit(story, name=p, policy={"priority": p}) for p in ("low", "normal", "high"))
+    low, normal, high = (
+        submit(story, name=p, policy={"priority": p}) for p in ("low", "normal", "high")
+    )
     dispatch_all()
     assert [launch.name for launch in backend.started] == ["high", "normal"]
     assert Job.objects.get(id=low.id).wait == Wait.CAPACITY
@@ -66,7 +68,9 @@ def test_what_fits_starts_in_order_of_priority_and_age_and_the_rest_knows_why(st
     assert Job.objects.get(id=high.id).state == State.SUBMITTED
 
 
-def test_nothing_is_written_while_the_reason_stays_the_same(story, backend, django_assert_max_num_queries):
+def test_nothing_is_written_while_the_reason_stays_the_same(
+    story, backend, django_assert_max_num_queries
+):
     cluster_with(cpus=1)
     submit(story)
     waits = submit(story)
@@ -118,7 +122,7 @@ def test_a_claim_whose_worker_died_is_handed_over_by_the_next_under_the_same_key
     with clock.frozen(clock.now() + timedelta(seconds=LEASE + 1)):
         dispatch_all()
     assert [launch.key for launch in backend.started] == [only_attempt(job).key]
-    hand_over(dead)                                  # it was only slow: its lease is gone, so it does nothing
+    hand_over(dead)  # it was only slow: its lease is gone, so it does nothing
     assert len(backend.started) == 1
 
 
@@ -126,7 +130,14 @@ def test_a_claim_whose_worker_died_is_handed_over_by_the_next_under_the_same_key
 def test_the_last_of_a_quota_is_given_once(story, backend):
     cluster_with(cpus=100)
     with org_scope(story.atlas.id):
-        set_quota(actor=story.actor(story.ada), org=story.atlas, scope="team", subject="vision", resource="cpu", limit=3)
+        set_quota(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            scope="team",
+            subject="vision",
+            resource="cpu",
+            limit=3,
+        )
     jobs = [submit(story) for _ in range(5)]
     dispatch_all()
     assert len(backend.started) == 3
@@ -152,9 +163,18 @@ def test_a_silent_cluster_changes_no_state_and_is_the_reason(story, backend):
     assert not backend.started
 
 
-@pytest.mark.parametrize(("state", "after", "lost"), [
-    (State.DISPATCHING, 600, False), (State.RUNNING, 0, False), (State.RUNNING, 20, False), (State.RUNNING, 40, True)])
-def test_not_seen_is_lost_only_after_the_grace_and_never_while_it_is_handed_over(story, state, after, lost):
+@pytest.mark.parametrize(
+    ("state", "after", "lost"),
+    [
+        (State.DISPATCHING, 600, False),
+        (State.RUNNING, 0, False),
+        (State.RUNNING, 20, False),
+        (State.RUNNING, 40, True),
+    ],
+)
+def test_not_seen_is_lost_only_after_the_grace_and_never_while_it_is_handed_over(
+    story, state, after, lost
+):
     cluster = cluster_with()
     job = submit(story)
     Attempt.objects.filter(job=job).update(state=state)
@@ -172,7 +192,9 @@ def test_being_seen_again_ends_the_count_towards_lost(story):
     Attempt.objects.filter(job=job).update(state=State.RUNNING)
     key = only_attempt(job).key
     observe.apply_poll(cluster, observe.active_attempts(cluster), Poll(missing=[key]))
-    observe.apply_poll(cluster, observe.active_attempts(cluster), Poll([Observation(key, State.RUNNING)]))
+    observe.apply_poll(
+        cluster, observe.active_attempts(cluster), Poll([Observation(key, State.RUNNING)])
+    )
     assert only_attempt(job).missing_since is None
 
 
@@ -197,7 +219,9 @@ def test_two_planners_at_once_never_claim_the_same_attempt(mode, transactional_d
         thread.start()
     for thread in threads:
         thread.join()
-    while claim := claim_due(cluster.id, 50):           # whoever met a locked cluster went away: the sweep would come again
+    while claim := claim_due(
+        cluster.id, 50
+    ):  # whoever met a locked cluster went away: the sweep would come again
         taken.extend(a.id for a in claim.attempts)
     assert len(taken) == len(set(taken)) == 40, connection.vendor
 
@@ -211,10 +235,19 @@ def test_the_sweep_finds_what_a_lost_hint_left_behind(story, backend, monkeypatc
     assert asked == ["jobs.dispatch"]
 
 
-def test_a_waiting_job_says_whose_limit_it_is_who_holds_it_and_which_limit_would_be_enough(story, backend):
+def test_a_waiting_job_says_whose_limit_it_is_who_holds_it_and_which_limit_would_be_enough(
+    story, backend
+):
     cluster_with(cpus=100)
     with org_scope(story.atlas.id):
-        set_quota(actor=story.actor(story.ada), org=story.atlas, scope="team", subject="vision", resource="cpu", limit=3)
+        set_quota(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            scope="team",
+            subject="vision",
+            resource="cpu",
+            limit=3,
+        )
     first = submit(story, resources={"cpus": 2})
     waits = submit(story, resources={"cpus": 2})
     dispatch_all()
@@ -236,27 +269,40 @@ def test_the_change_that_is_offered_is_filled_in_where_it_leads(story, backend):
     [link] = re.findall(r'href="([^"]*change=[^"]*)"', page)
     filled = client.get(link.replace("&amp;", "&")).context["yaml"]
     assert yaml.safe_load(filled)["resources"]["accelerators"] == 1
-    assert "accelerators: 2" in client.get(f"/atlas/jobs/new?from={waits.number}&change=resources.accelerators&was=1e9&to=x").context["yaml"]
+    assert (
+        "accelerators: 2"
+        in client.get(
+            f"/atlas/jobs/new?from={waits.number}&change=resources.accelerators&was=1e9&to=x"
+        ).context["yaml"]
+    )
 
 
 def test_what_is_guaranteed_to_another_team_is_not_taken_and_the_reason_says_so(story, backend):
     cluster_with(cpus=100)
     with org_scope(story.atlas.id):
         create_team(actor=story.actor(story.ada), org=story.atlas, slug="language")
-        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[
-            Wanted("org", "", "cpu", 8), Wanted("team", "language", "cpu", guaranteed=6)])
+        set_quotas(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            changes=[Wanted("org", "", "cpu", 8), Wanted("team", "language", "cpu", guaranteed=6)],
+        )
     submit(story, resources={"cpus": 1})
     waits = submit(story, resources={"cpus": 2})
     dispatch_all()
     assert len(backend.started) == 1
     with org_scope(story.atlas.id):
         told = answer(Job.objects.get(id=waits.id), story.actor(story.ada))
-    assert told.text == "Atlas holds 1 core of 8 cores, and 6 cores of it are kept free for what others are guaranteed; this asks 2 cores."
+    assert (
+        told.text
+        == "Atlas holds 1 core of 8 cores, and 6 cores of it are kept free for what others are guaranteed; this asks 2 cores."
+    )
     assert told.advice == "It would start now if the limit of Atlas were 9 cores."
     assert told.change["to"] == 1
 
 
-def test_job_behind_many_kinds_of_refused_ones_starts_within_a_few_rounds(story, backend, monkeypatch):
+def test_job_behind_many_kinds_of_refused_ones_starts_within_a_few_rounds(
+    story, backend, monkeypatch
+):
     monkeypatch.setattr(dispatch, "WINDOW", 2)
     monkeypatch.setattr(dispatch, "HORIZON", 2)
     monkeypatch.setattr(dispatch, "MAX_KINDS", 1)

@@ -59,7 +59,9 @@ def test_each_step_ticks_itself_and_no_other(fresh):
     now("people")
     team = services.create_team(actor=owner, org=fresh, slug="vision")
     now("team")
-    services.set_quota(actor=owner, org=fresh, scope="team", subject="vision", resource="gpu", limit=8)
+    services.set_quota(
+        actor=owner, org=fresh, scope="team", subject="vision", resource="gpu", limit=8
+    )
     now("quotas")
     ensure_first_cluster()
     Pool.objects.update(is_open=False)
@@ -83,7 +85,10 @@ def test_owners_and_operators_see_it_at_home_and_members_never(story):
 
 def test_an_owner_is_told_which_steps_are_an_operators(story):
     page = story.client(story.ada).get("/atlas/guide").content.decode()
-    assert page.count("An operator of the installation does this") == 2 and 'href="/atlas/clusters"' not in page.partition('<ol class="guide">')[2]
+    assert (
+        page.count("An operator of the installation does this") == 2
+        and 'href="/atlas/clusters"' not in page.partition('<ol class="guide">')[2]
+    )
     page = story.client(story.dot).get("/atlas/guide").content.decode()
     assert "An operator of the installation does this" not in page
 
@@ -91,11 +96,20 @@ def test_an_owner_is_told_which_steps_are_an_operators(story):
 def test_it_is_put_away_for_good_and_can_be_had_back(story):
     ada = story.client(story.ada)
     ada.post("/atlas/guide", {"do": "hide"})
-    assert HOME not in ada.get("/atlas/").content.decode() and ada.get("/atlas/guide").status_code == 200
-    assert HOME in story.client(story.cyd).get("/borealis/").content.decode(), "another organization's is its own"
+    assert (
+        HOME not in ada.get("/atlas/").content.decode()
+        and ada.get("/atlas/guide").status_code == 200
+    )
+    assert HOME in story.client(story.cyd).get("/borealis/").content.decode(), (
+        "another organization's is its own"
+    )
     ada.post("/atlas/guide", {"do": "show"})
     assert HOME in ada.get("/atlas/").content.decode()
-    kinds = list(Event.objects.filter(kind__startswith="org.guide").order_by("position").values_list("kind", flat=True))
+    kinds = list(
+        Event.objects.filter(kind__startswith="org.guide")
+        .order_by("position")
+        .values_list("kind", flat=True)
+    )
     assert kinds == ["org.guide_put_away", "org.guide_shown"]
 
 
@@ -103,7 +117,11 @@ def test_a_name_is_text_of_its_length_and_the_address_stays(story):
     for name in ("", "x" * 101, "a\x00b"):
         with pytest.raises(InvalidInput):
             services.rename_org(actor=story.actor(story.ada), org=story.atlas, name=name)
-    services.rename_org(actor=story.actor(story.ada), org=Organization.objects.get(slug="atlas"), name="<b>Atlas</b>")
+    services.rename_org(
+        actor=story.actor(story.ada),
+        org=Organization.objects.get(slug="atlas"),
+        name="<b>Atlas</b>",
+    )
     page = story.client(story.ben).get("/atlas/teams").content.decode()
     assert "&lt;b&gt;Atlas&lt;/b&gt;" in page and "<b>Atlas</b>" not in page
     with org_scope(story.atlas.id):

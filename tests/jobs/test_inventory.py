@@ -34,8 +34,12 @@ class Named:
 
 
 def node(n: int, gpus: int = 8, **rest) -> NodeFacts:
-    cards = tuple(GpuFacts(i, f"GPU-{n}-{i}", "NVIDIA H200", "h200", 141 * GIB) for i in range(gpus))
-    return NodeFacts(f"n{n:04}", 192, 2048 * GIB, cards, {"rack": str(n // 8)}, partitions=("main",), **rest)
+    cards = tuple(
+        GpuFacts(i, f"GPU-{n}-{i}", "NVIDIA H200", "h200", 141 * GIB) for i in range(gpus)
+    )
+    return NodeFacts(
+        f"n{n:04}", 192, 2048 * GIB, cards, {"rack": str(n // 8)}, partitions=("main",), **rest
+    )
 
 
 @pytest.fixture
@@ -48,13 +52,25 @@ def written(cluster: Cluster, nodes) -> list[str]:
     with CaptureQueriesContext(connection) as seen:
         take_inventory(cluster, Named(nodes))
     verbs = ("INSERT", "UPDATE", "DELETE")
-    return [q["sql"] for q in seen.captured_queries if q["sql"].startswith(verbs) and 'clusters_cluster"' not in q["sql"][:40]]
+    return [
+        q["sql"]
+        for q in seen.captured_queries
+        if q["sql"].startswith(verbs) and 'clusters_cluster"' not in q["sql"][:40]
+    ]
 
 
 def test_nodes_and_gpus_appear_as_they_are_named(cluster):
-    take_inventory(cluster, Named([node(0, used_cpus=1.5, used_gpus=3, is_drained=True, note="fan")]))
+    take_inventory(
+        cluster, Named([node(0, used_cpus=1.5, used_gpus=3, is_drained=True, note="fan")])
+    )
     row = Node.objects.get()
-    assert (row.cpus, row.labels, row.partitions, row.used_cpus, row.used_gpus) == (192_000, {"rack": "0"}, ["main"], 1500, 3)
+    assert (row.cpus, row.labels, row.partitions, row.used_cpus, row.used_gpus) == (
+        192_000,
+        {"rack": "0"},
+        ["main"],
+        1500,
+        3,
+    )
     assert (row.state, row.note) == ("drained", "fan")
     assert set(row.gpus.values_list("uuid", flat=True)) == {f"GPU-0-{i}" for i in range(8)}
 
@@ -87,10 +103,15 @@ def test_a_node_that_is_no_longer_named_is_kept_as_gone_and_comes_back(cluster):
 
 def test_a_gpu_that_is_cut_into_instances_is_replaced_by_them(cluster):
     take_inventory(cluster, Named([node(0, gpus=1)]))
-    cut = replace(node(0, gpus=0), gpus=[GpuFacts(i, f"MIG-{i}", "NVIDIA H200", "mig-1g.18gb", 18 * GIB) for i in range(7)])
+    cut = replace(
+        node(0, gpus=0),
+        gpus=[GpuFacts(i, f"MIG-{i}", "NVIDIA H200", "mig-1g.18gb", 18 * GIB) for i in range(7)],
+    )
     take_inventory(cluster, Named([cut]))
     assert Gpu.objects.count() == 7
-    take_inventory(cluster, Named([replace(cut, gpus=[replace(g, type="mig-1g.35gb") for g in cut.gpus])]))
+    take_inventory(
+        cluster, Named([replace(cut, gpus=[replace(g, type="mig-1g.35gb") for g in cut.gpus])])
+    )
     assert set(Gpu.objects.values_list("type", flat=True)) == {"mig-1g.35gb"}
 
 
@@ -102,10 +123,16 @@ def test_another_clusters_node_of_the_same_name_is_left_alone(cluster):
     assert Node.objects.get(cluster=other).state == "ready"
 
 
-def test_waiting_jobs_are_looked_at_when_room_may_have_come_and_not_when_use_moved(cluster, monkeypatch):
+def test_waiting_jobs_are_looked_at_when_room_may_have_come_and_not_when_use_moved(
+    cluster, monkeypatch
+):
     told: list[str] = []
     monkeypatch.setattr("jobs.watch.inventory.hint", told.append)
-    for nodes, is_told in (([node(0)], True), ([node(0, used_gpus=2)], False), ([node(0, is_drained=True)], True)):
+    for nodes, is_told in (
+        ([node(0)], True),
+        ([node(0, used_gpus=2)], False),
+        ([node(0, is_drained=True)], True),
+    ):
         told.clear()
         take_inventory(cluster, Named(nodes))
         assert bool(told) == is_told
@@ -123,9 +150,13 @@ def test_two_thousand_nodes_of_eight_gpus_are_few_statements_and_few_seconds(clu
     began = time.perf_counter()
     statements = written(cluster, moved)
     took = time.perf_counter() - began
-    print(f"unchanged {again:.2f} s; all changed {took:.2f} s, {len(statements)} statements; first {len(first)} statements")
-    assert len(statements) <= 4 or mode == "embedded"       # SQLite takes fewer variables a statement
-    assert again < 60 and took < 60                          # a bound against the square of them; the figures are in docs/design/clusters.md
+    print(
+        f"unchanged {again:.2f} s; all changed {took:.2f} s, {len(statements)} statements; first {len(first)} statements"
+    )
+    assert len(statements) <= 4 or mode == "embedded"  # SQLite takes fewer variables a statement
+    assert (
+        again < 60 and took < 60
+    )  # a bound against the square of them; the figures are in docs/design/clusters.md
     assert Gpu.objects.count() == 16_000
 
 
@@ -146,7 +177,9 @@ def test_trouble_stays_until_the_cluster_has_answered_again(cluster, monkeypatch
     assert words() == ""
 
 
-def test_each_silence_is_told_once_with_its_beginning_its_words_and_its_length(cluster, monkeypatch):
+def test_each_silence_is_told_once_with_its_beginning_its_words_and_its_length(
+    cluster, monkeypatch
+):
     Cluster.objects.update(trouble="", seen_at=None)
     trouble.answered(cluster)
     trouble.fell_silent(cluster, "no answer in 3 s")
@@ -160,7 +193,11 @@ def test_each_silence_is_told_once_with_its_beginning_its_words_and_its_length(c
     trouble.answered(cluster)
     began, ended = Event.objects.filter(subject_id=cluster.id).order_by("position")
     assert (began.kind, began.data["said"]) == ("cluster.silent", "no answer in 3 s")
-    assert (ended.kind, ended.data["said"], ended.data["seconds"]) == ("cluster.answered", "no answer in 4 s", 240)
+    assert (ended.kind, ended.data["said"], ended.data["seconds"]) == (
+        "cluster.answered",
+        "no answer in 4 s",
+        240,
+    )
 
 
 def test_what_runs_on_a_node_is_written_and_a_change_of_it_too(cluster):

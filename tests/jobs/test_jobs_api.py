@@ -34,17 +34,27 @@ def test_an_accepted_job_is_there_with_its_number_and_page(ada):
     body = answer.json()
     assert answer.status_code == 201
     assert (body["number"], body["state"], body["page"]) == (1, "queued", "/atlas/jobs/1")
-    assert ada.get(f"{JOBS}/1").json()["id"] == ada.get(f"{JOBS}/{body['id']}").json()["id"] == body["id"]
+    assert (
+        ada.get(f"{JOBS}/1").json()["id"]
+        == ada.get(f"{JOBS}/{body['id']}").json()["id"]
+        == body["id"]
+    )
 
 
 BAD = [
-    ({"run": "true", "nmae": "x"}, "nmae", "name"), ({}, "run", "required"), ({"run": "true", "name": "a" * 500}, "name", "long"),
-    ({"run": "true", "name": "a\nb"}, "name", ""), ({"run": "true", "envs": {"LD_PRELOAD": "x"}}, "envs.LD_PRELOAD", ""),
+    ({"run": "true", "nmae": "x"}, "nmae", "name"),
+    ({}, "run", "required"),
+    ({"run": "true", "name": "a" * 500}, "name", "long"),
+    ({"run": "true", "name": "a\nb"}, "name", ""),
+    ({"run": "true", "envs": {"LD_PRELOAD": "x"}}, "envs.LD_PRELOAD", ""),
     ({"run": "true", "resources": {"cpus": 64}}, "resources.cpus", "8 cores"),
     ({"run": "true", "resources": {"memory": "1Ti"}}, "resources.memory", "32 GiB"),
     ({"run": "true", "resources": {"accelerators": 1}}, "resources.accelerators", "0 GPUs"),
-    ({"run": "true", "after": [99]}, "after[0]", "99"), ({"run": "true", "policy": {"pool": "moon"}}, "policy.pool", "local"),
-    ({"run": "true", "secrets": {"A": "team/a"}}, "secrets.A", "no secret team/a"), ({"run": "true", "num_nodes": 2}, "num_nodes", "")]
+    ({"run": "true", "after": [99]}, "after[0]", "99"),
+    ({"run": "true", "policy": {"pool": "moon"}}, "policy.pool", "local"),
+    ({"run": "true", "secrets": {"A": "team/a"}}, "secrets.A", "no secret team/a"),
+    ({"run": "true", "num_nodes": 2}, "num_nodes", ""),
+]
 
 
 def test_bad_input_names_the_field_and_says_what_is_allowed_and_leaves_nothing(subtests, ada):
@@ -56,7 +66,10 @@ def test_bad_input_names_the_field_and_says_what_is_allowed_and_leaves_nothing(s
             fault = next(f for f in answer.json()["errors"] if f["field"] == field)
             assert word in fault["message"]
             with platform_scope("test"):
-                assert not Job.objects.exists() and not Event.objects.filter(kind="job.submitted").exists()
+                assert (
+                    not Job.objects.exists()
+                    and not Event.objects.filter(kind="job.submitted").exists()
+                )
 
 
 def test_malformed_yaml_names_the_line(ada):
@@ -67,10 +80,20 @@ def test_malformed_yaml_names_the_line(ada):
 
 def test_over_quota_says_whose_and_by_how_much(ada, story):
     with org_scope(story.atlas.id):
-        set_quota(actor=story.actor(story.ada), org=story.atlas, scope="team", subject="vision", resource="cpu", limit=2)
+        set_quota(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            scope="team",
+            subject="vision",
+            resource="cpu",
+            limit=2,
+        )
     answer = post(ada, {"team": "vision", "spec": {"run": "true", "resources": {"cpus": 5}}})
     assert (answer.status_code, answer.json()["code"]) == (409, "quota_exceeded")
-    assert "the team's limit is 2 cores" in answer.json()["detail"] and "3 cores less" in answer.json()["detail"]
+    assert (
+        "the team's limit is 2 cores" in answer.json()["detail"]
+        and "3 cores less" in answer.json()["detail"]
+    )
 
 
 def test_a_repeated_request_is_one_job_and_another_body_under_its_key_is_a_conflict(ada):
@@ -91,8 +114,16 @@ def test_replay_with_a_token_without_the_scope_is_refused(ada, story):
 
 
 def test_a_failed_request_may_be_sent_again_under_its_key(ada):
-    assert post(ada, {"team": "vision", "spec": {"nope": 1}}, **{"Idempotency-Key": "k"}).status_code == 400
-    assert post(ada, {"team": "vision", "spec": {"run": "true"}}, **{"Idempotency-Key": "k"}).status_code == 201
+    assert (
+        post(ada, {"team": "vision", "spec": {"nope": 1}}, **{"Idempotency-Key": "k"}).status_code
+        == 400
+    )
+    assert (
+        post(
+            ada, {"team": "vision", "spec": {"run": "true"}}, **{"Idempotency-Key": "k"}
+        ).status_code
+        == 201
+    )
 
 
 @pytest.mark.both_databases
@@ -107,8 +138,15 @@ def test_requests_that_race_under_one_key_make_one_job(transactional_db):
     def send():
         from django.test import Client
 
-        answers.append(post(Client(headers={"Authorization": f"Bearer {token}"}), {"team": "vision", "spec": {"run": "true"}},
-                            **{"Idempotency-Key": "race"}).json().get("number"))
+        answers.append(
+            post(
+                Client(headers={"Authorization": f"Bearer {token}"}),
+                {"team": "vision", "spec": {"run": "true"}},
+                **{"Idempotency-Key": "race"},
+            )
+            .json()
+            .get("number")
+        )
         connections.close_all()
 
     threads = [threading.Thread(target=send) for _ in range(6)]
@@ -120,7 +158,11 @@ def test_requests_that_race_under_one_key_make_one_job(transactional_db):
 
 
 def test_a_rehearsal_answers_everything_and_writes_nothing(ada):
-    answer = post(ada, {"team": "vision", "spec": {"run": "python train.py", "envs": {"A": "b"}}}, f"{JOBS}?dry_run=true").json()
+    answer = post(
+        ada,
+        {"team": "vision", "spec": {"run": "python train.py", "envs": {"A": "b"}}},
+        f"{JOBS}?dry_run=true",
+    ).json()
     assert answer["ok"] and answer["starts_now"]
     assert "python train.py" in answer["launch"] and "A=b" in answer["launch"]
     with platform_scope("test"):
@@ -128,7 +170,11 @@ def test_a_rehearsal_answers_everything_and_writes_nothing(ada):
 
 
 def test_a_rehearsal_of_the_impossible_says_what_the_largest_node_has(ada):
-    answer = post(ada, {"team": "vision", "spec": {"run": "true", "resources": {"cpus": 99}}}, f"{JOBS}?dry_run=true").json()
+    answer = post(
+        ada,
+        {"team": "vision", "spec": {"run": "true", "resources": {"cpus": 99}}},
+        f"{JOBS}?dry_run=true",
+    ).json()
     assert not answer["ok"]
     assert any("8 cores" in check["text"] for check in answer["checks"] if not check["ok"])
 
@@ -156,8 +202,16 @@ def test_filters_come_from_a_list_and_an_unknown_one_is_refused(ada, story):
     def names(**asked):
         return [j["name"] for j in ada.get(JOBS, asked).json()["items"]]
 
-    assert names(q="al") == ["alpha"] and names(q="#2") == ["beta"] and names(label="kind:eval") == ["alpha"]
-    assert names(state="queued,running") == ["beta", "alpha"] and names(state="failed") == [] and names(owner="me") == ["beta", "alpha"]
+    assert (
+        names(q="al") == ["alpha"]
+        and names(q="#2") == ["beta"]
+        and names(label="kind:eval") == ["alpha"]
+    )
+    assert (
+        names(state="queued,running") == ["beta", "alpha"]
+        and names(state="failed") == []
+        and names(owner="me") == ["beta", "alpha"]
+    )
     assert ada.get(JOBS, {"order_by": "password"}).status_code == 400
     assert ada.get(JOBS, {"state": "happy"}).json()["errors"][0]["field"] == "state"
 
@@ -174,7 +228,11 @@ def test_every_answer_tells_the_rate_limit_and_past_it_says_when_to_come_back(ad
     assert ada.get(JOBS)["RateLimit-Limit"] == str(settings.MUSTER_API_RATE)
     settings.MUSTER_API_RATE = 1
     answer = ada.get(JOBS)
-    assert answer.status_code == 429 and int(answer["Retry-After"]) <= 60 and answer.json()["retryable"] is True
+    assert (
+        answer.status_code == 429
+        and int(answer["Retry-After"]) <= 60
+        and answer.json()["retryable"] is True
+    )
 
 
 def test_cancel_hold_release_and_rerun_do_what_they_say(ada, story):
@@ -214,7 +272,9 @@ def test_pages_of_attempts_leave_no_try_out_and_show_none_twice(subtests, story,
         with subtests.test(limit=limit):
             seen, after = [], ""
             while after is not None:
-                page = ada.get(f"{JOBS}/1/attempts", {"limit": limit, **({"after": after} if after else {})}).json()
+                page = ada.get(
+                    f"{JOBS}/1/attempts", {"limit": limit, **({"after": after} if after else {})}
+                ).json()
                 seen += [(attempt["index"], attempt["ordinal"]) for attempt in page["items"]]
                 after = page["next"]
             assert seen == [(0, 1), (1, 1), (1, 2), (1, 3), (1, 4), (2, 1)]

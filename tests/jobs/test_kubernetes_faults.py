@@ -26,7 +26,7 @@ POST = Wire.post
 BUSY = Answer(429, "TooManyRequests", "too many requests")
 BROKEN = Answer(500, "InternalError", "etcdserver: leader changed")
 GONE = Answer(410, "Expired", "too old resource version")
-HANG = 0.6                      # seconds: more than we wait in these tests
+HANG = 0.6  # seconds: more than we wait in these tests
 
 
 def faulty(seed: int, fault: BaseException) -> Callable[..., Any]:
@@ -45,8 +45,12 @@ def faulty(seed: int, fault: BaseException) -> Callable[..., Any]:
 
 
 @SEEDS
-@pytest.mark.parametrize("fault", [Killed(), Unavailable("no answer")], ids=["worker killed", "reply lost"])
-def test_each_attempt_is_one_job_whatever_happens_between_submitting_and_recording(site, monkeypatch, seed, fault):
+@pytest.mark.parametrize(
+    "fault", [Killed(), Unavailable("no answer")], ids=["worker killed", "reply lost"]
+)
+def test_each_attempt_is_one_job_whatever_happens_between_submitting_and_recording(
+    site, monkeypatch, seed, fault
+):
     for _ in range(4):
         site.submit()
     monkeypatch.setattr(Wire, "post", faulty(seed, fault))
@@ -73,18 +77,30 @@ def test_a_job_that_was_left_without_its_secrets_is_looked_at_and_still_gets_the
 
 @SEEDS
 @pytest.mark.parametrize("fault", [BUSY, BROKEN, HANG], ids=["429", "500", "hangs"])
-def test_a_server_that_is_busy_broken_or_hanging_changes_nothing_but_the_time_it_takes(site, monkeypatch, seed, fault):
+def test_a_server_that_is_busy_broken_or_hanging_changes_nothing_but_the_time_it_takes(
+    site, monkeypatch, seed, fault
+):
     random = Random(seed)
     monkeypatch.setattr(wire, "READ", 0.3)
     for n in range(4):
         site.submit(f"sleep {random.uniform(0, 1):.2f}; exit {n % 2}")
     for _ in range(6):
-        site.double.fail(random.choice(["POST ", "GET ", "watch=1", "/secrets", "/jobs", "/pods"]), fault, random.choice([1, 2]))
+        site.double.fail(
+            random.choice(["POST ", "GET ", "watch=1", "/secrets", "/jobs", "/pods"]),
+            fault,
+            random.choice([1, 2]),
+        )
         dispatch_all()
         site.look()
         site.expire_leases()
-    site.until(lambda: site.expire_leases() or site.is_over(), 30)            # the pauses between tries have grown by now
-    assert (site.remote(), site.runs(), site.states()) == ([1] * 4, [1] * 4, [State.SUCCEEDED, State.FAILED] * 2)
+    site.until(
+        lambda: site.expire_leases() or site.is_over(), 30
+    )  # the pauses between tries have grown by now
+    assert (site.remote(), site.runs(), site.states()) == (
+        [1] * 4,
+        [1] * 4,
+        [State.SUCCEEDED, State.FAILED] * 2,
+    )
     assert {a.reason for a in Attempt.objects.all()} == {Reason.COMPLETED, Reason.USER_ERROR}
 
 
@@ -95,9 +111,19 @@ def test_watches_that_close_or_forget_lose_no_end(site, seed):
         site.submit(f"sleep {random.uniform(0, 1):.2f}; exit {n % 2}")
         dispatch_all()
         site.look()
-        random.choice([site.double.cut, site.double.store.forget_changes, lambda: site.double.fail("watch=1", GONE)])()
+        random.choice(
+            [
+                site.double.cut,
+                site.double.store.forget_changes,
+                lambda: site.double.fail("watch=1", GONE),
+            ]
+        )()
     site.until(site.is_over)
-    assert (site.remote(), site.runs(), site.states()) == ([1] * 6, [1] * 6, [State.SUCCEEDED, State.FAILED] * 3)
+    assert (site.remote(), site.runs(), site.states()) == (
+        [1] * 6,
+        [1] * 6,
+        [State.SUCCEEDED, State.FAILED] * 3,
+    )
 
 
 @SEEDS
@@ -111,18 +137,31 @@ def test_a_pod_deleted_by_hand_ends_its_job_and_one_that_takes_its_name_is_not_i
     _put_strangers_in(site, pod, seed)
     site.until(site.is_over)
     attempt = only_attempt(job)
-    assert (State(attempt.state), attempt.exit_code) == (State.FAILED, 143) and "deleted" in attempt.evidence
+    assert (State(attempt.state), attempt.exit_code) == (
+        State.FAILED,
+        143,
+    ) and "deleted" in attempt.evidence
     assert attempt.reason == Reason.INTERRUPTED and Reason.INTERRUPTED.is_retryable
     assert State(Job.objects.get(id=other.id).state) == State.SUCCEEDED and site.runs() == [1, 1]
 
 
 def _put_strangers_in(site: Site, pod: dict[str, Any], seed: int) -> None:
     """Pods with the names and labels of ours, of somebody else: each ended well, or failed, or runs."""
-    for name, phase in ((pod["metadata"]["name"], ["Succeeded", "Failed", "Running"][seed % 3]), (f"{pod['metadata']['name']}-x", "Succeeded")):
+    for name, phase in (
+        (pod["metadata"]["name"], ["Succeeded", "Failed", "Running"][seed % 3]),
+        (f"{pod['metadata']['name']}-x", "Succeeded"),
+    ):
         meta = {k: v for k, v in pod["metadata"].items() if k in {"labels", "annotations"}}
         owner = [{"apiVersion": "batch/v1", "kind": "Job", "name": "other", "uid": "other"}]
-        site.double.store.create("pods", pod["metadata"]["namespace"], {
-            **pod, "metadata": {**meta, "name": name, "ownerReferences": owner}, "status": {"phase": phase}})
+        site.double.store.create(
+            "pods",
+            pod["metadata"]["namespace"],
+            {
+                **pod,
+                "metadata": {**meta, "name": name, "ownerReferences": owner},
+                "status": {"phase": phase},
+            },
+        )
 
 
 def test_secret_goes_at_the_end_of_its_job_and_the_job_by_its_ttl(site):
@@ -150,20 +189,33 @@ def test_a_cancel_at_any_moment_ends_the_job_here_and_there(site, seed):
             site.cancel(due.pop())
     site.until(site.is_over, 30)
     assert set(site.states()) <= {State.CANCELED, State.SUCCEEDED} and max(site.runs()) <= 1
-    site.until(lambda: not [pod for job in site.jobs for pod in site.pods(job) if pod["status"]["phase"] == "Running"])
+    site.until(
+        lambda: (
+            not [
+                pod
+                for job in site.jobs
+                for pod in site.pods(job)
+                if pod["status"]["phase"] == "Running"
+            ]
+        )
+    )
 
 
 @SEEDS
 @pytest.mark.parametrize("hours", [-1, 1])
 def test_a_cluster_whose_clock_is_an_hour_off_changes_nothing(site, monkeypatch, hours, seed):
-    monkeypatch.setattr(kubernetes_store, "skew", timedelta(hours=hours, seconds=Random(seed).uniform(-60, 60)))
+    monkeypatch.setattr(
+        kubernetes_store, "skew", timedelta(hours=hours, seconds=Random(seed).uniform(-60, 60))
+    )
     for _ in range(2):
         site.submit("sleep 0.5")
     site.submit("sleep 60", policy={"max_runtime": "1s"})
     site.until(site.is_over)
     assert (site.states(), site.runs()) == ([State.SUCCEEDED] * 2 + [State.FAILED], [1] * 3)
     for attempt in Attempt.objects.all():
-        assert timedelta(seconds=-2) < attempt.started_at - attempt.queued_at < timedelta(seconds=20)
+        assert (
+            timedelta(seconds=-2) < attempt.started_at - attempt.queued_at < timedelta(seconds=20)
+        )
         assert timedelta(0) <= attempt.finished_at - attempt.started_at < timedelta(seconds=20)
 
 
@@ -173,7 +225,12 @@ def test_a_phase_that_nobody_knows_changes_nothing(site, seed):
     site.until(lambda: site.states() == [State.RUNNING])
     pod = site.pods(job)[0]["metadata"]
     strange = Random(seed).choice(["Unknown", "Hibernating", ""])
-    site.double.store.update("pods", pod["namespace"], pod["name"], lambda thing: thing["status"].update(phase=strange or "Odd"))
+    site.double.store.update(
+        "pods",
+        pod["namespace"],
+        pod["name"],
+        lambda thing: thing["status"].update(phase=strange or "Odd"),
+    )
     for _ in range(3):
         site.look()
     assert site.states() == [State.RUNNING] and only_attempt(job).missing_since is None

@@ -18,14 +18,33 @@ LONG = "a" * 39
 
 
 def test_the_longest_native_id_has_room_in_its_column():
-    space = max((names.namespace_name("p" * 20, org, team) for org in ("a" * 18, LONG, "b-" * 19) for team in ("a" * 18, LONG, "b-" * 19)), key=len)
-    longest = states.native_id({"metadata": {"namespace": space, "name": names.object_name("k" * 51), "uid": str(uuid.uuid4())}})
-    assert len(space) <= 63 and len(longest) <= (Attempt._meta.get_field("native_id").max_length or 0)
+    space = max(
+        (
+            names.namespace_name("p" * 20, org, team)
+            for org in ("a" * 18, LONG, "b-" * 19)
+            for team in ("a" * 18, LONG, "b-" * 19)
+        ),
+        key=len,
+    )
+    longest = states.native_id(
+        {
+            "metadata": {
+                "namespace": space,
+                "name": names.object_name("k" * 51),
+                "uid": str(uuid.uuid4()),
+            }
+        }
+    )
+    assert len(space) <= 63 and len(longest) <= (
+        Attempt._meta.get_field("native_id").max_length or 0
+    )
 
 
-@pytest.mark.parametrize("jobs", [1, 7])                       # few rows and many are written in two ways
+@pytest.mark.parametrize("jobs", [1, 7])  # few rows and many are written in two ways
 def test_jobs_of_a_team_with_a_long_name_run_and_keep_their_whole_native_id(site: Site, jobs):
-    Organization.objects.filter(id=site.story.atlas.id).update(slug="atlas-laboratories-of-the-north")
+    Organization.objects.filter(id=site.story.atlas.id).update(
+        slug="atlas-laboratories-of-the-north"
+    )
     with org_scope(site.story.atlas.id):
         Team.objects.filter(id=site.story.vision.id).update(slug="vision-and-language-foundation")
     site.story.atlas.refresh_from_db()

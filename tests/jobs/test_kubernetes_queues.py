@@ -24,7 +24,13 @@ def queued(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     monkeypatch.setattr(queues, "VERSION_FOR", 0.0)
     site.double.kueue.install(gpu=1)
     take_inventory(site.cluster, backend_of(site.cluster))
-    create_pool(actor=site.story.actor(site.story.dot), cluster=site.cluster, name="queued", partition="gpu", is_open=True)
+    create_pool(
+        actor=site.story.actor(site.story.dot),
+        cluster=site.cluster,
+        name="queued",
+        partition="gpu",
+        is_open=True,
+    )
     return site
 
 
@@ -34,24 +40,36 @@ def submit(site: Site, script: str = "true") -> Job:
 
 def told(site: Site, job: Job) -> pending.Answer | None:
     fresh = Job.objects.get(id=job.id)
-    return pending.answer(fresh, site.story.actor(site.story.ada)) if fresh.state > State.DISPATCHING else None
+    return (
+        pending.answer(fresh, site.story.actor(site.story.ada))
+        if fresh.state > State.DISPATCHING
+        else None
+    )
 
 
 def test_jobs_of_a_pool_with_a_queue_go_one_by_one_and_the_others_tell_why_they_wait(queued):
     submit(queued, "sleep 1.5")
     queued.until(lambda: queued.states() == [State.RUNNING])
     second = submit(queued)
-    answer = queued.until(lambda: (a := told(queued, second)) and a.code == Wait.CLUSTER_LIMIT and a)
+    answer = queued.until(
+        lambda: (a := told(queued, second)) and a.code == Wait.CLUSTER_LIMIT and a
+    )
     assert answer.text.startswith("Kueue's flavor default has 1 of 1 GPU in use") and answer.advice
     queued.until(queued.is_over)
-    assert (queued.states(), queued.runs(), queued.remote()) == ([State.SUCCEEDED] * 2, [1, 1], [1, 1])
+    assert (queued.states(), queued.runs(), queued.remote()) == (
+        [State.SUCCEEDED] * 2,
+        [1, 1],
+        [1, 1],
+    )
 
 
 def test_of_several_that_ask_for_the_same_each_tells_why_it_waits(queued):
     queued.double.kueue.give("gpu", 0)
     jobs = [submit(queued) for _ in range(3)]
     for job in jobs:
-        answer = queued.until(lambda job=job: (a := told(queued, job)) and a.code == Wait.CLUSTER_LIMIT and a)
+        answer = queued.until(
+            lambda job=job: (a := told(queued, job)) and a.code == Wait.CLUSTER_LIMIT and a
+        )
         assert "1 GPU more" in answer.text
     queued.double.kueue.give("gpu", 3)
     queued.until(queued.is_over)
@@ -63,7 +81,11 @@ def test_who_holds_the_quota_of_the_queue_is_named(queued):
     second = submit(queued)
     answer = queued.until(lambda: (a := told(queued, second)) and a.holders and a)
     [holder] = answer.holders
-    assert holder["number"] == first.number and holder["text"].endswith("holds 1 GPU") and holder["since"] is not None
+    assert (
+        holder["number"] == first.number
+        and holder["text"].endswith("holds 1 GPU")
+        and holder["since"] is not None
+    )
 
 
 def test_a_job_canceled_in_the_queue_never_starts_when_a_place_is_free(queued):

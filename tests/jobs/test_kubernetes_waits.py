@@ -15,26 +15,53 @@ from tests.jobs.stage import only_attempt
 from tests.rig import kubernetes_store
 
 IMAGE = "registry.local/train:nightly"
-TROUBLES = pytest.mark.parametrize(("word", "said", "text", "reason"), [
-    ("ErrImagePull", "manifest unknown", "The image cannot be had: manifest unknown", Reason.IMAGE_UNAVAILABLE),
-    ("ImagePullBackOff", "Back-off pulling image", "The image cannot be had: Back-off pulling image", Reason.IMAGE_UNAVAILABLE),
-    ("CreateContainerConfigError", "container has runAsNonRoot and image will run as root",
-     "Its container cannot be made: container has runAsNonRoot and image will run as root", Reason.REJECTED),
-])
+TROUBLES = pytest.mark.parametrize(
+    ("word", "said", "text", "reason"),
+    [
+        (
+            "ErrImagePull",
+            "manifest unknown",
+            "The image cannot be had: manifest unknown",
+            Reason.IMAGE_UNAVAILABLE,
+        ),
+        (
+            "ImagePullBackOff",
+            "Back-off pulling image",
+            "The image cannot be had: Back-off pulling image",
+            Reason.IMAGE_UNAVAILABLE,
+        ),
+        (
+            "CreateContainerConfigError",
+            "container has runAsNonRoot and image will run as root",
+            "Its container cannot be made: container has runAsNonRoot and image will run as root",
+            Reason.REJECTED,
+        ),
+    ],
+)
 
 
 def answer(site: Site, job: Job) -> pending.Answer | None:
     """What the portal tells while it is with the cluster."""
     fresh = Job.objects.get(id=job.id)
-    return pending.answer(fresh, site.story.actor(site.story.ada)) if fresh.state > State.DISPATCHING else None
+    return (
+        pending.answer(fresh, site.story.actor(site.story.ada))
+        if fresh.state > State.DISPATCHING
+        else None
+    )
 
 
 @TROUBLES
-def test_an_image_that_does_not_come_is_told_with_advice_and_the_job_runs_once_it_is_there(site, word, said, text, reason):
+def test_an_image_that_does_not_come_is_told_with_advice_and_the_job_runs_once_it_is_there(
+    site, word, said, text, reason
+):
     site.double.node.troubles[IMAGE] = (word, said)
     job = site.submit(image=IMAGE)
     told = site.until(lambda: answer(site, job))
-    assert site.states() == [State.STARTING] and (told.code, told.text) == (Wait.IMAGE, text) and told.advice
+    assert (
+        site.states() == [State.STARTING]
+        and (told.code, told.text) == (Wait.IMAGE, text)
+        and told.advice
+    )
     site.double.node.troubles.clear()
     site.until(site.is_over)
     assert (site.states(), site.runs()) == ([State.SUCCEEDED], [1])
@@ -42,7 +69,9 @@ def test_an_image_that_does_not_come_is_told_with_advice_and_the_job_runs_once_i
 
 
 @TROUBLES
-def test_an_image_that_never_comes_ends_the_job_after_its_time_and_not_before(site, monkeypatch, word, said, text, reason):
+def test_an_image_that_never_comes_ends_the_job_after_its_time_and_not_before(
+    site, monkeypatch, word, said, text, reason
+):
     site.double.node.troubles[IMAGE] = (word, said)
     job = site.submit(image=IMAGE)
     site.until(lambda: answer(site, job))
@@ -77,10 +106,18 @@ def test_a_trouble_that_is_over_is_no_longer_told_while_the_image_is_fetched(sit
 
 
 def test_a_shared_volume_that_is_not_in_the_teams_namespace_is_named_and_is_the_operators(site):
-    change_cluster(actor=site.story.actor(site.story.dot), cluster=site.cluster, options={"shared": ["data:/data"]})
+    change_cluster(
+        actor=site.story.actor(site.story.dot),
+        cluster=site.cluster,
+        options={"shared": ["data:/data"]},
+    )
     job = site.submit()
     told = site.until(lambda: answer(site, job))
-    assert told.code == Wait.CLUSTER_HELD and told.text.startswith("The claim data, a shared volume") and "operator" in told.advice
+    assert (
+        told.code == Wait.CLUSTER_HELD
+        and told.text.startswith("The claim data, a shared volume")
+        and "operator" in told.advice
+    )
     site.cancel(job)
     site.until(site.is_over)
     assert site.states() == [State.CANCELED]

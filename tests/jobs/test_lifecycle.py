@@ -24,7 +24,11 @@ from workspaces.models import AccessToken, Quota
 from workspaces.services import Bearer, issue_attempt_tokens
 from workspaces.tenancy.scope import org_scope, platform_scope
 
-ENDS = {State.SUCCEEDED: Reason.COMPLETED, State.FAILED: Reason.USER_ERROR, State.CANCELED: Reason.CANCELED}
+ENDS = {
+    State.SUCCEEDED: Reason.COMPLETED,
+    State.FAILED: Reason.USER_ERROR,
+    State.CANCELED: Reason.CANCELED,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +76,9 @@ def test_what_was_held_is_given_back_once_however_often_the_end_is_told(story):
     assert Job.objects.get(id=job.id).state == State.SUCCEEDED
 
 
-def test_the_fault_of_the_user_is_not_tried_again_that_of_the_platform_is_and_waits_longer_each_time(story):
+def test_the_fault_of_the_user_is_not_tried_again_that_of_the_platform_is_and_waits_longer_each_time(
+    story,
+):
     cluster_with()
     mine = submit(story, policy={"retries": 3})
     step(only_attempt(mine), State.FAILED, Reason.USER_ERROR)
@@ -132,8 +138,14 @@ def test_canceled_job_that_exits_with_zero_is_canceled_and_its_successor_does_no
 
 
 CONDITIONS = [
-    ("", State.SUCCEEDED, True), ("", State.FAILED, False), ("", State.CANCELED, False),
-    (":any", State.FAILED, True), (":any", State.SUCCEEDED, True), (":failed", State.FAILED, True), (":failed", State.SUCCEEDED, False)]
+    ("", State.SUCCEEDED, True),
+    ("", State.FAILED, False),
+    ("", State.CANCELED, False),
+    (":any", State.FAILED, True),
+    (":any", State.SUCCEEDED, True),
+    (":failed", State.FAILED, True),
+    (":failed", State.SUCCEEDED, False),
+]
 
 
 def test_a_dependent_job_becomes_due_or_is_canceled_with_its_reason(subtests, story):
@@ -162,9 +174,13 @@ def test_the_end_of_a_chain_is_told_through_all_of_it(story):
 
 
 ARRAYS = [
-    ({State.SUCCEEDED: 3}, State.SUCCEEDED), ({State.SUCCEEDED: 2, State.FAILED: 1}, State.FAILED),
-    ({State.SUCCEEDED: 2, State.CANCELED: 1}, State.CANCELED), ({State.QUEUED: 1, State.SUCCEEDED: 2}, State.QUEUED),
-    ({State.RUNNING: 1, State.QUEUED: 5, State.FAILED: 1}, State.RUNNING), ({State.STARTING: 1, State.SUBMITTED: 1}, State.STARTING)]
+    ({State.SUCCEEDED: 3}, State.SUCCEEDED),
+    ({State.SUCCEEDED: 2, State.FAILED: 1}, State.FAILED),
+    ({State.SUCCEEDED: 2, State.CANCELED: 1}, State.CANCELED),
+    ({State.QUEUED: 1, State.SUCCEEDED: 2}, State.QUEUED),
+    ({State.RUNNING: 1, State.QUEUED: 5, State.FAILED: 1}, State.RUNNING),
+    ({State.STARTING: 1, State.SUBMITTED: 1}, State.STARTING),
+]
 
 
 def test_an_array_has_one_word_for_all_its_tasks(subtests):
@@ -188,8 +204,16 @@ def test_every_step_is_an_event(story):
     attempt = claim_due(cluster.id).attempts[0]
     step(attempt, State.RUNNING)
     step(attempt, State.SUCCEEDED)
-    told = list(Event.objects.filter(subject_id=job.id).order_by("position").values_list("kind", flat=True))
-    assert told == ["job.submitted", "attempt.dispatching", "attempt.running", "attempt.succeeded", "job.succeeded"]
+    told = list(
+        Event.objects.filter(subject_id=job.id).order_by("position").values_list("kind", flat=True)
+    )
+    assert told == [
+        "job.submitted",
+        "attempt.dispatching",
+        "attempt.running",
+        "attempt.succeeded",
+        "job.succeeded",
+    ]
 
 
 @courses(range(25), few=1)
@@ -205,7 +229,11 @@ def test_cancel_races_start_and_finish_in_a_hundred_orders_and_nothing_leaks(sto
             with org_scope(story.atlas.id):
                 if chance.random() < 0.3:
                     services.cancel_job(actor=ada, job=job)
-            step(attempt, chance.choice([s for s in State if s > State.DISPATCHING]), chance.choice([None, None, Reason.NODE_FAILED]))
+            step(
+                attempt,
+                chance.choice([s for s in State if s > State.DISPATCHING]),
+                chance.choice([None, None, Reason.NODE_FAILED]),
+            )
         for job in jobs:
             step(only_attempt(job), State.CANCELED)
     assert set(Quota.objects.values_list("used", flat=True)) <= {0}

@@ -31,16 +31,20 @@ def test_a_log_with_gaps_is_as_long_as_it_says(story, attempt):
     assert (body, answer["Content-Length"]) == (b"before\nafter\n", "13")
 
 
-def test_a_log_that_grows_and_is_compressed_meanwhile_is_as_long_as_it_said(story, attempt, monkeypatch):
+def test_a_log_that_grows_and_is_compressed_meanwhile_is_as_long_as_it_said(
+    story, attempt, monkeypatch
+):
     monkeypatch.setattr(logs, "SEGMENT", 64)
     store, name, text = logs.log_store(), attempt.id.hex, b"0123456789" * 20
     store.append(name, 0, text[:100], 1)
     answer = story.api(story.ada).get(DOWNLOAD)
-    store.append(name, 100, text[100:], 2)          # its open segment is compressed by this
+    store.append(name, 100, text[100:], 2)  # its open segment is compressed by this
     assert b"".join(answer.streaming_content) == text[:100] and answer["Content-Length"] == "100"
 
 
-def test_a_log_of_which_bytes_vanish_while_it_is_sent_breaks_off_and_never_ends_well(story, attempt):
+def test_a_log_of_which_bytes_vanish_while_it_is_sent_breaks_off_and_never_ends_well(
+    story, attempt
+):
     store, name = logs.log_store(), attempt.id.hex
     store.append(name, 0, b"x" * 100, 1)
     answer = story.api(story.ada).get(DOWNLOAD)

@@ -13,13 +13,17 @@ from portal.core.errors import InvalidInput
 from tests.jobs.stage import GIB, cluster_with, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
-SCRIPT = "#!/bin/bash\n#SBATCH -A borealis -q long -n 4\n#SBATCH --signal=B:USR1@120\nsrun hostname\n"
+SCRIPT = (
+    "#!/bin/bash\n#SBATCH -A borealis -q long -n 4\n#SBATCH --signal=B:USR1@120\nsrun hostname\n"
+)
 
 
 @pytest.fixture
 def slurm() -> Cluster:
     """Connected on paper: nothing here asks it anything."""
-    cluster = Cluster.objects.create(name="big", backend="slurm", config={"spool": "/spool", "account": "atlas"})
+    cluster = Cluster.objects.create(
+        name="big", backend="slurm", config={"spool": "/spool", "account": "atlas"}
+    )
     Node.objects.create(cluster=cluster, name="n0", cpus=64_000, memory=512 * GIB)
     return cluster
 
@@ -29,25 +33,45 @@ def test_a_batch_script_reaches_slurm_with_its_own_options(story, slurm):
     assert job.place_why == "`slurm.account` is left out: the operator of this cluster has set it."
     with platform_scope("test"):
         [launch] = build_launches(claim_due(slurm.id).attempts, ())
-    assert launch.native == {"account": "borealis", "qos": "long", "signal": "B:USR1@120", "tasks": 4}
+    assert launch.native == {
+        "account": "borealis",
+        "qos": "long",
+        "signal": "B:USR1@120",
+        "tasks": 4,
+    }
 
 
 def test_a_cluster_that_is_no_slurm_says_that_they_are_left_out(story):
     cluster_with()
-    assert submit(story, slurm={"account": "vision"}).place_why == "`slurm` is left out: this is no cluster of Slurm."
+    assert (
+        submit(story, slurm={"account": "vision"}).place_why
+        == "`slurm` is left out: this is no cluster of Slurm."
+    )
 
 
 def test_a_rehearsal_says_it_and_shows_the_options(story, slurm):
     with org_scope(story.atlas.id):
-        told = services.rehearse(actor=story.actor(story.ada), team=story.vision, spec=parse_text(SCRIPT).spec)
-    assert "`slurm.account` is left out: the operator of this cluster has set it." in [check.text for check in told.checks]
-    assert {"#SBATCH --account=atlas", "#SBATCH --qos=long", "#SBATCH --ntasks=4"} <= set(told.launch.splitlines())
+        told = services.rehearse(
+            actor=story.actor(story.ada), team=story.vision, spec=parse_text(SCRIPT).spec
+        )
+    assert "`slurm.account` is left out: the operator of this cluster has set it." in [
+        check.text for check in told.checks
+    ]
+    assert {"#SBATCH --account=atlas", "#SBATCH --qos=long", "#SBATCH --ntasks=4"} <= set(
+        told.launch.splitlines()
+    )
 
 
-def test_features_that_would_undo_those_of_the_cluster_are_refused_before_anything_is_queued(story, slurm):
+def test_features_that_would_undo_those_of_the_cluster_are_refused_before_anything_is_queued(
+    story, slurm
+):
     Cluster.objects.filter(id=slurm.id).update(config={"spool": "/spool", "constraint": "nvlink"})
     with pytest.raises(InvalidInput) as refused, org_scope(story.atlas.id):
-        services.submit_job(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "x", "slurm": {"constraint": "a|b"}}))
+        services.submit_job(
+            actor=story.actor(story.ada),
+            team=story.vision,
+            spec=parse_mapping({"run": "x", "slurm": {"constraint": "a|b"}}),
+        )
     assert refused.value.data["errors"][0]["field"] == "slurm.constraint"
 
 
@@ -55,10 +79,17 @@ def test_an_image_is_refused_before_anything_is_queued_where_the_cluster_runs_no
     with pytest.raises(InvalidInput, match="containers cannot be run here"):
         submit(story, image="nvcr.io/muster/tools:1.2")
     Cluster.objects.filter(id=slurm.id).update(config={"spool": "/spool", "containers": "auto"})
-    assert submit(story, image="nvcr.io/muster/tools:1.2").spec["image"] == "nvcr.io/muster/tools:1.2"
+    assert (
+        submit(story, image="nvcr.io/muster/tools:1.2").spec["image"] == "nvcr.io/muster/tools:1.2"
+    )
 
 
 def test_a_script_that_calls_srun_is_refused_together_with_an_image(story, slurm):
     Cluster.objects.filter(id=slurm.id).update(config={"spool": "/spool", "containers": "pyxis"})
     with pytest.raises(InvalidInput, match="outside of an image"):
-        submit(story, **parse_text("#!/bin/bash\n#SBATCH --container-image=ubuntu:24.04\nsrun hostname\n").spec.to_mapping())
+        submit(
+            story,
+            **parse_text(
+                "#!/bin/bash\n#SBATCH --container-image=ubuntu:24.04\nsrun hostname\n"
+            ).spec.to_mapping(),
+        )

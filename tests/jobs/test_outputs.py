@@ -37,17 +37,31 @@ def told(job) -> str:
 
 def end(job) -> None:
     with platform_scope("test"):
-        Attempt.objects.filter(job=job).update(state=State.SUCCEEDED, finished_at=clock.now() - timedelta(days=8))
+        Attempt.objects.filter(job=job).update(
+            state=State.SUCCEEDED, finished_at=clock.now() - timedelta(days=8)
+        )
 
 
-@pytest.mark.parametrize(("config", "before", "after"), [
-    ({}, "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place that stays. Let the job send away what is to be kept.",
-     "What it wrote to MUSTER_OUTPUT_DIR was lost when it ended."),
-    ({"shared": ["data:/data", "more:/more"]}, "What it writes to MUSTER_OUTPUT_DIR is lost when it ends; what it writes to /data, /more stays.",
-     "What it wrote to MUSTER_OUTPUT_DIR was lost when it ended."),
-    ({"outputs": "kept:/kept"}, "What it writes to MUSTER_OUTPUT_DIR stays in /kept/{key}.",
-     "What it wrote to MUSTER_OUTPUT_DIR stays in /kept/{key}."),
-])
+@pytest.mark.parametrize(
+    ("config", "before", "after"),
+    [
+        (
+            {},
+            "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place that stays. Let the job send away what is to be kept.",
+            "What it wrote to MUSTER_OUTPUT_DIR was lost when it ended.",
+        ),
+        (
+            {"shared": ["data:/data", "more:/more"]},
+            "What it writes to MUSTER_OUTPUT_DIR is lost when it ends; what it writes to /data, /more stays.",
+            "What it wrote to MUSTER_OUTPUT_DIR was lost when it ended.",
+        ),
+        (
+            {"outputs": "kept:/kept"},
+            "What it writes to MUSTER_OUTPUT_DIR stays in /kept/{key}.",
+            "What it wrote to MUSTER_OUTPUT_DIR stays in /kept/{key}.",
+        ),
+    ],
+)
 def test_a_job_on_kubernetes_says_whether_its_files_stay(story, config, before, after):
     cluster(**config)
     job = submit(story)
@@ -61,9 +75,15 @@ def test_a_job_on_this_machine_says_where_its_files_are_until_they_are_removed(s
     cluster_with()
     job = submit(story)
     folder = f"{settings.MUSTER_HOME}/jobs/{key_of(job)}/out"
-    assert told(job) == f"What it writes to MUSTER_OUTPUT_DIR is kept in {folder} until 7 days after its end."
+    assert (
+        told(job)
+        == f"What it writes to MUSTER_OUTPUT_DIR is kept in {folder} until 7 days after its end."
+    )
     end(job)
-    assert told(job) == f"What it wrote to MUSTER_OUTPUT_DIR is kept in {folder} until 7 days after its end."
+    assert (
+        told(job)
+        == f"What it wrote to MUSTER_OUTPUT_DIR is kept in {folder} until 7 days after its end."
+    )
     with platform_scope("test"):
         Attempt.objects.filter(job=job).update(is_forgotten=True)
     assert told(job) == "What it wrote to MUSTER_OUTPUT_DIR was removed 7 days after its end."
@@ -85,7 +105,9 @@ def test_a_rehearsal_warns_where_files_are_lost_and_only_there(story):
 
 def rehearsed(story) -> services.Rehearsal:
     with org_scope(story.atlas.id):
-        return services.rehearse(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"}))
+        return services.rehearse(
+            actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"})
+        )
 
 
 def test_the_page_of_a_job_that_waits_says_it(story):

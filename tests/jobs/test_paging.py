@@ -43,7 +43,9 @@ def walk(actor, asked, *, limit, ascending, backwards=False):
     """All pages, by the cursors that they give."""
     cursor, pages = "", []
     while True:
-        page = selectors.page_of(selectors.filtered(actor, asked), limit=limit, cursor=cursor, ascending=ascending)
+        page = selectors.page_of(
+            selectors.filtered(actor, asked), limit=limit, cursor=cursor, ascending=ascending
+        )
         pages.append([job.number for job in page.items])
         cursor = page.previous if backwards else page.next
         if not cursor:
@@ -72,7 +74,11 @@ def test_walking_forwards_meets_each_job_once_in_order(subtests, atlas):
                 person = getattr(atlas, who)
                 actor = atlas.actor(person)
                 wanted = sorted(by_hand(atlas, person, asked), reverse=True)
-                for limit, ascending in ((1 if len(wanted) < 12 else 17, False), (50, True), (200, False)):
+                for limit, ascending in (
+                    (1 if len(wanted) < 12 else 17, False),
+                    (50, True),
+                    (200, False),
+                ):
                     pages, _ = walk(actor, asked, limit=limit, ascending=ascending)
                     assert sum(pages, []) == (wanted[::-1] if ascending else wanted)
                     assert all(len(page) == limit for page in pages[:-1])
@@ -106,7 +112,12 @@ def test_walking_back_from_the_end_meets_the_same_jobs_again(subtests, atlas):
                 forwards, last = walk(actor, {}, limit=limit, ascending=ascending)
                 cursor, back = last.previous, []
                 while cursor:
-                    page = selectors.page_of(selectors.filtered(actor, {}), limit=limit, cursor=cursor, ascending=ascending)
+                    page = selectors.page_of(
+                        selectors.filtered(actor, {}),
+                        limit=limit,
+                        cursor=cursor,
+                        ascending=ascending,
+                    )
                     back.insert(0, [job.number for job in page.items])
                     assert page.next is not None
                     cursor = page.previous
@@ -119,7 +130,9 @@ def test_a_first_page_has_nothing_before_it_and_a_last_one_nothing_after(atlas):
     assert (first.previous, len(first.items)) == (None, 10)
     _, last = walk(actor, {}, limit=200, ascending=False)
     assert last.next is None
-    assert selectors.page_of(selectors.filtered(actor, {"name": "nothing"})) == selectors.Page([], None, None)
+    assert selectors.page_of(selectors.filtered(actor, {"name": "nothing"})) == selectors.Page(
+        [], None, None
+    )
 
 
 def test_a_job_that_comes_or_goes_meanwhile_moves_no_other_to_another_page(atlas):

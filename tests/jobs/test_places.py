@@ -23,8 +23,18 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 @pytest.fixture
 def slurm(story) -> Cluster:
     cluster = Cluster.objects.create(name="big", backend="drainable", config={"url": "x"})
-    node = Node.objects.create(cluster=cluster, name="n0", cpus=64_000, memory=512 * GIB, partitions=["gpu"], labels={"rack": "r1"})
-    Gpu.objects.bulk_create(Gpu(node=node, index=i, uuid=f"n0/{i}", model="x", type="h100", memory=80 * GIB) for i in range(8))
+    node = Node.objects.create(
+        cluster=cluster,
+        name="n0",
+        cpus=64_000,
+        memory=512 * GIB,
+        partitions=["gpu"],
+        labels={"rack": "r1"},
+    )
+    Gpu.objects.bulk_create(
+        Gpu(node=node, index=i, uuid=f"n0/{i}", model="x", type="h100", memory=80 * GIB)
+        for i in range(8)
+    )
     return cluster
 
 
@@ -54,7 +64,10 @@ def test_a_granted_pool_takes_the_job_and_the_job_says_why(story, pool):
     with org_scope(story.atlas.id):
         told = present.job_detail(Job.objects.get(id=job.id))
     assert (told["cluster"], told["pool"]) == ("big", "h100")
-    assert told["place_why"] == "h100 is the only one open to the team: 1 of 1 node has room for it now; 8 of 8 GPUs are free."
+    assert (
+        told["place_why"]
+        == "h100 is the only one open to the team: 1 of 1 node has room for it now; 8 of 8 GPUs are free."
+    )
 
 
 def test_the_scheduler_hears_the_rule_of_the_pool(story, pool):
@@ -91,7 +104,12 @@ def test_what_still_waits_when_the_grant_is_taken_back_is_not_begun(story, pool,
         submitted(backend, launch)
     assert begun == []
     if not is_new:
-        assert submitted(SimpleNamespace(submit=begun.append, find=lambda key: Handle(key, "7")), launch).native_id == "7"
+        assert (
+            submitted(
+                SimpleNamespace(submit=begun.append, find=lambda key: Handle(key, "7")), launch
+            ).native_id
+            == "7"
+        )
         assert begun == []
 
 
@@ -108,7 +126,9 @@ def test_a_rerun_chooses_anew(story, slurm):
 def test_a_rehearsal_says_where_and_why(story, pool):
     grant(story, pool)
     with org_scope(story.atlas.id):
-        told = services.rehearse(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"}))
+        told = services.rehearse(
+            actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"})
+        )
     assert any("cluster big. h100 is the only one open" in check.text for check in told.checks)
     assert told.launch.startswith("gpu ")
 

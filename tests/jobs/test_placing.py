@@ -13,12 +13,24 @@ from tests.jobs.stage import GIB, cluster_with
 from workspaces.tenancy.scope import org_scope
 
 
-def scheduler(name: str, gpus: int = 8, nodes: int = 2, used: int = 0, kind: str = "h100") -> Cluster:
+def scheduler(
+    name: str, gpus: int = 8, nodes: int = 2, used: int = 0, kind: str = "h100"
+) -> Cluster:
     """A cluster whose scheduler counts what is used."""
     cluster = Cluster.objects.create(name=name, backend="drainable", config={"url": name})
     for n in range(nodes):
-        node = Node.objects.create(cluster=cluster, name=f"{name}-{n}", cpus=64_000, memory=512 * GIB, used_gpus=used, partitions=["main"])
-        Gpu.objects.bulk_create(Gpu(node=node, index=i, uuid=f"{name}-{n}-{i}", model="x", type=kind, memory=80 * GIB) for i in range(gpus))
+        node = Node.objects.create(
+            cluster=cluster,
+            name=f"{name}-{n}",
+            cpus=64_000,
+            memory=512 * GIB,
+            used_gpus=used,
+            partitions=["main"],
+        )
+        Gpu.objects.bulk_create(
+            Gpu(node=node, index=i, uuid=f"{name}-{n}-{i}", model="x", type=kind, memory=80 * GIB)
+            for i in range(gpus)
+        )
     return cluster
 
 
@@ -26,7 +38,11 @@ def scheduler(name: str, gpus: int = 8, nodes: int = 2, used: int = 0, kind: str
 def place(story):
     def chosen(person=None, team=None, **spec):
         with org_scope(story.atlas.id):
-            return choose(story.actor(person or story.ben), team or story.vision, parse_mapping({"run": "true", **spec}))
+            return choose(
+                story.actor(person or story.ben),
+                team or story.vision,
+                parse_mapping({"run": "true", **spec}),
+            )
 
     return chosen
 
@@ -40,8 +56,12 @@ def test_what_is_free_goes_before_what_is_full_and_both_are_explained(place):
     scheduler("roomy", used=2)
     choice = place(resources={"accelerators": "H100:4"})
     assert (choice.cluster.name, ranks(choice)) == ("roomy", {"roomy": FREE, "full": BUSY})
-    assert choice.why == ("roomy, because it can start there now: 2 of 2 nodes have room for it now; 12 of 16 H100 GPUs are free.")
-    assert choice.considered[1].text == "0 of 2 nodes have room for it now; 0 of 16 H100 GPUs are free"
+    assert choice.why == (
+        "roomy, because it can start there now: 2 of 2 nodes have room for it now; 12 of 16 H100 GPUs are free."
+    )
+    assert (
+        choice.considered[1].text == "0 of 2 nodes have room for it now; 0 of 16 H100 GPUs are free"
+    )
 
 
 def test_what_could_never_hold_it_says_what_it_lacks(place):
@@ -51,7 +71,9 @@ def test_what_could_never_hold_it_says_what_it_lacks(place):
     choice = place(resources={"accelerators": "H100:8"})
     assert choice.cluster.name == "right"
     assert {c.name: c.text for c in choice.considered if not c.fits} == {
-        "old": "it has no H100 GPUs", "small": "no node has 8 H100 GPUs; the most is 4"}
+        "old": "it has no H100 GPUs",
+        "small": "no node has 8 H100 GPUs; the most is 4",
+    }
 
 
 def test_a_job_without_gpus_leaves_those_with_gpus_alone(place):
@@ -79,7 +101,10 @@ def test_a_pool_counts_only_its_own_nodes_and_only_for_teams_it_is_granted_to(st
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
     choice = place(resources={"accelerators": 8})
     assert (choice.pool, choice.cluster) == (pool, cluster)
-    assert choice.why == "night is the only one open to the team: 1 of 1 node has room for it now; 8 of 8 GPUs are free."
+    assert (
+        choice.why
+        == "night is the only one open to the team: 1 of 1 node has room for it now; 8 of 8 GPUs are free."
+    )
     with pytest.raises(InvalidInput, match="No cluster is open"):
         place(person=story.ada, team=story.speech)
 
@@ -102,14 +127,18 @@ def test_a_pool_one_may_not_use_is_as_if_it_were_not_there(place):
     assert "hidden" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("change", "rank"), [({"is_drained": True}, BUSY), ({"is_ready": False}, BUSY)])
+@pytest.mark.parametrize(
+    ("change", "rank"), [({"is_drained": True}, BUSY), ({"is_ready": False}, BUSY)]
+)
 def test_nodes_that_take_no_jobs_are_not_free(place, change, rank):
     scheduler("only")
     Node.objects.update(**change)
     assert ranks(place()) == {"only": rank}
 
 
-def test_a_cluster_in_trouble_is_chosen_only_when_nothing_else_fits_and_an_unknown_one_before_it(place):
+def test_a_cluster_in_trouble_is_chosen_only_when_nothing_else_fits_and_an_unknown_one_before_it(
+    place,
+):
     Cluster.objects.filter(id=scheduler("away").id).update(trouble="no route to host")
     assert ranks(place()) == {"away": TROUBLED}
     Cluster.objects.create(name="fresh", backend="drainable", config={"url": "fresh"})
@@ -124,7 +153,10 @@ def test_where_the_portal_places_what_it_holds_is_what_is_taken(story, place):
         from tests.jobs.stage import submit
 
         submit(story)
-        Attempt.objects.update(is_held=True, placement={"node": "n0", "cpus": 1000, "memory": 0, "gpus": [0], "uuids": ["GPU-0-0"]})
+        Attempt.objects.update(
+            is_held=True,
+            placement={"node": "n0", "cpus": 1000, "memory": 0, "gpus": [0], "uuids": ["GPU-0-0"]},
+        )
     assert place(resources={"accelerators": 2}).considered[0].rank == BUSY
 
 
@@ -140,14 +172,16 @@ def test_who_may_not_submit_is_not_told_either(story, place):
         place(team=story.speech)
 
 
-
-
-@pytest.mark.parametrize(("backend", "nodes", "rank"), [("apart", 2, None), ("packing", 2, FREE), ("packing", 5, None)])
+@pytest.mark.parametrize(
+    ("backend", "nodes", "rank"), [("apart", 2, None), ("packing", 2, FREE), ("packing", 5, None)]
+)
 def test_only_some_schedulers_put_two_of_a_jobs_nodes_on_one_of_theirs(place, backend, nodes, rank):
     """One machine of 8 GPUs: four pairs."""
     Cluster.objects.filter(id=scheduler("one", nodes=1).id).update(backend=backend)
     if rank is None:
-        with pytest.raises(InvalidInput, match=f"1 of its nodes could hold it, and it asks for {nodes}"):
+        with pytest.raises(
+            InvalidInput, match=f"1 of its nodes could hold it, and it asks for {nodes}"
+        ):
             place(num_nodes=nodes, resources={"accelerators": 2})
     else:
         assert ranks(place(num_nodes=nodes, resources={"accelerators": 2})) == {"one": rank}

@@ -21,7 +21,11 @@ def watch(story, monkeypatch):
     """A watcher that has looked once at a cluster in which nothing runs; what it polls is only counted."""
     made = watcher.Watcher(cluster_with().id)
     made.polled, made._pace.poll_every = [], 0
-    monkeypatch.setattr(made, "_poll", lambda cluster, backend: made._is_due("probe", 0) and made.polled.append(cluster))
+    monkeypatch.setattr(
+        made,
+        "_poll",
+        lambda cluster, backend: made._is_due("probe", 0) and made.polled.append(cluster),
+    )
     with platform_scope("test"):
         made.look()
         yield made
@@ -29,7 +33,9 @@ def watch(story, monkeypatch):
 
 def test_a_look_at_nothing_is_one_statement_and_asks_nobody(watch):
     sent = []
-    with connection.execute_wrapper(lambda execute, sql, *rest: sent.append(sql) or execute(sql, *rest)):
+    with connection.execute_wrapper(
+        lambda execute, sql, *rest: sent.append(sql) or execute(sql, *rest)
+    ):
         assert watch.look() is False
     assert len(sent) == 1 and len(watch.polled) == 1
 
@@ -53,16 +59,24 @@ def test_what_waits_or_is_over_keeps_nobody_awake_and_another_cluster_does_not_e
     rows.filter(id=sealed.id).update(state=State.FAILED, is_log_sealed=True)
     rows.filter(id=elsewhere.id).update(state=State.RUNNING, cluster=other)
     watch.look()
-    assert len(watch.polled) == 1 and not observe.has_work(waiting.cluster_id) and observe.has_work(other.id)
+    assert (
+        len(watch.polled) == 1
+        and not observe.has_work(waiting.cluster_id)
+        and observe.has_work(other.id)
+    )
 
 
-def test_a_regular_look_comes_though_nothing_runs_and_trouble_is_looked_at_each_time(watch, monkeypatch):
+def test_a_regular_look_comes_though_nothing_runs_and_trouble_is_looked_at_each_time(
+    watch, monkeypatch
+):
     ahead = clock.monotonic() + watcher.SEEN_EVERY * 4
     watch._leads_until = ahead + watcher.LEASE
     monkeypatch.setattr(clock, "monotonic", lambda: ahead)
     watch.look()
     assert len(watch.polled) == 2
-    Cluster.objects.filter(id=watch.cluster_id).update(trouble="it is away", trouble_since=clock.now() - timedelta(hours=1))
+    Cluster.objects.filter(id=watch.cluster_id).update(
+        trouble="it is away", trouble_since=clock.now() - timedelta(hours=1)
+    )
     ahead += watcher.SEEN_EVERY * 4
     for _ in range(3):
         ahead += 1

@@ -35,10 +35,21 @@ def same(found: list[observe.Watched], cluster) -> bool:
 def change(cluster, random: Random) -> None:
     """Something that a look, a cancel or a worker may do to some of them."""
     ids = random.sample(list(Attempt.objects.values_list("id", flat=True)), random.randint(1, 5))
-    values = random.choice([
-        {"state": State.STOPPING}, {"state": State.SUCCEEDED}, {"state": State.SUBMITTED}, {"native_id": str(random.random())},
-        {"confirmed_at": clock.now()}, {"missing_since": clock.now()}, {"missing_since": None}, {"lease_until": clock.now()},
-        {"started_at": clock.now()}, {"stop_sent_at": clock.now()}, {"state_at": clock.now()}])
+    values = random.choice(
+        [
+            {"state": State.STOPPING},
+            {"state": State.SUCCEEDED},
+            {"state": State.SUBMITTED},
+            {"native_id": str(random.random())},
+            {"confirmed_at": clock.now()},
+            {"missing_since": clock.now()},
+            {"missing_since": None},
+            {"lease_until": clock.now()},
+            {"started_at": clock.now()},
+            {"stop_sent_at": clock.now()},
+            {"state_at": clock.now()},
+        ]
+    )
     Attempt.objects.filter(id__in=ids).update(**values)
 
 
@@ -69,4 +80,8 @@ def test_nothing_that_did_not_change_is_sent_by_postgresql_again(cluster):
         after = mine.active(cluster)
     again = [one for one in after if before[one.id] is not one]
     assert {3} <= {Attempt.objects.get(id=one.id).index for one in again}
-    assert (len(again) < TASKS / 4 and len(queries) == 2) if connection.vendor == "postgresql" else len(again) == TASKS
+    assert (
+        (len(again) < TASKS / 4 and len(queries) == 2)
+        if connection.vendor == "postgresql"
+        else len(again) == TASKS
+    )

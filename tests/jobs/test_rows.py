@@ -15,7 +15,16 @@ from portal.core import clock
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import platform_scope
 
-NAMES = ("state_at", "lease", "placement", "evidence", "exit_code", "is_held", "peak_memory", "native_id")
+NAMES = (
+    "state_at",
+    "lease",
+    "placement",
+    "evidence",
+    "exit_code",
+    "is_held",
+    "peak_memory",
+    "native_id",
+)
 
 
 @pytest.mark.both_databases
@@ -31,7 +40,10 @@ def test_each_row_gets_its_own_values_and_no_other_row_changes(story, kinds):
             _fill(row, n % kinds, at)
         wanted = [[getattr(row, name) for name in NAMES] for row in rows]
         write_rows(rows, NAMES)
-        assert [list(values) for values in Attempt.objects.filter(job=job).order_by("index").values_list(*NAMES)] == wanted
+        assert [
+            list(values)
+            for values in Attempt.objects.filter(job=job).order_by("index").values_list(*NAMES)
+        ] == wanted
         assert Attempt.objects.filter(job=bystander).values(*NAMES).get() == untouched
 
 
@@ -44,7 +56,10 @@ def test_a_value_that_is_too_long_for_its_column_is_refused_and_never_cut_off(st
         rows = list(Attempt.objects.filter(job=job).order_by("index"))
         for n, row in enumerate(rows):
             row.native_id = "x" * 300 + str(n % kinds)
-        with suppress(DataError), transaction.atomic():       # PostgreSQL refuses it, SQLite keeps it whole
+        with (
+            suppress(DataError),
+            transaction.atomic(),
+        ):  # PostgreSQL refuses it, SQLite keeps it whole
             write_rows(rows, NAMES)
         kept = set(Attempt.objects.filter(job=job).values_list("native_id", flat=True))
     assert kept in ({""}, {row.native_id for row in rows})
@@ -53,7 +68,10 @@ def test_a_value_that_is_too_long_for_its_column_is_refused_and_never_cut_off(st
 def _fill(row: Attempt, kind: int, at) -> None:
     """Every type of column, quotes and braces among the text, and nothing at all for every other kind."""
     row.is_held, row.state_at = kind % 2 == 0, at + timedelta(microseconds=kind)
-    row.evidence, row.native_id = f'{kind} "quoted", \\ {{braces}} NULL', "" if kind % 2 else f"native {kind}"
+    row.evidence, row.native_id = (
+        f'{kind} "quoted", \\ {{braces}} NULL',
+        "" if kind % 2 else f"native {kind}",
+    )
     row.placement = None if kind % 2 else {"node": f"n{kind}", "gpus": [kind], "uuids": ['a "b"']}
     row.exit_code, row.peak_memory = (None, None) if kind % 2 else (kind, (1 << 40) + kind)
     row.lease = None if kind % 2 else _LEASES[kind]
@@ -69,8 +87,10 @@ def test_what_many_rows_name_is_read_once_and_is_one_object(story, django_assert
     with platform_scope("test"):
         jobs = list(Job.objects.all())
         with django_assert_num_queries(2):
-            attach(jobs, "team", "owner", "pool")             # none has a pool: that is known without asking
+            attach(jobs, "team", "owner", "pool")  # none has a pool: that is known without asking
             attach(jobs, "team", "owner", "pool")
-            assert {(job.team.slug, job.owner.email, job.pool) for job in jobs} == {(jobs[0].team.slug, jobs[0].owner.email, None)}
+            assert {(job.team.slug, job.owner.email, job.pool) for job in jobs} == {
+                (jobs[0].team.slug, jobs[0].owner.email, None)
+            }
         assert jobs[0].team is jobs[2].team
     attach([], "team")

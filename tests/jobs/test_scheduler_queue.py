@@ -20,7 +20,13 @@ from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
-FULL = Waiting(Wait.CLUSTER_LIMIT, "AssocGrpGRES", "Account atlas holds 8 of 8 GPUs; this asks 2.", "Ask for fewer GPUs.", {"limit": 8})
+FULL = Waiting(
+    Wait.CLUSTER_LIMIT,
+    "AssocGrpGRES",
+    "Account atlas holds 8 of 8 GPUs; this asks 2.",
+    "Ask for fewer GPUs.",
+    {"limit": 8},
+)
 BEHIND = Waiting(Wait.BEHIND, "Priority", "12 jobs come first.", "", {"before": 12})
 
 
@@ -73,13 +79,18 @@ def forget_all(double: BackendDouble) -> None:
     double.alive.clear()
 
 
-def test_the_schedulers_reason_is_shown_with_its_words_and_kept_in_the_history(story, cluster, handed_over):
+def test_the_schedulers_reason_is_shown_with_its_words_and_kept_in_the_history(
+    story, cluster, handed_over
+):
     tell(cluster, FULL)
     tell(cluster, BEHIND)
     handed_over.refresh_from_db()
     told = pending.answer(handed_over, story.actor(story.ada))
     assert told is not None and (told.code, told.text) == ("behind", "12 jobs come first.")
-    assert [spell["text"] for spell in told.history] == ["Account atlas holds 8 of 8 GPUs; this asks 2.", "12 jobs come first."]
+    assert [spell["text"] for spell in told.history] == [
+        "Account atlas holds 8 of 8 GPUs; this asks 2.",
+        "12 jobs come first.",
+    ]
     assert pending.brief(handed_over) is not None
 
 
@@ -90,10 +101,12 @@ def test_advice_comes_with_the_reason(story, cluster, handed_over):
     assert told is not None and told.advice == "Ask for fewer GPUs." and told.numbers["limit"] == 8
 
 
-def test_a_reason_that_did_not_change_writes_nothing(cluster, handed_over, django_assert_num_queries):
+def test_a_reason_that_did_not_change_writes_nothing(
+    cluster, handed_over, django_assert_num_queries
+):
     reasons = queue.Reasons()
     tell(cluster, FULL, reasons)
-    with django_assert_num_queries(1):                    # the look itself
+    with django_assert_num_queries(1):  # the look itself
         tell(cluster, FULL, reasons)
 
 
@@ -112,12 +125,18 @@ def test_a_job_that_starts_waits_no_more(story, cluster, double, handed_over):
     assert not PendingSpell.objects.filter(until=None).exists()
 
 
-def test_what_was_forgotten_right_after_the_acknowledgement_is_sent_again_once(cluster, double, handed_over):
+def test_what_was_forgotten_right_after_the_acknowledgement_is_sent_again_once(
+    cluster, double, handed_over
+):
     forget_all(double)
     for seconds in (0, 6, 7, 8):
         look(cluster, double, seconds)
     attempt = only_attempt(handed_over)
-    assert double.starts == [attempt.key, attempt.key] and attempt.ordinal == 1 and attempt.lease is None
+    assert (
+        double.starts == [attempt.key, attempt.key]
+        and attempt.ordinal == 1
+        and attempt.lease is None
+    )
     assert Event.objects.filter(kind="attempt.sent_again").count() == 1
 
 
@@ -132,14 +151,19 @@ def test_what_was_seen_long_enough_is_lost_and_not_sent_again(cluster, double, h
     assert only_attempt(handed_over).reason == Reason.LOST
 
 
-def test_what_ran_and_was_forgotten_at_once_becomes_a_new_attempt_by_itself(cluster, double, handed_over):
+def test_what_ran_and_was_forgotten_at_once_becomes_a_new_attempt_by_itself(
+    cluster, double, handed_over
+):
     look(cluster, double)
     assert only_attempt(handed_over).state == State.RUNNING
     forget_all(double)
     look(cluster, double, 1)
     look(cluster, double, 7)
     tries = list(Attempt.objects.filter(job=handed_over).order_by("ordinal"))
-    assert [(State(t.state), t.reason) for t in tries] == [(State.FAILED, "forgotten"), (State.QUEUED, "")]
+    assert [(State(t.state), t.reason) for t in tries] == [
+        (State.FAILED, "forgotten"),
+        (State.QUEUED, ""),
+    ]
 
 
 def test_a_scheduler_that_cannot_take_it_again_yet_is_asked_later(cluster, double, handed_over):
@@ -157,7 +181,9 @@ def test_a_scheduler_that_cannot_take_it_again_yet_is_asked_later(cluster, doubl
     assert len(double.starts) == 2
 
 
-def test_what_a_watcher_that_was_killed_was_sending_again_is_sent_by_the_next(cluster, double, handed_over):
+def test_what_a_watcher_that_was_killed_was_sending_again_is_sent_by_the_next(
+    cluster, double, handed_over
+):
     class Killed(BaseException):
         """Nothing of ours catches it."""
 
@@ -171,7 +197,7 @@ def test_what_a_watcher_that_was_killed_was_sending_again_is_sent_by_the_next(cl
     with pytest.raises(Killed):
         look(cluster, double, 6)
     look(cluster, double, 7)
-    assert len(double.starts) == 1                        # it may still be at it
+    assert len(double.starts) == 1  # it may still be at it
     look(cluster, double, 6 + queue.RESEND_LEASE + 1)
     attempt = only_attempt(handed_over)
     assert double.starts == [attempt.key, attempt.key] and attempt.lease is None
@@ -202,19 +228,47 @@ def test_the_local_machine_is_never_said_to_forget(cluster, double, handed_over,
     assert len(double.starts) == 1
 
 
-def test_holders_are_named_to_those_who_may_know_them_and_counted_for_the_rest(story, cluster, double, handed_over):
+def test_holders_are_named_to_those_who_may_know_them_and_counted_for_the_rest(
+    story, cluster, double, handed_over
+):
     mine = submit(story)
     with org_scope(story.borealis.id):
-        theirs = services.submit_job(actor=story.actor(story.cyd), team=story.north, spec=parse_mapping({"run": "true"}))
+        theirs = services.submit_job(
+            actor=story.actor(story.cyd), team=story.north, spec=parse_mapping({"run": "true"})
+        )
     dispatch_all()
-    held = [{"key": only_attempt(job).key, "amount": 2, "since": 1700000000.0} for job in (mine, theirs)]
-    facts = {"resource": "gpu", "limit": 8, "held": [*held, {"key": "somebody's", "amount": 1, "since": 0}],
-             "others": {"jobs": 2, "amount": 3}, "change": {"resource": "gpu", "from": 4, "to": 1}}
-    tell(cluster, Waiting(Wait.CLUSTER_LIMIT, "AssocGrpGRES", "Account a holds 8 of 8 GPUs; this asks 4 GPUs.", "", facts))
+    held = [
+        {"key": only_attempt(job).key, "amount": 2, "since": 1700000000.0} for job in (mine, theirs)
+    ]
+    facts = {
+        "resource": "gpu",
+        "limit": 8,
+        "held": [*held, {"key": "somebody's", "amount": 1, "since": 0}],
+        "others": {"jobs": 2, "amount": 3},
+        "change": {"resource": "gpu", "from": 4, "to": 1},
+    }
+    tell(
+        cluster,
+        Waiting(
+            Wait.CLUSTER_LIMIT,
+            "AssocGrpGRES",
+            "Account a holds 8 of 8 GPUs; this asks 4 GPUs.",
+            "",
+            facts,
+        ),
+    )
     handed_over.refresh_from_db()
     told = pending.answer(handed_over, story.actor(story.ada))
     assert told is not None
     assert [one["number"] for one in told.holders] == [mine.number, None]
-    assert told.holders[0]["text"].endswith("holds 2 GPUs") and told.holders[1]["text"] == "4 other jobs hold 6 GPUs"
-    assert told.change == {"field": "resources.accelerators", "from": 4, "to": 1, "text": "It would start now with 1 GPU instead of 4 GPUs."}
+    assert (
+        told.holders[0]["text"].endswith("holds 2 GPUs")
+        and told.holders[1]["text"] == "4 other jobs hold 6 GPUs"
+    )
+    assert told.change == {
+        "field": "resources.accelerators",
+        "from": 4,
+        "to": 1,
+        "text": "It would start now with 1 GPU instead of 4 GPUs.",
+    }
     assert not {"held", "others"} & set(told.numbers) and "muster-" not in str(told.numbers)

@@ -47,17 +47,31 @@ def stage(story):
 
 def put(story, value: str = VALUE) -> None:
     with org_scope(story.atlas.id):
-        set_secret(actor=story.actor(story.ada), org=story.atlas, team=story.vision, name="wandb", value=value)
+        set_secret(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            team=story.vision,
+            name="wandb",
+            value=value,
+        )
 
 
 def test_it_finds_the_value_in_its_variable_and_no_other_place(stage, double):
     job = submit(stage, secrets=SECRETS)
     dispatch_all()
     [launch] = double.alive.values()
-    assert launch.env["WANDB_API_KEY"] == VALUE and VALUE not in launch.script and VALUE not in repr(launch)
+    assert (
+        launch.env["WANDB_API_KEY"] == VALUE
+        and VALUE not in launch.script
+        and VALUE not in repr(launch)
+    )
     row = Job.objects.get(id=job.id)
-    shown = [json.dumps(job_detail(row), default=str), str(environment_of(Attempt.objects.select_related("job__org", "job__team").get(job=job))),
-             str(row.spec), str(list(Event.objects.values_list("data", flat=True)))]
+    shown = [
+        json.dumps(job_detail(row), default=str),
+        str(environment_of(Attempt.objects.select_related("job__org", "job__team").get(job=job))),
+        str(row.spec),
+        str(list(Event.objects.values_list("data", flat=True))),
+    ]
     assert not [text for text in shown if VALUE in text]
     assert Event.objects.get(kind="secret.used").data["number"] == job.number
 
@@ -66,7 +80,11 @@ def test_as_a_file_it_is_in_no_variable_and_is_told_as_any_other(stage, double):
     job = submit(stage, secret_files={"KEY": "team/wandb@1"})
     dispatch_all()
     [launch] = double.alive.values()
-    assert dict(launch.files) == {"KEY": VALUE} and VALUE not in str(launch.env) and VALUE not in repr(launch)
+    assert (
+        dict(launch.files) == {"KEY": VALUE}
+        and VALUE not in str(launch.env)
+        and VALUE not in repr(launch)
+    )
     assert "KEY" not in launch.env and launch.env["KEY_FILE"] == "(file of secret team/wandb@1)"
     fact = Event.objects.get(kind="secret.used").data
     assert (fact["number"], fact["secret"], fact["version"]) == (job.number, "vision/wandb", 1)
@@ -112,14 +130,19 @@ def test_a_secret_that_goes_while_it_waits_ends_it_with_the_reason(stage, double
         delete_secret(actor=stage.actor(stage.ada), team=stage.vision, name="wandb")
     dispatch_all()
     row = Job.objects.get(id=job.id)
-    assert not double.starts and row.state == State.FAILED and "no secret team/wandb" in row.evidence, row.evidence
+    assert (
+        not double.starts and row.state == State.FAILED and "no secret team/wandb" in row.evidence
+    ), row.evidence
 
 
 def test_handed_over_again_after_a_crash_it_gets_the_same(stage, double):
     submit(stage, secrets=SECRETS)
     claim = claim_due(Job.objects.get().cluster_id)
     hand_over(claim)
-    [again] = build_launches([Attempt.objects.select_related("job__owner", "job__team", "job__org", "job__pool").get()], set())
+    [again] = build_launches(
+        [Attempt.objects.select_related("job__owner", "job__team", "job__org", "job__pool").get()],
+        set(),
+    )
     assert again.env["WANDB_API_KEY"] == VALUE
 
 
@@ -127,9 +150,19 @@ def test_a_dry_run_names_it_and_does_not_open_it(stage, double):
     spec = parse_mapping({"run": "true", "secrets": SECRETS})
     with org_scope(stage.atlas.id):
         told = rehearse(actor=stage.actor(stage.ada), team=stage.vision, spec=spec)
-        missing = rehearse(actor=stage.actor(stage.ada), team=stage.vision, spec=parse_mapping({"run": "true", "secrets": {"K": "team/gone"}}))
-    assert told.is_ok and any("team/wandb" in check.text for check in told.checks) and VALUE not in str(told)
-    assert not missing.is_ok and any("no secret team/gone" in check.text for check in missing.checks)
+        missing = rehearse(
+            actor=stage.actor(stage.ada),
+            team=stage.vision,
+            spec=parse_mapping({"run": "true", "secrets": {"K": "team/gone"}}),
+        )
+    assert (
+        told.is_ok
+        and any("team/wandb" in check.text for check in told.checks)
+        and VALUE not in str(told)
+    )
+    assert not missing.is_ok and any(
+        "no secret team/gone" in check.text for check in missing.checks
+    )
     assert not Event.objects.filter(kind="secret.used").exists()
 
 
@@ -144,17 +177,30 @@ def test_run_again_it_names_the_same_and_is_asked_again(stage, double):
 
 def test_to_slurm_it_goes_inside_the_script_and_to_kubernetes_by_reference(stage):
     submit(stage, secrets=SECRETS)
-    attempt = Attempt.objects.select_related("job__owner", "job__team", "job__org", "job__pool").get(id=only_attempt(Job.objects.get()).id)
+    attempt = Attempt.objects.select_related(
+        "job__owner", "job__team", "job__org", "job__pool"
+    ).get(id=only_attempt(Job.objects.get()).id)
     [launch] = build_launches([attempt], set())
     assert launch.env["WANDB_API_KEY"] == VALUE
-    assert VALUE not in batch_script(launch, "/spool/x")            # base64: nothing that a `ps` or a listing shows
+    assert VALUE not in batch_script(
+        launch, "/spool/x"
+    )  # base64: nothing that a `ps` or a listing shows
     made = build(launch, Site(image="busybox"))
     assert VALUE not in json.dumps(made.job)
-    [variable] = [v for v in made.job["spec"]["template"]["spec"]["containers"][0]["env"] if v["name"] == "WANDB_API_KEY"]
+    [variable] = [
+        v
+        for v in made.job["spec"]["template"]["spec"]["containers"][0]["env"]
+        if v["name"] == "WANDB_API_KEY"
+    ]
     assert variable["valueFrom"]["secretKeyRef"] and "value" not in variable
 
 
 def test_what_would_be_sent_shows_the_reference_on_every_backend(stage):
     with org_scope(stage.atlas.id):
-        launch = rehearsal_launch(None, stage.vision, stage.actor(stage.ada), parse_mapping({"run": "true", "secrets": SECRETS}))
+        launch = rehearsal_launch(
+            None,
+            stage.vision,
+            stage.actor(stage.ada),
+            parse_mapping({"run": "true", "secrets": SECRETS}),
+        )
     assert launch.env["WANDB_API_KEY"] == "(secret team/wandb)" and set(backends())

@@ -20,7 +20,17 @@ def running(story, *nodes: str) -> Job:
     job = submit(story)
     with platform_scope("test"):
         attempt = Attempt.objects.get(job=job)
-        transition([Change(attempt.id, State.RUNNING, "test", node=nodes[0], nodes=nodes if len(nodes) > 1 else ())])
+        transition(
+            [
+                Change(
+                    attempt.id,
+                    State.RUNNING,
+                    "test",
+                    node=nodes[0],
+                    nodes=nodes if len(nodes) > 1 else (),
+                )
+            ]
+        )
         return Job.objects.get(id=job.id)
 
 
@@ -47,7 +57,10 @@ def test_a_row_from_before_with_all_in_one_word_is_told_the_same_way(story):
 def test_the_pages_say_the_first_and_how_many_more_with_the_list(story):
     job = running(story, "n1", "n2", "n3", "n4")
     page = story.client(story.ada).get(f"/atlas/jobs/{job.number}").content.decode()
-    assert "<summary>+ 3 more</summary>" in page and '<a href="/atlas/nodes/n4?cluster=local">n4</a>' in page
+    assert (
+        "<summary>+ 3 more</summary>" in page
+        and '<a href="/atlas/nodes/n4?cluster=local">n4</a>' in page
+    )
     row = story.client(story.ada).get("/atlas/jobs").content.decode()
     assert 'title="n1, n2, n3, n4">n1 <span class="faint">+ 3 more</span>' in row
 
@@ -56,7 +69,10 @@ def test_each_of_its_nodes_names_the_job(story):
     job = running(story, "n1", "n2")
     with org_scope(story.atlas.id):
         seen = jobs_seen_by(story.actor(story.ada))
-    assert {name: [j["number"] for j in jobs] for (_, name), jobs in seen.items()} == {"n1": [job.number], "n2": [job.number]}
+    assert {name: [j["number"] for j in jobs] for (_, name), jobs in seen.items()} == {
+        "n1": [job.number],
+        "n2": [job.number],
+    }
 
 
 def test_slurm_tells_the_node_of_the_script_first_then_the_others():
@@ -65,7 +81,11 @@ def test_slurm_tells_the_node_of_the_script_first_then_the_others():
     assert (seen.node, tuple(seen.nodes)) == ("n2", ("n2", "n1", "n3"))
     fresh = slurm.live(row, slurm.Record())
     assert (fresh.node, tuple(fresh.nodes)) == ("n1", ("n1", "n2", "n3"))
-    ended = slurm.ended(Row(7, "COMPLETED", "t-1", started=1000, ended=1010, nodes="n3"), slurm.Record(started=1000.5), slurm.Evidence())
+    ended = slurm.ended(
+        Row(7, "COMPLETED", "t-1", started=1000, ended=1010, nodes="n3"),
+        slurm.Record(started=1000.5),
+        slurm.Evidence(),
+    )
     assert (ended.node, tuple(ended.nodes), ended.reason) == ("n3", (), Reason.COMPLETED)
 
 

@@ -66,8 +66,12 @@ def faulty(seed: int, before: BaseException, after: BaseException) -> Callable[.
 
 
 @SEEDS
-@pytest.mark.parametrize("fault", [Killed(), Unavailable("no answer")], ids=["worker killed", "reply lost"])
-def test_each_attempt_is_one_job_whatever_happens_between_submitting_and_recording(site, monkeypatch, seed, fault):
+@pytest.mark.parametrize(
+    "fault", [Killed(), Unavailable("no answer")], ids=["worker killed", "reply lost"]
+)
+def test_each_attempt_is_one_job_whatever_happens_between_submitting_and_recording(
+    site, monkeypatch, seed, fault
+):
     for _ in range(4):
         site.submit()
     monkeypatch.setattr(Rest, "submit", faulty(seed, fault, fault))
@@ -87,14 +91,14 @@ def test_what_a_killed_controller_forgot_is_found_and_sent_again_once(site, seed
     """It saves its state every five seconds at most: what it acknowledged in between is gone with it."""
     random = Random(seed)
     site.submit("sleep 1")
-    site.until(site.is_over, 30)                                          # it has just saved, or soon will
+    site.until(site.is_over, 30)  # it has just saved, or soon will
     for _ in range(3):
         site.submit("sleep 2")
     dispatch_all()
     time.sleep(random.uniform(0, 1))
     site.slurm.kill_controller()
     site.slurm.start_controller()
-    known = lambda: min(site.remote()[1:]) >= 1 or site.is_over()         # noqa: E731
+    known = lambda: min(site.remote()[1:]) >= 1 or site.is_over()  # noqa: E731
     assert site.until(known, 40) < 30
     site.until(site.is_over, 60)
     assert max(site.remote()) <= 1
@@ -121,7 +125,7 @@ def test_a_controller_that_is_down_changes_no_state_and_is_caught_up_with(site, 
         with org_scope(site.story.atlas.id):
             began = time.monotonic()
             services.cancel_job(actor=site.story.actor(site.story.ada), job=late)
-            assert time.monotonic() - began < 0.5                         # nobody in the web waits for Slurm
+            assert time.monotonic() - began < 0.5  # nobody in the web waits for Slurm
     finally:
         site.slurm.start_controller()
     site.until(lambda: site.states() == [State.SUCCEEDED, State.RUNNING, State.CANCELED], 20)
@@ -134,12 +138,20 @@ def test_an_expired_token_is_told_and_a_new_one_goes_on(site, slurm, seed):
     site.submit("sleep 1")
     dispatch_all()
     operator = site.story.actor(site.story.dot)
-    change_cluster(actor=operator, cluster=site.cluster, options={"rest_token": token(slurm, -100 * seed)} | _plain(site))
+    change_cluster(
+        actor=operator,
+        cluster=site.cluster,
+        options={"rest_token": token(slurm, -100 * seed)} | _plain(site),
+    )
     for _ in range(2):
         site.look()
     assert "token" in Cluster.objects.get(id=site.cluster.id).trouble
     assert site.states() == [State.SUBMITTED]
-    change_cluster(actor=operator, cluster=site.cluster, options={"rest_token": token(slurm, 600)} | _plain(site))
+    change_cluster(
+        actor=operator,
+        cluster=site.cluster,
+        options={"rest_token": token(slurm, 600)} | _plain(site),
+    )
     site.until(site.is_over, 20)
     assert (site.states(), site.runs()) == ([State.SUCCEEDED], [1])
 
@@ -168,7 +180,7 @@ def test_a_cancel_at_any_moment_ends_the_job_here_and_there(site, seed, wait_for
     assert max(site.runs()) <= 1
     queue = ["squeue", "--noheader", "--user", site.slurm.user]
     assert site.slurm.run(*queue, "--states=PENDING,RUNNING,SUSPENDED").strip() == ""
-    wait_for(lambda: not site.slurm.run(*queue).strip())        # its node may still be cleaning up
+    wait_for(lambda: not site.slurm.run(*queue).strip())  # its node may still be cleaning up
 
 
 def _cancel(site: Site, job: Job) -> None:
@@ -186,6 +198,10 @@ def test_a_clock_that_is_an_hour_off_changes_nothing(site, monkeypatch, hours, s
     for _ in range(2):
         site.submit("sleep 0.5")
     site.until(site.is_over, 30)
-    assert (set(site.states()), site.runs(), site.told("attempt.sent_again")) == ({State.SUCCEEDED}, [1, 1], 0)
+    assert (set(site.states()), site.runs(), site.told("attempt.sent_again")) == (
+        {State.SUCCEEDED},
+        [1, 1],
+        0,
+    )
     for attempt in Attempt.objects.all():
         assert timedelta(0) < attempt.finished_at - attempt.started_at < timedelta(seconds=20)

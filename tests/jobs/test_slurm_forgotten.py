@@ -60,7 +60,9 @@ def lose_all_since(site: Site, act: Callable[[], object]) -> None:
 
 @SEEDS
 @pytest.mark.parametrize("is_seen", [True, False], ids=["seen running", "not seen running"])
-def test_jobs_that_were_forgotten_while_they_ran_run_again_under_numbers_given_before(site, seed, is_seen, wait_for):
+def test_jobs_that_were_forgotten_while_they_ran_run_again_under_numbers_given_before(
+    site, seed, is_seen, wait_for
+):
     """Those sent in their place find a number in use, or a folder taken: neither may pass for an end of theirs."""
     random = Random(seed)
 
@@ -83,6 +85,7 @@ def test_jobs_that_were_forgotten_while_they_ran_run_again_under_numbers_given_b
 
 def test_what_a_node_kills_since_its_controller_forgot_it_runs_again(site, wait_for):
     """A node kills process by process: the batch script may still write down that its child was killed, as if somebody else had done it."""
+
     def begin() -> None:
         site.submit(f"[ $(wc -l < {site.folder}/0) -gt 1 ] || sleep 60")
         dispatch_all()
@@ -94,7 +97,7 @@ def test_what_a_node_kills_since_its_controller_forgot_it_runs_again(site, wait_
     record.write_text(f"137 - {time.time() - 3} {time.time()}\n")
     site.until(site.is_over, 60)
     assert (site.states(), site.runs()) == ([State.SUCCEEDED], [2]), site.story_so_far()
-    lost = Attempt.objects.filter(is_current=False)                # the next may meet its number on the node
+    lost = Attempt.objects.filter(is_current=False)  # the next may meet its number on the node
     assert {attempt.reason for attempt in lost} == {Reason.FORGOTTEN}
 
 
@@ -121,7 +124,13 @@ def test_a_job_that_only_accounting_still_calls_running_is_lost(site_by_commands
 
     def begin() -> None:
         job = site.submit("sleep 60")
-        site.until(lambda: only_attempt(job).confirmed_at and "RUNNING" in accounted(site, only_attempt(job).key), 40)
+        site.until(
+            lambda: (
+                only_attempt(job).confirmed_at
+                and "RUNNING" in accounted(site, only_attempt(job).key)
+            ),
+            40,
+        )
 
     lose_all_since(site, begin)
     site.until(site.is_over, 40)
@@ -131,4 +140,12 @@ def test_a_job_that_only_accounting_still_calls_running_is_lost(site_by_commands
 
 
 def accounted(site: Site, key: str) -> str:
-    return site.slurm.run("sacct", "--allusers", "--noheader", "--parsable2", "--allocations", f"--name={key}", "--format=State")
+    return site.slurm.run(
+        "sacct",
+        "--allusers",
+        "--noheader",
+        "--parsable2",
+        "--allocations",
+        f"--name={key}",
+        "--format=State",
+    )

@@ -38,7 +38,9 @@ def test_jobs_on_slurm_are_submitted_run_logged_canceled_and_fail(
         return client.get(f"{JOBS}/{number}/logs/download").getvalue()
 
     with site_on(story, slurm, by_rest=by_rest) as site:
-        works = submit('echo "$WORD"; id -un; echo "$CUDA_VISIBLE_DEVICES" | tr , "\\n" | wc -l', gpus=2)
+        works = submit(
+            'echo "$WORD"; id -un; echo "$CUDA_VISIBLE_DEVICES" | tr , "\\n" | wc -l', gpus=2
+        )
         fails = submit("no-such-program --now; exit $?", gpus=0)
         stays = submit("trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.1; done", gpus=0)
         site.until(lambda: b"up\n" in log(stays), 60)

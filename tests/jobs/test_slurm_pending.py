@@ -32,8 +32,17 @@ def site(story: Story, slurm: Slurm, home: Path) -> Iterator[Site]:
 
 def submit(story: Story, gpus: int, is_of_atlas: bool = True) -> Job:
     """A job of Ada's in Vision, or of Cyd's in another organization."""
-    spec = parse_mapping({"run": "sleep 300", "resources": {"cpus": 1, "memory": "100Mi", "accelerators": f"h100:{gpus}"}})
-    person, org, team = (story.ada, story.atlas, story.vision) if is_of_atlas else (story.cyd, story.borealis, story.north)
+    spec = parse_mapping(
+        {
+            "run": "sleep 300",
+            "resources": {"cpus": 1, "memory": "100Mi", "accelerators": f"h100:{gpus}"},
+        }
+    )
+    person, org, team = (
+        (story.ada, story.atlas, story.vision)
+        if is_of_atlas
+        else (story.cyd, story.borealis, story.north)
+    )
     with org_scope(org.id):
         return services.submit_job(actor=story.actor(person), team=team, spec=spec)
 
@@ -51,12 +60,25 @@ def test_a_limit_that_tenants_share_is_told_in_numbers_with_no_more_than_each_ma
         job.refresh_from_db()
         return pending.answer(job, story.actor(person))
 
-    site.until(lambda: all((seen := told(*one)) and "used" in seen.numbers for one in ((waits, story.ada), (theirs_too, story.cyd))), 90)
+    site.until(
+        lambda: all(
+            (seen := told(*one)) and "used" in seen.numbers
+            for one in ((waits, story.ada), (theirs_too, story.cyd))
+        ),
+        90,
+    )
     seen, other = told(waits, story.ada), told(theirs_too, story.cyd)
-    assert seen.code == Wait.CLUSTER_LIMIT and seen.text == "Account atlas holds 3 of 4 GPUs; this asks 3 GPUs."
+    assert (
+        seen.code == Wait.CLUSTER_LIMIT
+        and seen.text == "Account atlas holds 3 of 4 GPUs; this asks 3 GPUs."
+    )
     assert [one["number"] for one in seen.holders] == [mine.number, None]
-    assert [one["text"] for one in seen.holders][1] == "1 other job holds 1 GPU" and seen.holders[0]["since"] is not None
-    assert [one["number"] for one in other.holders] == [theirs.number, None] and other.holders[1]["text"] == "1 other job holds 2 GPUs"
+    assert [one["text"] for one in seen.holders][1] == "1 other job holds 1 GPU" and seen.holders[
+        0
+    ]["since"] is not None
+    assert [one["number"] for one in other.holders] == [theirs.number, None] and other.holders[1][
+        "text"
+    ] == "1 other job holds 2 GPUs"
     assert seen.change["field"] == "resources.accelerators" and seen.change["to"] == 1
     assert [one["code"] for one in seen.history][-1] == Wait.CLUSTER_LIMIT
     smaller = submit(story, seen.change["to"])

@@ -15,7 +15,11 @@ from tests.rig.slurm import Slurm, start_slurm
 from tests.story import Story
 
 pytestmark = pytest.mark.integration
-TIERS = {"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE", "PartitionName": "urgent Nodes=n[1-2] PriorityTier=10 State=UP"}
+TIERS = {
+    "PreemptType": "preempt/partition_prio",
+    "PreemptMode": "REQUEUE",
+    "PartitionName": "urgent Nodes=n[1-2] PriorityTier=10 State=UP",
+}
 WAYS = pytest.mark.parametrize("site", ["rest", "commands"], indirect=True)
 REST = pytest.mark.parametrize("site", ["rest"], indirect=True)
 COMMANDS = pytest.mark.parametrize("site", ["commands"], indirect=True)
@@ -48,7 +52,16 @@ def starts(site: Site) -> None:
 
 def make_way(site: Site) -> None:
     """Somebody's job of a higher tier takes all nodes for a moment."""
-    site.slurm.run("sbatch", "-p", "urgent", "-N2", "-c4", "--time=5", user=site.slurm.user, input=b"#!/bin/sh\nsleep 2\n")
+    site.slurm.run(
+        "sbatch",
+        "-p",
+        "urgent",
+        "-N2",
+        "-c4",
+        "--time=5",
+        user=site.slurm.user,
+        input=b"#!/bin/sh\nsleep 2\n",
+    )
 
 
 @WAYS
@@ -58,7 +71,10 @@ def test_a_job_that_gives_way_ends_as_preempted_and_is_begun_again_as_its_policy
     make_way(site)
     site.until(site.is_over, 60)
     first, second = attempts()
-    assert (first.reason, first.evidence) == (Reason.PREEMPTED, "Slurm took its nodes for a job of higher priority.")
+    assert (first.reason, first.evidence) == (
+        Reason.PREEMPTED,
+        "Slurm took its nodes for a job of higher priority.",
+    )
     assert (second.reason, site.states()) == (Reason.COMPLETED, [State.SUCCEEDED])
     assert first.native_id != second.native_id and site.runs() == [2]
 
@@ -81,7 +97,10 @@ def test_a_job_that_an_administrator_requeues_is_a_new_attempt_and_not_run_twice
     site.until(site.is_over, 60)
     first, second = attempts()
     assert (first.reason, second.reason) == (Reason.INTERRUPTED, Reason.COMPLETED)
-    assert first.evidence == "Somebody put it back into Slurm's queue (`scontrol requeue`)." and first.exit_code != 0
+    assert (
+        first.evidence == "Somebody put it back into Slurm's queue (`scontrol requeue`)."
+        and first.exit_code != 0
+    )
     assert site.runs() == [2]
 
 

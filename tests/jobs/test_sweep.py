@@ -12,11 +12,19 @@ from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.tenancy.scope import platform_scope
 
 DUE = [
-    (State.QUEUED, -1, None, True), (State.QUEUED, 60, None, False), (State.QUEUED, None, None, False),
-    (State.DISPATCHING, -1, -1, True), (State.DISPATCHING, -1, 10, False), (State.RUNNING, -1, None, False), (State.FAILED, -1, None, False)]
+    (State.QUEUED, -1, None, True),
+    (State.QUEUED, 60, None, False),
+    (State.QUEUED, None, None, False),
+    (State.DISPATCHING, -1, -1, True),
+    (State.DISPATCHING, -1, 10, False),
+    (State.RUNNING, -1, None, False),
+    (State.FAILED, -1, None, False),
+]
 
 
-def test_only_what_is_due_or_was_left_by_its_planner_asks_for_a_planner(subtests, story, monkeypatch):
+def test_only_what_is_due_or_was_left_by_its_planner_asks_for_a_planner(
+    subtests, story, monkeypatch
+):
     cluster_with()
     attempt, told = only_attempt_of(story), []
     monkeypatch.setattr(dispatch, "hint", told.append)
@@ -24,7 +32,9 @@ def test_only_what_is_due_or_was_left_by_its_planner_asks_for_a_planner(subtests
         with subtests.test(state=state, due=due, lease=lease):
             told.clear()
             with platform_scope("test"):
-                Attempt.objects.filter(id=attempt.id).update(state=state, due_at=_at(due), lease_until=_at(lease))
+                Attempt.objects.filter(id=attempt.id).update(
+                    state=state, due_at=_at(due), lease_until=_at(lease)
+                )
             dispatch.due_sweep()
             assert told == (["jobs.dispatch"] if is_told else [])
 

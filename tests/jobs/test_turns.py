@@ -32,7 +32,9 @@ def doubles(monkeypatch):
 
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
-def test_dispatch_to_a_hanging_cluster_delays_no_other(transactional_db, doubles, monkeypatch, wait_for):
+def test_dispatch_to_a_hanging_cluster_delays_no_other(
+    transactional_db, doubles, monkeypatch, wait_for
+):
     from tests.story import tell
 
     story, _, go_on, dispatch = tell(), cluster_with(), threading.Event(), turns.dispatch_cluster
@@ -51,7 +53,9 @@ def test_dispatch_to_a_hanging_cluster_delays_no_other(transactional_db, doubles
         submit(story)
         theirs = submit(story)
         Attempt.objects.filter(job=theirs).update(cluster=other)
-    caller = threading.Thread(target=lambda: (tasks.dispatch(), connections.close_all()), daemon=True)
+    caller = threading.Thread(
+        target=lambda: (tasks.dispatch(), connections.close_all()), daemon=True
+    )
     caller.start()
     try:
         wait_for(lambda: doubles["other"].starts, 10)
@@ -73,7 +77,11 @@ def test_cleaning_goes_on_at_other_clusters_when_one_is_silent(story, doubles, m
     cluster_with()
     with platform_scope("test"):
         jobs = [submit(story) for _ in range(4)]
-        Attempt.objects.filter(job__in=jobs).update(state=State.SUCCEEDED, is_log_sealed=True, finished_at=clock.now() - KEPT - timedelta(days=1))
+        Attempt.objects.filter(job__in=jobs).update(
+            state=State.SUCCEEDED,
+            is_log_sealed=True,
+            finished_at=clock.now() - KEPT - timedelta(days=1),
+        )
         Attempt.objects.filter(job=jobs[-1]).update(cluster=other)
         tasks.forget()
         forgotten = set(Attempt.objects.filter(is_forgotten=True).values_list("job_id", flat=True))
@@ -87,7 +95,11 @@ def test_cleaning_without_the_spool_directory_is_put_off(tmp_path):
 
 def test_housekeeping_that_hangs_delays_no_dispatch(monkeypatch, wait_for):
     ran, stop, go_on = [], threading.Event(), threading.Event()
-    monkeypatch.setattr(background, "_run", lambda task: ran.append(task) or (task == "jobs.forget" and go_on.wait(20)))
+    monkeypatch.setattr(
+        background,
+        "_run",
+        lambda task: ran.append(task) or (task == "jobs.forget" and go_on.wait(20)),
+    )
     ticker = threading.Thread(target=background.ticker, args=(stop,), daemon=True)
     ticker.start()
     try:
@@ -104,7 +116,9 @@ def test_housekeeping_that_hangs_delays_no_dispatch(monkeypatch, wait_for):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_watcher_process_starts_jobs_while_the_broker_is_away(transactional_db, doubles, monkeypatch, wait_for):
+def test_watcher_process_starts_jobs_while_the_broker_is_away(
+    transactional_db, doubles, monkeypatch, wait_for
+):
     from tests.story import tell
 
     story, dispatch, over = tell(), turns.dispatch_cluster, []

@@ -45,7 +45,13 @@ def ended(story) -> Iterator[list[Attempt]]:
         found = [only_attempt(submit(story)) for _ in range(3)]
     with platform_scope("test"):
         Attempt.objects.filter(id__in=[a.id for a in found]).update(
-            cluster=cluster, state=State.SUCCEEDED, reason=Reason.COMPLETED, native_id="1", started_at=clock.now(), exit_code=0)
+            cluster=cluster,
+            state=State.SUCCEEDED,
+            reason=Reason.COMPLETED,
+            native_id="1",
+            started_at=clock.now(),
+            exit_code=0,
+        )
         yield list(Attempt.objects.filter(id__in=[a.id for a in found]).order_by("id"))
 
 
@@ -53,7 +59,15 @@ def sealed(attempts: list[Attempt]) -> list[bool]:
     return [log_store().certificate(a.id.hex) is not None for a in attempts]
 
 
-@pytest.mark.parametrize("error", [ValueError("?"), KeyError("pid"), OSError(5, "input/output error"), ClusterUnavailable("down")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("?"),
+        KeyError("pid"),
+        OSError(5, "input/output error"),
+        ClusterUnavailable("down"),
+    ],
+)
 def test_trouble_with_one_log_keeps_no_other_waiting_and_ends_by_itself(ended, error):
     backend = Outputs()
     backend.breaks[ended[0].key] = error
@@ -73,7 +87,9 @@ def test_a_log_that_cannot_be_closed_keeps_no_other_waiting(ended):
     assert sealed(ended)[1:] == [True, True]
 
 
-@pytest.mark.parametrize("turn", [logs.pump, lambda backend, attempt: logs.seal(backend, [attempt])])
+@pytest.mark.parametrize(
+    "turn", [logs.pump, lambda backend, attempt: logs.seal(backend, [attempt])]
+)
 def test_trouble_is_said_once_and_again_when_it_comes_back(ended, caplog, turn):
     backend = Outputs()
     down = {ended[0].key: ClusterUnavailable("down")}
@@ -111,7 +127,9 @@ def test_logs_that_cannot_be_closed_yet_let_those_behind_them_have_their_turn(en
     assert sealed(ended) == [True, True, True]
 
 
-def test_a_watcher_that_cannot_give_its_lease_back_ends_all_the_same_and_says_so(ended, monkeypatch, caplog):
+def test_a_watcher_that_cannot_give_its_lease_back_ends_all_the_same_and_says_so(
+    ended, monkeypatch, caplog
+):
     def fails(*args: object) -> None:
         raise OperationalError("gone")
 
@@ -126,7 +144,11 @@ def test_a_watcher_that_cannot_give_its_lease_back_ends_all_the_same_and_says_so
 def test_states_of_a_burst_are_recorded_before_its_slow_logs_are_read(story, monkeypatch):
     monkeypatch.setattr(watcher, "LAST_LINES", 0.05)
     backend, cluster, gate = Outputs(), cluster_with(), threading.Event()
-    monkeypatch.setattr(backend, "read_log", lambda key, *rest: gate.wait(10) and Outputs.read_log(backend, key, *rest))
+    monkeypatch.setattr(
+        backend,
+        "read_log",
+        lambda key, *rest: gate.wait(10) and Outputs.read_log(backend, key, *rest),
+    )
     for where in ("jobs.clusters.backend_of", "jobs.watch.watcher.backend_of"):
         monkeypatch.setattr(where, lambda row: backend)
     for _ in range(3):
@@ -145,12 +167,16 @@ def test_states_of_a_burst_are_recorded_before_its_slow_logs_are_read(story, mon
     assert {log_store().read(a.id.hex, 0).data for a in ended} == {a.key.encode() for a in ended}
 
 
-def test_terabytes_past_the_size_limit_are_closed_at_once_with_their_exact_length(ended, monkeypatch):
+def test_terabytes_past_the_size_limit_are_closed_at_once_with_their_exact_length(
+    ended, monkeypatch
+):
     size, backend = (1 << 40) + 12_345, Outputs()
     monkeypatch.setattr(log_store(), "limit", 1 << 20)
     monkeypatch.setattr(logs, "PER_TURN", 1 << 20)
     monkeypatch.setattr(
-        backend, "read_log", lambda key, after, limit=1: LogChunk(after, bytes(max(min(limit, size - after), 0)), 1)
+        backend,
+        "read_log",
+        lambda key, after, limit=1: LogChunk(after, bytes(max(min(limit, size - after), 0)), 1),
     )
     logs.seal(backend, ended[:1])
     assert log_store().certificate(ended[0].id.hex).gaps == [(1 << 20, size, FULL)]

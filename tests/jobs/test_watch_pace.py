@@ -61,7 +61,9 @@ def test_a_machine_with_many_jobs_is_not_looked_at_all_the_time_either(tick):
     assert pace.poll_every == 0.4
 
 
-def test_the_watcher_does_not_rest_between_the_end_of_one_batch_and_the_start_of_the_next(story, monkeypatch, tick):
+def test_the_watcher_does_not_rest_between_the_end_of_one_batch_and_the_start_of_the_next(
+    story, monkeypatch, tick
+):
     double, cluster = BackendDouble(), cluster_with()
     for where in ("jobs.clusters.backend_of", "jobs.watch.watcher.backend_of"):
         monkeypatch.setattr(where, lambda row: double)

@@ -31,7 +31,14 @@ from tests.rig.seeds import courses
 from workspaces.models import AccessToken, Quota
 from workspaces.tenancy.scope import org_scope, platform_scope
 
-ENDS = (Reason.COMPLETED, Reason.COMPLETED, Reason.USER_ERROR, Reason.OUT_OF_MEMORY, Reason.NODE_FAILED, Reason.PREEMPTED)
+ENDS = (
+    Reason.COMPLETED,
+    Reason.COMPLETED,
+    Reason.USER_ERROR,
+    Reason.OUT_OF_MEMORY,
+    Reason.NODE_FAILED,
+    Reason.PREEMPTED,
+)
 FINAL = [f"attempt.{state.word}" for state in State if state.is_final]
 
 
@@ -60,7 +67,9 @@ class World:
             raise Unavailable("busy")
         if what < 0.13:
             raise Rejected("never")
-        if what < 0.25:  # the hand-over is under way when its owner changes their mind and the watcher looks
+        if (
+            what < 0.25
+        ):  # the hand-over is under way when its owner changes their mind and the watcher looks
             job = Job.objects.get(attempts__id=id_of(launch.key))
             self._act(services.cancel_job, job)
             self.learn()
@@ -68,11 +77,19 @@ class World:
 
     def submit(self):
         policy = {"retries": self.chance.randint(0, 2), "backoff": self.chance.choice([1, 5])}
-        spec: dict[str, object] = {"resources": {"cpus": self.chance.choice([1, 2])}, "policy": policy}
+        spec: dict[str, object] = {
+            "resources": {"cpus": self.chance.choice([1, 2])},
+            "policy": policy,
+        }
         if self.jobs and self.chance.random() < 0.3:
-            spec["after"] = [f"#{self.chance.choice(self.jobs).number}{self.chance.choice(['', ':any', ':failed'])}"]
+            spec["after"] = [
+                f"#{self.chance.choice(self.jobs).number}{self.chance.choice(['', ':any', ':failed'])}"
+            ]
         if self.chance.random() < 0.15:
-            spec["array"] = {"size": self.chance.randint(1, 4), "max_parallel": self.chance.randint(1, 2)}
+            spec["array"] = {
+                "size": self.chance.randint(1, 4),
+                "max_parallel": self.chance.randint(1, 2),
+            }
         try:
             self.jobs.append(submit(self.story, **spec))
         except PortalError:
@@ -109,13 +126,18 @@ class World:
         self._act(services.cancel_job)
 
     def hold(self):
-        self._act(self.chance.choice([services.hold_job, services.release_job, services.release_job]))
+        self._act(
+            self.chance.choice([services.hold_job, services.release_job, services.release_job])
+        )
 
     def _act(self, act, job: Job | None = None):
         if job or self.jobs:
             with org_scope(self.story.atlas.id):
                 try:
-                    act(actor=self.story.actor(self.story.ada), job=job or self.chance.choice(self.jobs[-15:]))
+                    act(
+                        actor=self.story.actor(self.story.ada),
+                        job=job or self.chance.choice(self.jobs[-15:]),
+                    )
                 except PortalError:
                     return
 
@@ -135,14 +157,20 @@ class World:
             self.now += timedelta(seconds=self.chance.choice([0, 0.1, 1, 5, 20]))
             with clock.frozen(self.now):
                 turn()
-            given_up = Attempt.objects.filter(id__in=[id_of(key) for key in self.double.alive], state__gte=State.SUCCEEDED)
-            assert not given_up.exists(), f"after {turn.__name__}: it runs, and the portal has given it up"
+            given_up = Attempt.objects.filter(
+                id__in=[id_of(key) for key in self.double.alive], state__gte=State.SUCCEEDED
+            )
+            assert not given_up.exists(), (
+                f"after {turn.__name__}: it runs, and the portal has given it up"
+            )
 
     def come_to_rest(self):
         """Nothing new happens; the portal does its rounds until nothing moves."""
         self.double.before_submit = lambda launch: None
         with org_scope(self.story.atlas.id):
-            for job in Job.objects.filter(is_held=True, cancel_asked_at=None, state__lt=State.SUCCEEDED):
+            for job in Job.objects.filter(
+                is_held=True, cancel_asked_at=None, state__lt=State.SUCCEEDED
+            ):
                 services.release_job(actor=self.story.actor(self.story.ada), job=job)
         for _ in range(400):
             self.now += timedelta(seconds=31)
@@ -152,7 +180,9 @@ class World:
                 observe.apply_poll(self.cluster, active, self.double.poll([a.key for a in active]))
                 self.stop()
                 for key in self.double.alive.keys() & {a.key for a in active}:
-                    self.double.finish(key)  # what the portal does not know of any more would run for ever
+                    self.double.finish(
+                        key
+                    )  # what the portal does not know of any more would run for ever
             if not Attempt.objects.filter(state__lt=State.SUCCEEDED).exists():
                 return
         raise AssertionError("it never came to rest")
@@ -189,7 +219,11 @@ def assert_every_end_is_told_once():
     ends = Counter(e.data["attempt"] for e in Event.objects.filter(kind__in=FINAL))
     assert set(ends.values()) == {1}
     assert set(ends) == {str(pk) for pk in Attempt.objects.values_list("id", flat=True)}
-    told = Counter(Event.objects.filter(kind__in=[f"job.{s.word}" for s in State if s.is_final]).values_list("subject_id", flat=True))
+    told = Counter(
+        Event.objects.filter(kind__in=[f"job.{s.word}" for s in State if s.is_final]).values_list(
+            "subject_id", flat=True
+        )
+    )
     assert set(told.values()) == {1}
     assert set(told) == set(Job.objects.values_list("id", flat=True))
 

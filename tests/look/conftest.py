@@ -13,10 +13,19 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder, program, wait_until
 
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
-expect.set_options(timeout=30_000)     # a machine with other work to do needs more than the five seconds of everybody
+expect.set_options(
+    timeout=30_000
+)  # a machine with other work to do needs more than the five seconds of everybody
 FINAL = {"succeeded", "failed", "canceled"}
 
 
@@ -41,9 +50,13 @@ class Site:
         return dict(self.api.get(f"/jobs/{number}").json())
 
     def ended(self, number: int, seconds: float = 120) -> dict[str, Any]:
-        wait_until(lambda: self.job(number)["state"] in FINAL, f"job {number} ends", seconds, every=0.1)
+        wait_until(
+            lambda: self.job(number)["state"] in FINAL, f"job {number} ends", seconds, every=0.1
+        )
         certificate = f"/jobs/{number}/logs/certificate"
-        wait_until(lambda: self.api.get(certificate).json()["certificate"], "its log is closed", 60, 0.1)
+        wait_until(
+            lambda: self.api.get(certificate).json()["certificate"], "its log is closed", 60, 0.1
+        )
         return self.job(number)
 
     def log(self, number: int) -> bytes:
@@ -63,7 +76,9 @@ def site(portal_settings: dict[str, str]) -> Iterator[Site]:
     portal = Portal(folder, settings=portal_settings, is_furnished=True)
     portal.start()
     headers = {"Authorization": f"Bearer {portal.token()}"}
-    with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home", headers=headers, timeout=60) as api:
+    with httpx.Client(
+        base_url=f"{portal.url}/api/v1/orgs/home", headers=headers, timeout=60
+    ) as api:
         yield Site(portal, api)
     portal.stop()
     folder.close()
@@ -92,7 +107,9 @@ def signed_in(browser: Browser, site: Site) -> Callable[..., BrowserContext]:
 
     def make(*, phone: bool = False, theme: str = "light") -> BrowserContext:
         screen = PHONE if phone else WIDE
-        return browser.new_context(storage_state=state, viewport=screen, color_scheme=theme, has_touch=phone)
+        return browser.new_context(
+            storage_state=state, viewport=screen, color_scheme=theme, has_touch=phone
+        )
 
     return make
 
@@ -112,7 +129,9 @@ def watch(page: Page, complaints: list[str]) -> None:
     """Collects what the browser complains of."""
     page.on("pageerror", lambda error: complaints.append(f"exception: {error}"))
     page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
-    page.on("response", lambda got: got.status >= 500 and complaints.append(f"{got.status} {got.url}"))
+    page.on(
+        "response", lambda got: got.status >= 500 and complaints.append(f"{got.status} {got.url}")
+    )
 
 
 YES = """

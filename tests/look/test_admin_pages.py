@@ -15,7 +15,10 @@ def test_an_announcement_is_made_read_on_other_pages_and_put_away(site, page):
     says_yes(page)
     page.goto(f"{site.url}/home/announcements")
     looked(page, "announcements-none")
-    for level, text in (("trouble", "The filesystem of the GPU cluster is slow; we are on it."), ("note", "a-word-without-a-break-" * 12)):
+    for level, text in (
+        ("trouble", "The filesystem of the GPU cluster is slow; we are on it."),
+        ("note", "a-word-without-a-break-" * 12),
+    ):
         page.fill("[name=text]", text)
         page.select_option("[name=level]", level)
         page.check("[name=wide]")
@@ -38,12 +41,16 @@ def test_a_file_of_people_is_looked_at_and_then_done(site, page):
     file = {"name": "people.csv", "mimeType": "text/csv"}
     page.goto(f"{site.url}/home/members/import")
     looked(page, "import-empty")
-    page.set_input_files("[name=file]", file | {"buffer": b"email;team\nno address;\nina@else.example;chess\n"})
+    page.set_input_files(
+        "[name=file]", file | {"buffer": b"email;team\nno address;\nina@else.example;chess\n"}
+    )
     page.click("button.primary")
     page.wait_for_selector("text=2 lines cannot be done")
     looked(page, "import-faults")
     lines = "".join(f"p{n}@else.example;Person {n};default\n" for n in range(12))
-    page.set_input_files("[name=file]", file | {"buffer": f"\ufeffemail;name;team\n{lines}".encode()})
+    page.set_input_files(
+        "[name=file]", file | {"buffer": f"\ufeffemail;name;team\n{lines}".encode()}
+    )
     page.click("button.primary")
     page.wait_for_selector("text=12 invited")
     looked(page, "import-would")

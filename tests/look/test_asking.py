@@ -22,7 +22,10 @@ def opened(page: Page, site: Site) -> None:
 
 def test_a_question_is_answered_by_keyboard_and_leaving_it_gives_the_focus_back(site, page):
     opened(page, site)
-    dialog, button = page.get_by_role("alertdialog"), page.locator("td.act").get_by_role("button", name="Withdraw")
+    dialog, button = (
+        page.get_by_role("alertdialog"),
+        page.locator("td.act").get_by_role("button", name="Withdraw"),
+    )
     expect(dialog.get_by_role("button", name="Leave it")).to_be_focused()
     for leave in ("Enter", "Escape"):
         page.keyboard.press(leave)
@@ -30,7 +33,9 @@ def test_a_question_is_answered_by_keyboard_and_leaving_it_gives_the_focus_back(
         expect(button).to_be_focused()
         page.keyboard.press("Enter")
     expect(dialog).to_be_visible()
-    assert page.evaluate("document.activeElement.closest('dialog') !== null"), "what lies behind is out of reach"
+    assert page.evaluate("document.activeElement.closest('dialog') !== null"), (
+        "what lies behind is out of reach"
+    )
     page.keyboard.press("Tab")
     expect(dialog.get_by_role("button", name="Withdraw")).to_be_focused()
     page.keyboard.press("Enter")
@@ -44,13 +49,18 @@ def test_a_question_is_asked_in_the_readers_language_and_fits_a_phone(site, page
     page.fill("[name=text]", "토요일 점검")
     page.click(".panel button.primary")
     page.locator("td.act button").click()
-    expect(page.get_by_role("alertdialog").get_by_role("button", name="그대로 두기")).to_be_visible()
+    expect(
+        page.get_by_role("alertdialog").get_by_role("button", name="그대로 두기")
+    ).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     page.get_by_role("alertdialog").get_by_role("button").last.click()
     expect(page.locator("td.act")).to_have_count(0)
 
 
-@pytest.mark.parametrize(("language", "yes", "no"), [("en", "Stop", "Leave it"), ("ko", "중지", "그대로 두기"), ("ja", "停止", "そのままにする")])
+@pytest.mark.parametrize(
+    ("language", "yes", "no"),
+    [("en", "Stop", "Leave it"), ("ko", "중지", "그대로 두기"), ("ja", "停止", "そのままにする")],
+)
 def test_whether_a_job_is_stopped_is_not_answered_by_cancel(site, page, language, yes, no):
     number = site.submit("sleep 60")
     page.set_extra_http_headers({"Accept-Language": language})
@@ -64,19 +74,29 @@ def test_whether_a_job_is_stopped_is_not_answered_by_cancel(site, page, language
 
 def test_a_yes_is_good_for_one_time_even_if_nothing_could_be_sent(site, page):
     opened(page, site)
-    page.evaluate("""document.querySelector("td.act form").insertAdjacentHTML("beforeend", '<input required name=late>')""")
-    page.get_by_role("alertdialog").get_by_role("button", name="Withdraw").click()      # a field that came meanwhile keeps it back
+    page.evaluate(
+        """document.querySelector("td.act form").insertAdjacentHTML("beforeend", '<input required name=late>')"""
+    )
+    page.get_by_role("alertdialog").get_by_role(
+        "button", name="Withdraw"
+    ).click()  # a field that came meanwhile keeps it back
     page.evaluate("document.querySelector('td.act [name=late]').remove()")
     page.locator("td.act").get_by_role("button", name="Withdraw").click()
     expect(page.get_by_role("alertdialog", name="Withdraw this announcement?")).to_be_visible()
 
 
 def test_role_of_a_member_chosen_is_changed_without_a_question(site, page):
-    site.api.post("/members", json={"email": "ben@atlas.example", "name": "Ben", "role": "member"}).raise_for_status()
+    site.api.post(
+        "/members", json={"email": "ben@atlas.example", "name": "Ben", "role": "member"}
+    ).raise_for_status()
     page.goto(f"{site.url}/home/members")
     with page.expect_navigation():
-        page.get_by_role("row", name="ben@atlas.example").get_by_label("Role").select_option("viewer")
-    expect(page.get_by_role("row", name="ben@atlas.example").get_by_label("Role")).to_have_value("viewer")
+        page.get_by_role("row", name="ben@atlas.example").get_by_label("Role").select_option(
+            "viewer"
+        )
+    expect(page.get_by_role("row", name="ben@atlas.example").get_by_label("Role")).to_have_value(
+        "viewer"
+    )
     page.get_by_role("row", name="ben@atlas.example").get_by_role("button", name="Remove").click()
     page.get_by_role("alertdialog").get_by_role("button", name="Remove").click()
     expect(page.get_by_role("row", name="ben@atlas.example")).to_have_count(0)

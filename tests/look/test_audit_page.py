@@ -21,7 +21,9 @@ def renamed(site: Site) -> None:
     site.api.patch("/teams/sight", json={"name": "Vision and sound"})
 
 
-def test_a_row_opens_by_click_and_by_key_and_shows_what_changed(page: Page, site: Site, renamed: None) -> None:
+def test_a_row_opens_by_click_and_by_key_and_shows_what_changed(
+    page: Page, site: Site, renamed: None
+) -> None:
     page.goto(f"{site.url}/home/audit?kind=team.renamed")
     row = page.locator("tr.opener").first
     expect(row).to_contain_text("Sight → Vision and sound")
@@ -48,18 +50,25 @@ def test_a_filter_is_in_the_address_and_leads_on(page: Page, site: Site, renamed
     expect(kinds.last).to_have_text("team.created")
 
 
-def test_the_chain_is_sealed_within_seconds_and_verified_by_the_button(page: Page, site: Site, renamed: None) -> None:
+def test_the_chain_is_sealed_within_seconds_and_verified_by_the_button(
+    page: Page, site: Site, renamed: None
+) -> None:
     page.goto(f"{site.url}/home/audit")
     page.get_by_role("button", name="Verify").click()
     for _ in range(30):
         page.wait_for_timeout(1000)
         page.reload()
-        if "0 faults" in (said := page.locator(".page-head .sub").inner_text()) and "verified again" not in said:
+        if (
+            "0 faults" in (said := page.locator(".page-head .sub").inner_text())
+            and "verified again" not in said
+        ):
             break
     expect(page.locator(".page-head .sub")).to_contain_text("0 faults")
 
 
-def test_the_file_has_what_the_page_was_asked_for(page: Page, site: Site, renamed: None, tmp_path: Path) -> None:
+def test_the_file_has_what_the_page_was_asked_for(
+    page: Page, site: Site, renamed: None, tmp_path: Path
+) -> None:
     page.goto(f"{site.url}/home/audit?kind=team.renamed")
     with page.expect_download() as taken:
         page.get_by_role("link", name="CSV").click()

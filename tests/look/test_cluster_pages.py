@@ -37,7 +37,7 @@ def test_a_row_of_the_list_is_opened_and_its_parts_are_walked(page: Page, site: 
 def test_a_connection_that_fails_its_test_is_only_stored_when_that_is_said_and_what_was_typed_stays(
     signed_in: Callable[..., BrowserContext], site: Site
 ) -> None:
-    page = signed_in().new_page()           # the browser complains of the refusal, as it should
+    page = signed_in().new_page()  # the browser complains of the refusal, as it should
     page.goto(f"{site.url}/home/clusters?kind=slurm")
     page.get_by_label("Name").fill("far")
     page.locator("summary").filter(has_text="More").click()

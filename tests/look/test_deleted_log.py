@@ -18,10 +18,16 @@ def test_a_log_is_deleted_from_its_page_and_the_page_says_so(site, signed_in):
     page.goto(f"{site.url}/home/jobs/{number}?tab=logs")
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.locator("[data-certificate]")).to_contain_text("deleted by")
-    expect(page.locator("#tab-logs [data-empty]")).to_contain_text("it had 8,893 bytes, closed by exit 0")
-    assert asked == [f"Delete all that #{number} wrote, of every task and try? 8.7 KiB go for good."]
+    expect(page.locator("#tab-logs [data-empty]")).to_contain_text(
+        "it had 8,893 bytes, closed by exit 0"
+    )
+    assert asked == [
+        f"Delete all that #{number} wrote, of every task and try? 8.7 KiB go for good."
+    ]
     expect(page.locator(".log-line")).to_have_count(0)
-    expect(page.locator("[data-count]")).to_have_text("0 lines, 0 bytes")          # what was deleted on purpose is no gap and no alarm
+    expect(page.locator("[data-count]")).to_have_text(
+        "0 lines, 0 bytes"
+    )  # what was deleted on purpose is no gap and no alarm
     expect(page.locator("[data-certificate].bad")).to_have_count(0)
     expect(page.get_by_role("button", name="Delete", exact=True)).to_have_count(0)
     expect(page.locator("[data-deleting]")).to_have_count(0)

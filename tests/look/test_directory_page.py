@@ -32,8 +32,11 @@ def looked(page, name: str) -> None:
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         for size in (WIDE, PHONE):
             page.set_viewport_size(size)
-            page.wait_for_timeout(300)              # the rail has slid out
-            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], (name, size)
+            page.wait_for_timeout(300)  # the rail has slid out
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], (
+                name,
+                size,
+            )
             if folder := os.environ.get("MUSTER_TEST_LOOK"):
                 page.screenshot(path=f"{folder}/{name}-{size['width']}-{theme}.png", full_page=True)
     page.set_viewport_size(WIDE)
@@ -85,10 +88,16 @@ def test_a_directory_is_connected_and_its_people_come_in(site, page, browser, sl
     looked(page, "new")
     page.locator("[name=group]").first.press_sequentially("staff")
     page.wait_for_selector("#groups option", state="attached")
-    assert page.locator("#groups option").first.get_attribute("value") == "cn=staff,ou=groups,dc=corp,dc=example"
+    assert (
+        page.locator("#groups option").first.get_attribute("value")
+        == "cn=staff,ou=groups,dc=corp,dc=example"
+    )
     page.locator("[name=group]").first.fill("cn=staff,ou=groups,dc=corp,dc=example")
     page.set_viewport_size({"width": 320, "height": 700})
-    assert page.locator("[data-whole]:visible").first.inner_text() == "cn=staff,ou=groups,dc=corp,dc=example", "cut in its field, whole beneath"
+    assert (
+        page.locator("[data-whole]:visible").first.inner_text()
+        == "cn=staff,ou=groups,dc=corp,dc=example"
+    ), "cut in its field, whole beneath"
     page.set_viewport_size(WIDE)
     page.locator("[name=group]").nth(1).fill("cn=research,ou=groups,dc=corp,dc=example")
     page.locator("[name=place]").nth(1).select_option("home/default")

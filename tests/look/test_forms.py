@@ -11,7 +11,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration]
 UNCHECKED = "document.querySelectorAll('form').forEach((form) => { form.noValidate = true; })"
 
 
-def test_a_team_that_is_refused_comes_back_as_typed_with_the_fault_beside_its_field(page: Page, site: Site) -> None:
+def test_a_team_that_is_refused_comes_back_as_typed_with_the_fault_beside_its_field(
+    page: Page, site: Site
+) -> None:
     page.goto(f"{site.url}/home/teams")
     page.evaluate(UNCHECKED)
     page.fill("[name=slug]", "Bad Name")
@@ -27,7 +29,9 @@ def test_a_team_that_is_refused_comes_back_as_typed_with_the_fault_beside_its_fi
     expect(page.locator("[name=slug]")).to_have_value("")
 
 
-def test_of_several_fields_of_one_name_the_one_that_the_fault_names_is_marked(page: Page, site: Site) -> None:
+def test_of_several_fields_of_one_name_the_one_that_the_fault_names_is_marked(
+    page: Page, site: Site
+) -> None:
     page.goto(f"{site.url}/home/quotas?edit=team:default")
     page.locator("#limits [name=limit]").nth(1).fill("many")
     page.click("text=See what would change")
@@ -38,9 +42,13 @@ def test_of_several_fields_of_one_name_the_one_that_the_fault_names_is_marked(pa
 def test_a_secret_value_is_never_kept_in_the_browser(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/secrets")
     page.evaluate(UNCHECKED)
-    page.evaluate("document.addEventListener('submit', () => { window.name = sessionStorage.getItem('sent'); })")
+    page.evaluate(
+        "document.addEventListener('submit', () => { window.name = sessionStorage.getItem('sent'); })"
+    )
     page.fill("main [name=name]", "bad name!")
     page.fill("main [name=value]", "never-to-be-kept")
     page.click("text=Set it")
     expect(page.locator(".field:has([name=name]) .error")).to_be_visible()
-    assert "bad name!" in page.evaluate("window.name") and "never-to-be-kept" not in page.evaluate("window.name")
+    assert "bad name!" in page.evaluate("window.name") and "never-to-be-kept" not in page.evaluate(
+        "window.name"
+    )

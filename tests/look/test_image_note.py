@@ -40,11 +40,15 @@ def page(signed_in: Callable[..., BrowserContext]) -> Iterator[Page]:
     assert not errors
 
 
-def test_the_form_says_that_an_image_fits_no_node_while_one_types_and_the_door_says_the_same(page: Page, site: Site, registry: Registry) -> None:
+def test_the_form_says_that_an_image_fits_no_node_while_one_types_and_the_door_says_the_same(
+    page: Page, site: Site, registry: Registry
+) -> None:
     registry.push("team/far", "v1", arch=ELSEWHERE)
     registry.push("team/near", "v1", arch=HERE)
     page.goto(f"{site.url}/home/jobs/new")
-    page.fill("textarea[name=yaml]", f"name: far\nrun: 'true'\nimage: {registry.host}/team/far:v1\n")
+    page.fill(
+        "textarea[name=yaml]", f"name: far\nrun: 'true'\nimage: {registry.host}/team/far:v1\n"
+    )
     note = page.locator("[data-image]")
     says = f"The image fits 0 of 1 node; 1 is {HERE}, it is built for {ELSEWHERE} only."
     expect(note).to_contain_text(says, timeout=15_000)
@@ -53,7 +57,9 @@ def test_the_form_says_that_an_image_fits_no_node_while_one_types_and_the_door_s
     expect(page.locator("[data-rehearsal]")).to_contain_text(f"✗ image: {says}")
     page.click("[data-new-job] button.primary")
     expect(page.locator("[data-faults]")).to_contain_text(says)
-    page.fill("textarea[name=yaml]", f"name: near\nrun: 'true'\nimage: {registry.host}/team/near:v1\n")
+    page.fill(
+        "textarea[name=yaml]", f"name: near\nrun: 'true'\nimage: {registry.host}/team/near:v1\n"
+    )
     expect(note).to_have_text("The image fits the only node.", timeout=15_000)
     page.fill("textarea[name=yaml]", "name: none\nrun: 'true'\n")
     expect(note).to_be_empty()

@@ -25,14 +25,18 @@ def korean(signed_in: Callable[..., BrowserContext], site: Site) -> Iterator[Pag
     assert complaints == []
 
 
-def test_times_counts_and_states_of_a_running_job_are_told_in_korean(korean: Page, site: Site) -> None:
+def test_times_counts_and_states_of_a_running_job_are_told_in_korean(
+    korean: Page, site: Site
+) -> None:
     number = site.submit("for i in 1 2 3; do echo line $i; sleep 1; done", name="in-korean")
     korean.goto(f"{site.url}/home/jobs/{number}?tab=logs")
     expect(korean.locator("[data-head] .state")).to_have_text("성공", timeout=30_000)
     expect(korean.locator("[data-state-text]")).to_have_text(re.compile(r"^성공, \d+초 전$"))
     expect(korean.locator("[data-count]")).to_have_text(re.compile(r"^3줄, 21바이트$"))
     korean.goto(f"{site.url}/home/jobs")
-    expect(korean.locator("tr[data-href] td").last.locator("time")).to_have_text(re.compile(r"^(방금|\d+초 전)$"))
+    expect(korean.locator("tr[data-href] td").last.locator("time")).to_have_text(
+        re.compile(r"^(방금|\d+초 전)$")
+    )
     korean.locator("input[name=job]").first.click()
     expect(korean.locator(".bulk b")).to_have_text("1개 선택")
 

@@ -36,7 +36,9 @@ FIGURES = """() => ({ frames: window.frames_.length, late: window.frames_.filter
 
 
 def wait_for_lines(page: Page, count: int) -> None:
-    expect(page.locator("[data-count]")).to_have_text(re.compile(rf"^{count:,} lines"), timeout=90_000)
+    expect(page.locator("[data-count]")).to_have_text(
+        re.compile(rf"^{count:,} lines"), timeout=90_000
+    )
 
 
 def test_ten_thousand_lines_a_second_are_followed_without_freezing(page: Page, site: Site) -> None:
@@ -53,7 +55,9 @@ def test_ten_thousand_lines_a_second_are_followed_without_freezing(page: Page, s
     assert site.log(number).count(b"\n") == 100_000
 
 
-def test_a_million_lines_open_scroll_and_are_searched_without_freezing(page: Page, site: Site) -> None:
+def test_a_million_lines_open_scroll_and_are_searched_without_freezing(
+    page: Page, site: Site
+) -> None:
     number = site.submit("seq -f 'line %.0f of a long training log, loss=0.1234' 1000000", cpus=1)
     site.ended(number, 120)
     page.goto(f"{site.url}/home/jobs/{number}?tab=logs")

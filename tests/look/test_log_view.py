@@ -31,7 +31,9 @@ AT_THE_END = """() => { const v = document.querySelector('.log-view');
 
 def open_log(page: Page, site: Site, number: int, line: str = "") -> None:
     page.goto(f"{site.url}/home/jobs/{number}?tab=logs{line}")
-    certificate = page.locator("[data-certificate][title*=sha256]")  # told by the socket, after every byte
+    certificate = page.locator(
+        "[data-certificate][title*=sha256]"
+    )  # told by the socket, after every byte
     expect(certificate).to_contain_text("complete", timeout=60_000)
     expect(page.locator(".log-line").first).to_be_attached()
 
@@ -104,11 +106,15 @@ def test_a_link_to_a_line_of_a_running_job_opens_there(page: Page, site: Site) -
     site.api.post(f"/jobs/{number}/cancel", json={})
 
 
-def test_follow_goes_along_until_one_scrolls_up_and_again_when_asked(page: Page, site: Site) -> None:
+def test_follow_goes_along_until_one_scrolls_up_and_again_when_asked(
+    page: Page, site: Site
+) -> None:
     number = site.submit("for i in $(seq 600); do echo line $i; sleep 0.05; done")
     page.goto(f"{site.url}/home/jobs/{number}?tab=logs")
     follow, view = page.locator("[data-do=follow]"), page.locator(".log-view")
-    expect(page.locator("[data-count]")).to_have_text(re.compile(r"^(?:[89]\d|[1-9]\d\d) lines"), timeout=30_000)
+    expect(page.locator("[data-count]")).to_have_text(
+        re.compile(r"^(?:[89]\d|[1-9]\d\d) lines"), timeout=30_000
+    )
     expect(follow).to_have_attribute("aria-pressed", "true")
     view.hover()
     page.mouse.wheel(0, -400)
@@ -123,7 +129,9 @@ def test_follow_goes_along_until_one_scrolls_up_and_again_when_asked(page: Page,
     site.api.post(f"/jobs/{number}/cancel", json={})
 
 
-def test_wrapped_lines_and_times_are_shown_when_asked_and_remembered(page: Page, site: Site) -> None:
+def test_wrapped_lines_and_times_are_shown_when_asked_and_remembered(
+    page: Page, site: Site
+) -> None:
     number = site.submit("printf 'x%.0s' $(seq 2000); echo; echo short")
     site.ended(number)
     open_log(page, site, number)
@@ -142,7 +150,9 @@ def test_the_last_of_two_million_lines_can_be_reached(page: Page, site: Site) ->
     site.ended(number, 120)
     open_log(page, site, number)
     expect(page.locator("[data-count]")).to_contain_text("2,500,000 lines", timeout=60_000)
-    page.evaluate("() => { const v = document.querySelector('.log-view'); v.scrollTop = v.scrollHeight; }")
+    page.evaluate(
+        "() => { const v = document.querySelector('.log-view'); v.scrollTop = v.scrollHeight; }"
+    )
     expect(page.locator(".log-line > a", has_text=re.compile("^2500000$"))).to_be_in_viewport()
     page.goto(f"{site.url}/home/jobs/{number}?tab=logs#L2200000")
     expect(page.locator(".log-line.is-target > .t")).to_have_text("2200000", timeout=60_000)

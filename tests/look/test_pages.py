@@ -12,9 +12,34 @@ from tests.look.conftest import Site, watch
 from tests.test_languages_of_pages import left_in_english
 
 pytestmark = pytest.mark.browser
-PAGES = ("", "jobs", "jobs/new", "nodes", "clusters", "clusters?kind=slurm", "clusters/local", "clusters/local?tab=nodes", "pools", "queue", "teams",
-         "members", "quotas", "quotas?team=default&edit=team:default", "tokens", "service-accounts", "secrets", "invitations", "members/import",
-         "announcements", "guide", "audit", "audit?actor=nobody", "audit/installation", "platform", "platform/people")
+PAGES = (
+    "",
+    "jobs",
+    "jobs/new",
+    "nodes",
+    "clusters",
+    "clusters?kind=slurm",
+    "clusters/local",
+    "clusters/local?tab=nodes",
+    "pools",
+    "queue",
+    "teams",
+    "members",
+    "quotas",
+    "quotas?team=default&edit=team:default",
+    "tokens",
+    "service-accounts",
+    "secrets",
+    "invitations",
+    "members/import",
+    "announcements",
+    "guide",
+    "audit",
+    "audit?actor=nobody",
+    "audit/installation",
+    "platform",
+    "platform/people",
+)
 TABS = ("overview", "logs", "metrics", "spec", "environment", "events")
 
 
@@ -22,19 +47,28 @@ SQUEEZED = """() => [...document.querySelectorAll("td")]
     .filter((td) => td.offsetHeight > 240 && td.offsetWidth < 64).map((td) => td.innerText.slice(0, 40))"""
 
 
-@pytest.mark.parametrize(("phone", "theme", "language"), [
-    (False, "light", "en"),
-    *(
-        pytest.param(*way, marks=pytest.mark.integration)
-        for way in [
-            (False, "dark", "ja"), (True, "light", "ko"), (True, "dark", "en"), (True, "dark", "ja"),
-        ]
-    ),
-])
+@pytest.mark.parametrize(
+    ("phone", "theme", "language"),
+    [
+        (False, "light", "en"),
+        *(
+            pytest.param(*way, marks=pytest.mark.integration)
+            for way in [
+                (False, "dark", "ja"),
+                (True, "light", "ko"),
+                (True, "dark", "en"),
+                (True, "dark", "ja"),
+            ]
+        ),
+    ],
+)
 def test_no_page_complains_scrolls_sideways_squeezes_a_cell_or_is_left_in_english(
     signed_in: Callable[..., BrowserContext], site: Site, phone: bool, theme: str, language: str
 ) -> None:
-    site.api.post("/teams", json={"slug": "a-team-with-a-rather-long-name", "name": "A team with a rather long name"})
+    site.api.post(
+        "/teams",
+        json={"slug": "a-team-with-a-rather-long-name", "name": "A team with a rather long name"},
+    )
     number = site.submit("echo hello", name="a-name-without-any-place-to-break-" * 2)
     site.ended(number)
     complaints: list[str] = []
@@ -48,7 +82,10 @@ def test_no_page_complains_scrolls_sideways_squeezes_a_cell_or_is_left_in_englis
             if wide[0] > wide[1]:
                 complaints.append(f"{path} is {wide[0]} px wide on a screen of {wide[1]}")
             complaints += [f"{path} squeezes {cell!r}" for cell in page.evaluate(SQUEEZED)]
-            complaints += [f"{path} says {text!r}" for text in (left_in_english(page.content()) if language != "en" else ())]
+            complaints += [
+                f"{path} says {text!r}"
+                for text in (left_in_english(page.content()) if language != "en" else ())
+            ]
     assert complaints == []
 
 
@@ -61,7 +98,9 @@ def test_slash_goes_to_the_search_of_the_page(page: Page, site: Site) -> None:
 
 
 @pytest.mark.integration
-def test_slash_opens_the_palette_where_the_page_has_no_search_in_sight(page: Page, site: Site) -> None:
+def test_slash_opens_the_palette_where_the_page_has_no_search_in_sight(
+    page: Page, site: Site
+) -> None:
     number = site.submit("echo hello")
     site.ended(number)
     page.goto(f"{site.url}/home/jobs/{number}?tab=overview")
@@ -112,7 +151,9 @@ def test_a_row_changes_in_place_as_its_job_ends(page: Page, site: Site) -> None:
 
 
 @pytest.mark.integration
-def test_new_rows_wait_behind_a_button_while_rows_are_selected_and_come_when_asked(page: Page, site: Site) -> None:
+def test_new_rows_wait_behind_a_button_while_rows_are_selected_and_come_when_asked(
+    page: Page, site: Site
+) -> None:
     site.ended(site.submit("true", name="selected-one"))
     page.goto(f"{site.url}/home/jobs")
     page.locator("input[name=job]").first.check()
@@ -141,12 +182,17 @@ def test_the_form_and_the_yaml_say_the_same(page: Page, site: Site) -> None:
 @pytest.mark.integration
 def test_new_job_form_number_of_gpus_keeps_yaml_comments_and_submit(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/jobs/new?example=digits")
-    yaml, before = page.locator("textarea[name=yaml]"), page.locator("textarea[name=yaml]").input_value()
+    yaml, before = (
+        page.locator("textarea[name=yaml]"),
+        page.locator("textarea[name=yaml]").input_value(),
+    )
     page.fill("[data-field='resources.accelerators']", "2")
     expect(page.locator("[data-cost]")).to_contain_text("2 GPUs")
     expect(page.locator("[data-new-job] button.primary")).to_be_enabled()
     resources = "resources: {cpus: 1, memory: 1Gi, accelerators: 2} # with a GPU and PyTorch: {accelerators: 1, cpus: 2, memory: 8Gi}"
-    assert yaml.input_value().splitlines() == [resources if line.startswith("resources:") else line for line in before.splitlines()]
+    assert yaml.input_value().splitlines() == [
+        resources if line.startswith("resources:") else line for line in before.splitlines()
+    ]
 
 
 @pytest.mark.integration
@@ -159,7 +205,9 @@ def test_a_fault_is_told_beside_its_line_and_nothing_can_be_sent(page: Page, sit
 
 
 @pytest.mark.integration
-def test_a_lost_connection_is_told_and_heals_without_losing_one_s_place(page: Page, site: Site) -> None:
+def test_a_lost_connection_is_told_and_heals_without_losing_one_s_place(
+    page: Page, site: Site
+) -> None:
     number = site.submit("seq 2000; for i in $(seq 300); do echo tick $i; sleep 0.1; done")
     page.add_init_script("""
         window.sockets = [];
@@ -169,10 +217,14 @@ def test_a_lost_connection_is_told_and_heals_without_losing_one_s_place(page: Pa
     page.goto(f"{site.url}/home/jobs/{number}?tab=logs")
     expect(page.locator("[data-count]")).to_have_text(re.compile(r"^2,0\d\d lines"), timeout=30_000)
     page.evaluate("() => { document.body.dataset.same = 'yes'; window.sockets.at(-1).close(); }")
-    page.wait_for_function("() => window.sockets.length > 1 && window.sockets.at(-1).readyState === 1", timeout=30_000)
+    page.wait_for_function(
+        "() => window.sockets.length > 1 && window.sockets.at(-1).readyState === 1", timeout=30_000
+    )
     before = page.locator("[data-count]").text_content() or ""
     expect(page.locator("[data-count]")).not_to_have_text(before, timeout=10_000)
-    assert page.evaluate("document.body.dataset.same") == "yes", "the page was loaded anew, and one's place in it lost"
+    assert page.evaluate("document.body.dataset.same") == "yes", (
+        "the page was loaded anew, and one's place in it lost"
+    )
     site.api.post(f"/jobs/{number}/cancel", json={})
     site.ended(number)
     expect(page.locator("[data-certificate][title*=sha256]")).to_be_attached(timeout=20_000)

@@ -63,8 +63,15 @@ def test_an_application_is_written_down_and_signed_in_to(site, page):
     page.click("text=Add application")
     page.wait_for_selector("text=The secret of Grafana")
     looked(page, "applications-made")
-    asked = {"client_id": "grafana", "redirect_uri": BACK, "response_type": "code", "scope": "openid profile email groups", "state": "s",
-             "code_challenge": "c" * 43, "code_challenge_method": "S256"}
+    asked = {
+        "client_id": "grafana",
+        "redirect_uri": BACK,
+        "response_type": "code",
+        "scope": "openid profile email groups",
+        "state": "s",
+        "code_challenge": "c" * 43,
+        "code_challenge_method": "S256",
+    }
     page.goto(f"{site.url}/identity/o/authorize?{urlencode(asked)}")
     page.wait_for_selector("h1 >> text=Sign in to Grafana?")
     looked(page, "consent")
@@ -87,7 +94,11 @@ def test_an_application_is_written_down_and_signed_in_to(site, page):
 
 
 def test_a_terminal_is_let_in(site, page):
-    given = httpx.post(f"{site.url}/identity/o/api/device/code", data={"client_id": "muster-cli", "machine": "ada-laptop"}, timeout=30).json()
+    given = httpx.post(
+        f"{site.url}/identity/o/api/device/code",
+        data={"client_id": "muster-cli", "machine": "ada-laptop"},
+        timeout=30,
+    ).json()
     page.goto(f"{site.url}/identity/o/device")
     looked(page, "device-code")
     page.fill("[name=code]", "WRONG-CODE")

@@ -15,4 +15,8 @@ def test_readiness_without_redis_is_degraded_and_names_it(db, rf, settings, monk
     monkeypatch.setattr(health, "_redis", refuse)
     answer = health.readyz(rf.get("/readyz"))
     told = json.loads(answer.content)
-    assert (answer.status_code, told["status"], told["parts"]["redis"]["ok"]) == (200, "degraded", False)
+    assert (answer.status_code, told["status"], told["parts"]["redis"]["ok"]) == (
+        200,
+        "degraded",
+        False,
+    )

@@ -38,17 +38,32 @@ def sample(**more: object) -> dict[str, object]:
 
 
 def test_what_is_sent_is_drawn(owner):
-    assert send(sample(labels={"gpu": "0"}, unit="W"), sample(labels={"gpu": "Größe"}, unit="µs")) == 2
-    assert [(c.labels, c.unit) for c in series.query(owner)] == [({"gpu": "0"}, "W"), ({"gpu": "Größe"}, "µs")]
+    assert (
+        send(sample(labels={"gpu": "0"}, unit="W"), sample(labels={"gpu": "Größe"}, unit="µs")) == 2
+    )
+    assert [(c.labels, c.unit) for c in series.query(owner)] == [
+        ({"gpu": "0"}, "W"),
+        ({"gpu": "Größe"}, "µs"),
+    ]
 
 
-@pytest.mark.parametrize(("wrong", "field", "word"), [
-    ({"labels": LONG}, "samples[1].labels", "500 are allowed"),
-    ({"labels": {"k": "ü" * 99, "l": ""}}, "samples[1].labels", "outside ASCII counts as six"),
-    ({"unit": "\0"}, "samples[1].unit", "printable"), ({"unit": "\ud800"}, "samples[1].unit", "printable"),
-    ({"value": 10**400}, "samples", "finite"), ({"value": float("nan")}, "samples", "finite"), ({"value": "1"}, "samples", "finite"),
-    ({"labels": ["x"]}, "samples", "small object"), ({"name": "A b"}, "samples", "name")])
-def test_a_wrong_sample_is_refused_by_its_field_and_nothing_of_the_batch_is_stored(owner, wrong, field, word):
+@pytest.mark.parametrize(
+    ("wrong", "field", "word"),
+    [
+        ({"labels": LONG}, "samples[1].labels", "500 are allowed"),
+        ({"labels": {"k": "ü" * 99, "l": ""}}, "samples[1].labels", "outside ASCII counts as six"),
+        ({"unit": "\0"}, "samples[1].unit", "printable"),
+        ({"unit": "\ud800"}, "samples[1].unit", "printable"),
+        ({"value": 10**400}, "samples", "finite"),
+        ({"value": float("nan")}, "samples", "finite"),
+        ({"value": "1"}, "samples", "finite"),
+        ({"labels": ["x"]}, "samples", "small object"),
+        ({"name": "A b"}, "samples", "name"),
+    ],
+)
+def test_a_wrong_sample_is_refused_by_its_field_and_nothing_of_the_batch_is_stored(
+    owner, wrong, field, word
+):
     with pytest.raises(InvalidInput) as caught:
         send(sample(), sample(**wrong))
     (fault,) = caught.value.data["errors"]
@@ -75,16 +90,22 @@ def test_a_wrong_sample_of_a_job_keeps_back_those_of_its_node(owner, story):
 
 
 @pytest.mark.parametrize("name", ["\\ud800", "\\u0000", "x" * 251])
-def test_a_metric_of_a_job_with_an_impossible_name_is_refused_and_never_an_error_of_ours(story, name):
+def test_a_metric_of_a_job_with_an_impossible_name_is_refused_and_never_an_error_of_ours(
+    story, name
+):
     cluster_with()
     submit(story)
     body = f'{{"points": [{{"name": "{name}", "value": 1.0}}]}}'
-    answer = story.api(story.ada).post("/api/v1/orgs/atlas/jobs/1/metrics", body, content_type="application/json")
+    answer = story.api(story.ada).post(
+        "/api/v1/orgs/atlas/jobs/1/metrics", body, content_type="application/json"
+    )
     assert answer.status_code == 400, answer.content
     assert json.loads(answer.content)["code"] in {"invalid_input", "parse_error"}
 
 
-def test_too_many_curves_of_a_node_are_refused_with_400_for_an_agent_takes_409_for_taken_before(owner, monkeypatch):
+def test_too_many_curves_of_a_node_are_refused_with_400_for_an_agent_takes_409_for_taken_before(
+    owner, monkeypatch
+):
     monkeypatch.setattr(store, "MOST_CURVES", 2)
     with pytest.raises(InvalidInput, match="2 are the most"):
         send(*(sample(labels={"gpu": str(n)}) for n in range(3)))
@@ -98,14 +119,35 @@ def told() -> dict[str, str]:
 
 def test_what_runs_on_a_node_is_remembered_from_its_agent(owner):
     gpus = [{"index": 0, "compute": "9.0"}, {"index": 1, "compute": "9.0"}]
-    ingest({"node": "n0", "at": clock.now_ms(), "facts": {"arch": "x86_64", "driver": "570.86.15", "cuda": "12.8", "gpus": gpus}})
+    ingest(
+        {
+            "node": "n0",
+            "at": clock.now_ms(),
+            "facts": {"arch": "x86_64", "driver": "570.86.15", "cuda": "12.8", "gpus": gpus},
+        }
+    )
     assert told() == {"arch": "amd64", "driver": "570.86.15", "cuda": "12.8", "compute": "9.0"}
-    ingest({"node": "n0", "at": clock.now_ms(), "facts": {"driver": "580.65.06", "gpus": [*gpus, {"compute": "7.5"}]}})
-    assert told() == {"driver": "580.65.06"}                         # two kinds of GPU: neither is the node's
+    ingest(
+        {
+            "node": "n0",
+            "at": clock.now_ms(),
+            "facts": {"driver": "580.65.06", "gpus": [*gpus, {"compute": "7.5"}]},
+        }
+    )
+    assert told() == {"driver": "580.65.06"}  # two kinds of GPU: neither is the node's
 
 
-@pytest.mark.parametrize("facts", [7, [], {"driver": "new", "gpus": "x", "arch": None}, {"cuda": "1" * 31, "gpus": [7, {"compute": {}}]},
-                                   {"gpus": [{"compute": []}]}, {"driver": "\0", "arch": "\ud800"}])
+@pytest.mark.parametrize(
+    "facts",
+    [
+        7,
+        [],
+        {"driver": "new", "gpus": "x", "arch": None},
+        {"cuda": "1" * 31, "gpus": [7, {"compute": {}}]},
+        {"gpus": [{"compute": []}]},
+        {"driver": "\0", "arch": "\ud800"},
+    ],
+)
 def test_facts_of_another_shape_say_nothing(owner, facts):
     ingest({"node": "n0", "at": clock.now_ms(), "facts": facts})
     assert told() == {}

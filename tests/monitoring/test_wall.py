@@ -17,7 +17,7 @@ from jobs.watch.inventory import take_inventory
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import platform_scope
 
-OF_NODES = 3         # nodes, their GPUs by type, and those that the portal gives out: read anew because the inventory changed
+OF_NODES = 3  # nodes, their GPUs by type, and those that the portal gives out: read anew because the inventory changed
 WALL = "/api/v1/orgs/atlas/wall"
 
 
@@ -25,12 +25,21 @@ WALL = "/api/v1/orgs/atlas/wall"
 def twins(story) -> tuple[Cluster, Cluster]:
     """A local cluster and a scheduler's, each with a node n0 of 4 GPUs."""
     local, big = cluster_with(gpus=4), Cluster.objects.create(name="big", backend="elsewhere")
-    node = Node.objects.create(cluster=big, name="n0", cpus=1, memory=1, used_gpus=3, is_drained=True, partitions=["main"])
-    Gpu.objects.bulk_create(Gpu(node=node, index=i, uuid=f"B-{i}", model="x", type="a100", memory=1) for i in range(4))
+    node = Node.objects.create(
+        cluster=big, name="n0", cpus=1, memory=1, used_gpus=3, is_drained=True, partitions=["main"]
+    )
+    Gpu.objects.bulk_create(
+        Gpu(node=node, index=i, uuid=f"B-{i}", model="x", type="a100", memory=1) for i in range(4)
+    )
     submit(story, person=story.ben)
     with platform_scope("test"):
-        Attempt.objects.update(cluster=local, node="n0", state=State.RUNNING, is_held=True,
-                               placement={"node": "n0", "cpus": 1000, "memory": 0, "gpus": [2], "uuids": ["GPU-0-2"]})
+        Attempt.objects.update(
+            cluster=local,
+            node="n0",
+            state=State.RUNNING,
+            is_held=True,
+            placement={"node": "n0", "cpus": 1000, "memory": 0, "gpus": [2], "uuids": ["GPU-0-2"]},
+        )
     return local, big
 
 
@@ -44,15 +53,25 @@ def test_each_node_is_one_row_with_the_bits_of_what_is_used(story, twins):
 
 def test_a_job_is_named_on_its_own_clusters_node_and_only_to_who_may_see_it(story, twins):
     assert list(story.api(story.ben).get(WALL).json()["jobs"]) == ["1"]
-    assert story.api(story.cyd, story.borealis).get("/api/v1/orgs/borealis/wall").json()["jobs"] == {}
+    assert (
+        story.api(story.cyd, story.borealis).get("/api/v1/orgs/borealis/wall").json()["jobs"] == {}
+    )
 
 
 def test_two_nodes_of_one_name_do_not_share_jobs_or_what_is_held(story, twins):
-    rows = {r["cluster"]: r for r in story.api(story.ben).get("/api/v1/orgs/atlas/nodes").json()["items"]}
+    rows = {
+        r["cluster"]: r
+        for r in story.api(story.ben).get("/api/v1/orgs/atlas/nodes").json()["items"]
+    }
     assert [len(rows[name]["jobs"]) for name in ("local", "big")] == [1, 0]
     assert [sum(g["is_held"] for g in rows[name]["gpus"]) for name in ("local", "big")] == [1, 3]
     for name in ("local", "big"):
-        assert story.api(story.ben).get(f"/api/v1/orgs/atlas/nodes/n0?cluster={name}").json()["cluster"] == name
+        assert (
+            story.api(story.ben)
+            .get(f"/api/v1/orgs/atlas/nodes/n0?cluster={name}")
+            .json()["cluster"]
+            == name
+        )
 
 
 def test_nodes_come_a_page_at_a_time_each_once(story, twins):
@@ -66,10 +85,12 @@ def test_nodes_come_a_page_at_a_time_each_once(story, twins):
 
 def test_a_thousand_more_nodes_are_not_one_statement_more(story, twins):
     api = story.api(story.ben)
-    api.get(WALL)                    # the first use of a token is written down
+    api.get(WALL)  # the first use of a token is written down
     with CaptureQueriesContext(connection) as few:
         api.get(WALL)
-    Node.objects.bulk_create(Node(cluster=twins[1], name=f"x{n}", cpus=1, memory=1) for n in range(1000))
+    Node.objects.bulk_create(
+        Node(cluster=twins[1], name=f"x{n}", cpus=1, memory=1) for n in range(1000)
+    )
     Cluster.objects.filter(id=twins[1].id).update(inventory=1)
     with CaptureQueriesContext(connection) as many:
         assert len(api.get(WALL).json()["nodes"]) == 1002
@@ -81,14 +102,26 @@ def test_who_looks_again_at_the_same_inventory_reads_no_node(story, twins):
     first = api.get(WALL).json()["nodes"]
     with CaptureQueriesContext(connection) as queries:
         assert api.get(WALL).json()["nodes"] == first
-    assert not [query["sql"] for query in queries if "clusters_node" in query["sql"] or "clusters_gpu" in query["sql"]]
+    assert not [
+        query["sql"]
+        for query in queries
+        if "clusters_node" in query["sql"] or "clusters_gpu" in query["sql"]
+    ]
 
 
 def test_a_gpu_that_a_job_took_since_is_drawn_though_no_inventory_was_taken(story, twins):
     api = story.api(story.ben)
     assert api.get(WALL).json()["nodes"][1][4] == 0b100
     with platform_scope("test"):
-        Attempt.objects.update(placement={"node": "n0", "cpus": 1000, "memory": 0, "gpus": [0, 3], "uuids": ["GPU-0-0", "GPU-0-3"]})
+        Attempt.objects.update(
+            placement={
+                "node": "n0",
+                "cpus": 1000,
+                "memory": 0,
+                "gpus": [0, 3],
+                "uuids": ["GPU-0-0", "GPU-0-3"],
+            }
+        )
     assert api.get(WALL).json()["nodes"][1][4] == 0b1001
 
 
@@ -104,7 +137,9 @@ def test_what_an_inventory_or_an_operator_changed_is_on_the_wall_at_once(story):
     assert row() == [0, 0, 1, 0, [0]]
     described["n0"] = replace(described["n0"], used_gpus=1)
     assert row() == [0, 0, 1, 1, [0]]
-    described["n0"] = replace(described["n0"], gpus=[*described["n0"].gpus, GpuFacts(1, "A-1", "x", "a100", 1)])
+    described["n0"] = replace(
+        described["n0"], gpus=[*described["n0"].gpus, GpuFacts(1, "A-1", "x", "a100", 1)]
+    )
     assert row() == [0, 0, 2, 1, [0]]
     described["n1"] = described.pop("n0")
     described["n1"] = replace(described["n1"], name="n1")

@@ -11,7 +11,9 @@ import pytest
 
 def setting(name: str, **environment: str) -> str:
     said = [sys.executable, "-c", f"from portal.settings import web; print(web.{name})"]
-    return subprocess.run(said, env={**os.environ, **environment}, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        said, env={**os.environ, **environment}, capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 @pytest.mark.parametrize(("address", "policy"), [

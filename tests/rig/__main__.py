@@ -66,7 +66,12 @@ def parts(arguments: list[str], *, is_all: bool) -> list[tuple[str, str, list[st
     if is_all:
         more += [
             ("server (one by one)", "server", ["-m", "serial or storm"], [alone]),
-            ("embedded (one by one)", "embedded", ["-m", "both_databases and (serial or storm)"], [both, alone]),
+            (
+                "embedded (one by one)",
+                "embedded",
+                ["-m", "both_databases and (serial or storm)"],
+                [both, alone],
+            ),
         ]
     for name, mode, options, marks in more:
         files = _files(marks)
@@ -101,7 +106,9 @@ def _browser_scripts() -> tuple[int, str]:
 
 def _pytest(mode: str, options: list[str]) -> tuple[int, str]:
     """Run a part of the tests. Bytecode is written and read, whatever the shell says of it."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
     print(f"== {mode}: pytest {' '.join(options)}", flush=True)
     tail = ""
     with subprocess.Popen(
@@ -120,7 +127,9 @@ def _pytest(mode: str, options: list[str]) -> tuple[int, str]:
     if process.returncode == NO_TESTS_RAN:
         return process.returncode, "no tests"
     found = _SUMMARY.findall(tail)
-    return process.returncode, found[-1].strip("= ") if found else f"ended with exit code {process.returncode}"
+    return process.returncode, found[-1].strip(
+        "= "
+    ) if found else f"ended with exit code {process.returncode}"
 
 
 def check() -> int:
@@ -135,7 +144,9 @@ def check() -> int:
         }
         for name, argv in _checks():
             began = time.monotonic()
-            done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                argv, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+            )
             print(
                 f"{'ok    ' if done.returncode == 0 else 'FAILED'}  {name:<18} {time.monotonic() - began:5.1f} s",
                 flush=True,
@@ -155,7 +166,19 @@ def _checks() -> list[tuple[str, list[str]]]:
     return [
         ("lint", [sys.executable, "-m", "ruff", "check", "--output-format=concise", "."]),
         ("format", [sys.executable, "-m", "ruff", "format", "--check", "--quiet", "."]),
-        ("types", [sys.executable, "-m", "mypy", "portal", "workspaces", "clusters", "jobs", "monitoring"]),
+        (
+            "types",
+            [
+                sys.executable,
+                "-m",
+                "mypy",
+                "portal",
+                "workspaces",
+                "clusters",
+                "jobs",
+                "monitoring",
+            ],
+        ),
         ("import contracts", [str(bin_folder / "lint-imports"), "--no-cache"]),
         ("deployment", [*manage, "check", "--deploy", "--fail-level", "WARNING"]),
         ("migrations", [*manage, "makemigrations", "--check", "--dry-run"]),

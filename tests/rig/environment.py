@@ -44,7 +44,9 @@ def prepare() -> None:
         os.environ["MUSTER_REDIS_URL"] = f"{base}/{1 + int(worker.removeprefix('gw'))}"
     home = tempfile.mkdtemp(prefix="muster-home-")
     os.environ["MUSTER_HOME"] = home
-    os.environ.setdefault("MUSTER_SECRET_KEY", "a key that only the test suite knows, long enough for every check")
+    os.environ.setdefault(
+        "MUSTER_SECRET_KEY", "a key that only the test suite knows, long enough for every check"
+    )
     atexit.register(_remove, home, os.getpid())
 
 

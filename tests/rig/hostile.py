@@ -12,7 +12,11 @@ class Server:
     """Answers every connection by `talk(connection, request)`, or with the bytes given; `requests` are the bytes it was asked."""
 
     def __init__(self, talk: Callable[[socket.socket, bytes], object] | bytes):
-        self.socket, self.requests, self._talk = socket.create_server(("127.0.0.1", 0)), list[bytes](), talk
+        self.socket, self.requests, self._talk = (
+            socket.create_server(("127.0.0.1", 0)),
+            list[bytes](),
+            talk,
+        )
         self.host = f"127.0.0.1:{self.socket.getsockname()[1]}"
         self.url = f"http://{self.host}"
         threading.Thread(target=self._serve, daemon=True).start()

@@ -27,7 +27,13 @@ class Issuer:
     would be answered. `asked` are the forms that came to the token endpoint."""
 
     def __init__(self) -> None:
-        self.claims: dict[str, Any] = {"sub": "u-1", "email": "eve@atlas.example", "email_verified": True, "name": "Eve", "groups": []}
+        self.claims: dict[str, Any] = {
+            "sub": "u-1",
+            "email": "eve@atlas.example",
+            "email_verified": True,
+            "name": "Eve",
+            "groups": [],
+        }
         self.lies: dict[str, Any] = {}
         self.asked: list[dict[str, str]] = []
         self.nonce = ""
@@ -63,23 +69,39 @@ class Issuer:
 
     def answer(self, path: str, form: dict[str, str]) -> Any:
         if path == "/.well-known/openid-configuration":
-            return self._lied("discovery", {
-                "issuer": self.url, "authorization_endpoint": f"{self.url}/authorize", "token_endpoint": f"{self.url}/token",
-                "jwks_uri": f"{self.url}/jwks", "userinfo_endpoint": f"{self.url}/userinfo"})
+            return self._lied(
+                "discovery",
+                {
+                    "issuer": self.url,
+                    "authorization_endpoint": f"{self.url}/authorize",
+                    "token_endpoint": f"{self.url}/token",
+                    "jwks_uri": f"{self.url}/jwks",
+                    "userinfo_endpoint": f"{self.url}/userinfo",
+                },
+            )
         if path == "/jwks":
             public = jwt.algorithms.RSAAlgorithm.to_jwk(key().public_key(), as_dict=True)
-            return self._lied("jwks", {"keys": [public | {"kid": "k1", "use": "sig", "alg": "RS256"}]})
+            return self._lied(
+                "jwks", {"keys": [public | {"kid": "k1", "use": "sig", "alg": "RS256"}]}
+            )
         if path == "/userinfo":
             return self._lied("userinfo", self.claims)
         if path == "/token":
             self.asked.append(form)
-            return self._lied("token", {"access_token": "a", "token_type": "Bearer", "id_token": self.id_token(form)})
+            return self._lied(
+                "token",
+                {"access_token": "a", "token_type": "Bearer", "id_token": self.id_token(form)},
+            )
         return None
 
     def id_token(self, form: dict[str, str]) -> str:
         now = int(time.time())
         client = form.get("client_id") or "muster"
-        claims = self._lied("id_token", self.claims | {"iss": self.url, "aud": client, "iat": now, "exp": now + 300, "nonce": self.nonce})
+        claims = self._lied(
+            "id_token",
+            self.claims
+            | {"iss": self.url, "aud": client, "iat": now, "exp": now + 300, "nonce": self.nonce},
+        )
         header = self._lied("header", {"kid": "k1", "alg": "RS256", "key": key()})
         return jwt.encode(claims, header.pop("key"), algorithm=header.pop("alg"), headers=header)
 
@@ -89,5 +111,7 @@ class Issuer:
 
 def forged(header: dict[str, Any], claims: dict[str, Any], signature: bytes = b"") -> str:
     """A token of three parts, whatever stands in them."""
-    return ".".join(base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in (
-        json.dumps(header).encode(), json.dumps(claims).encode(), signature))
+    return ".".join(
+        base64.urlsafe_b64encode(part).rstrip(b"=").decode()
+        for part in (json.dumps(header).encode(), json.dumps(claims).encode(), signature)
+    )

@@ -20,7 +20,11 @@ SECONDS = 8
 def start_keeper(folder: Folder, mark: str, name: str) -> subprocess.Popen[bytes]:
     """Starts one; it ends with the folder, or with who started it, by whatever signal."""
     root = Path(__file__).resolve().parents[2]
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(root),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     return folder.start(name, [sys.executable, "-m", "tests.rig.keeper", mark], env=environment)
 
 

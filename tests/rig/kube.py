@@ -68,15 +68,43 @@ def _real() -> dict[str, Any]:
     prefix, folder = f"mt{uuid.uuid4().hex[:8]}", _shared()
     wire, meta = Wire(from_kubeconfig(text)), {"name": f"{prefix}-share"}
     wire.post("/api/v1/namespaces", namespace.namespace(f"{prefix}-jobs", prefix, "", ""))
-    wire.post("/api/v1/persistentvolumes", {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": meta, "spec": {
-        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteMany"], "hostPath": {"path": folder}, "storageClassName": "",
-        "claimRef": {"name": CLAIM, "namespace": f"{prefix}-jobs"}}})
-    wire.post(f"/api/v1/namespaces/{prefix}-jobs/persistentvolumeclaims", {
-        "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": CLAIM}, "spec": {
-            "accessModes": ["ReadWriteMany"], "storageClassName": "", "volumeName": meta["name"], "resources": {"requests": {"storage": "1Gi"}}}})
+    wire.post(
+        "/api/v1/persistentvolumes",
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            "metadata": meta,
+            "spec": {
+                "capacity": {"storage": "1Gi"},
+                "accessModes": ["ReadWriteMany"],
+                "hostPath": {"path": folder},
+                "storageClassName": "",
+                "claimRef": {"name": CLAIM, "namespace": f"{prefix}-jobs"},
+            },
+        },
+    )
+    wire.post(
+        f"/api/v1/namespaces/{prefix}-jobs/persistentvolumeclaims",
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": CLAIM},
+            "spec": {
+                "accessModes": ["ReadWriteMany"],
+                "storageClassName": "",
+                "volumeName": meta["name"],
+                "resources": {"requests": {"storage": "1Gi"}},
+            },
+        },
+    )
     atexit.register(_remove, wire, prefix)
-    return {"kubeconfig": text, "namespace_prefix": prefix, "shared": [f"{CLAIM}:{folder}"], "pull_policy": "IfNotPresent",
-            "image": os.environ.get("MUSTER_TEST_K8S_IMAGE", "docker.io/library/python:3.12")}
+    return {
+        "kubeconfig": text,
+        "namespace_prefix": prefix,
+        "shared": [f"{CLAIM}:{folder}"],
+        "pull_policy": "IfNotPresent",
+        "image": os.environ.get("MUSTER_TEST_K8S_IMAGE", "docker.io/library/python:3.12"),
+    }
 
 
 def _remove(wire: Wire, prefix: str) -> None:

@@ -19,8 +19,8 @@ from tests.rig.kubernetes_store import Answer, Object, instant, now
 if TYPE_CHECKING:
     from tests.rig.kubernetes_node import Node
 
-PARTIAL = 16 << 10                       # bytes after which a runtime cuts a line
-LOOK = 0.05                              # seconds
+PARTIAL = 16 << 10  # bytes after which a runtime cuts a line
+LOOK = 0.05  # seconds
 
 
 class Container:
@@ -37,7 +37,9 @@ class Container:
         spec, space = self.pod["spec"], self.pod["metadata"]["namespace"]
         while True:
             try:
-                files = self.node.store.get("secrets", space, spec["volumes"][0]["secret"]["secretName"])["data"]
+                files = self.node.store.get(
+                    "secrets", space, spec["volumes"][0]["secret"]["secretName"]
+                )["data"]
                 break
             except Answer:
                 if self.node.current(self.pod) is None or not self.node.root.exists():
@@ -49,18 +51,31 @@ class Container:
             text, path = base64.b64decode(files[item["key"]]), self.folder / "given" / item["path"]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(self._in_place(text) if item["key"] == "start" else text)
-        for item in next((v["secret"]["items"] for v in spec["volumes"] if v["name"] == "secrets"), ()):
+        for item in next(
+            (v["secret"]["items"] for v in spec["volumes"] if v["name"] == "secrets"), ()
+        ):
             path = self.folder / "secrets" / item["path"]
             path.parent.mkdir(mode=0o700, exist_ok=True)
             path.touch(0o600)
             path.write_bytes(base64.b64decode(files[item["key"]]))
             path.chmod(0o400)
-        own = {one["name"]: base64.b64decode(files[one["valueFrom"]["secretKeyRef"]["key"]]).decode() for one in spec["containers"][0]["env"]}
+        own = {
+            one["name"]: base64.b64decode(files[one["valueFrom"]["secretKeyRef"]["key"]]).decode()
+            for one in spec["containers"][0]["env"]
+        }
         index = self.pod["metadata"]["labels"].get("batch.kubernetes.io/job-completion-index")
-        own |= {name: value.replace("/muster/secrets/", f"{self.folder}/secrets/") for name, value in own.items() if name.endswith("_FILE")}
-        self.env = {"PATH": "/usr/bin:/bin", **own, "MUSTER_OUTPUT_DIR": own["MUSTER_OUTPUT_DIR"].replace("/muster/", f"{self.folder}/"),
-                    "HOSTNAME": self.pod["metadata"]["name"],
-                     **({"JOB_COMPLETION_INDEX": index} if index is not None else {})}
+        own |= {
+            name: value.replace("/muster/secrets/", f"{self.folder}/secrets/")
+            for name, value in own.items()
+            if name.endswith("_FILE")
+        }
+        self.env = {
+            "PATH": "/usr/bin:/bin",
+            **own,
+            "MUSTER_OUTPUT_DIR": own["MUSTER_OUTPUT_DIR"].replace("/muster/", f"{self.folder}/"),
+            "HOSTNAME": self.pod["metadata"]["name"],
+            **({"JOB_COMPLETION_INDEX": index} if index is not None else {}),
+        }
         return True
 
     def _in_place(self, text: bytes) -> bytes:
@@ -70,8 +85,15 @@ class Container:
 
     def run(self) -> None:
         started, since = now(), time.monotonic()
-        process = subprocess.Popen(["bash", str(self.folder / "given" / "start")], cwd=self.folder / "work", env=self.env, start_new_session=True,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            ["bash", str(self.folder / "given" / "start")],
+            cwd=self.folder / "work",
+            env=self.env,
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         reader = threading.Thread(target=self._read, args=(process.stdout,), daemon=True)
         reader.start()
         self.node.told(self.pod, {"running": {"startedAt": started}}, "Running", startTime=started)
@@ -80,12 +102,32 @@ class Container:
         code = process.wait()
         reader.join(10)
         shutil.rmtree(self.folder / "secrets", ignore_errors=True)
-        ended = {"exitCode": code if code >= 0 else 128 - code, "startedAt": started, "finishedAt": now(),
-                 "reason": "OOMKilled" if reason == "OOMKilled" else "Completed" if code == 0 else "Error"}
+        ended = {
+            "exitCode": code if code >= 0 else 128 - code,
+            "startedAt": started,
+            "finishedAt": now(),
+            "reason": "OOMKilled"
+            if reason == "OOMKilled"
+            else "Completed"
+            if code == 0
+            else "Error",
+        }
         with contextlib.suppress(FileNotFoundError):
             ended["message"] = (self.folder / "last-word").read_text()
-        over = {"reason": reason, "message": "Pod was active on the node longer than the specified deadline"} if reason == "DeadlineExceeded" else {}
-        self.node.told(self.pod, {"terminated": ended}, "Succeeded" if code == 0 and not over else "Failed", **over)
+        over = (
+            {
+                "reason": reason,
+                "message": "Pod was active on the node longer than the specified deadline",
+            }
+            if reason == "DeadlineExceeded"
+            else {}
+        )
+        self.node.told(
+            self.pod,
+            {"terminated": ended},
+            "Succeeded" if code == 0 and not over else "Failed",
+            **over,
+        )
 
     def kill(self) -> None:
         """Every process of the container."""
@@ -95,7 +137,14 @@ class Container:
 
     def _watch(self, process: subprocess.Popen[bytes], since: float) -> tuple[str, float | None]:
         """Until it ends: (why we ended it, when)."""
-        limit = re.sub(r"\D", "", self.pod["spec"]["containers"][0]["resources"].get("limits", {}).get("memory", "")) or "0"
+        limit = (
+            re.sub(
+                r"\D",
+                "",
+                self.pod["spec"]["containers"][0]["resources"].get("limits", {}).get("memory", ""),
+            )
+            or "0"
+        )
         asked_at: float | None = None
         why = ""
         while process.poll() is None:
@@ -104,9 +153,14 @@ class Container:
                 return "OOMKilled", None
             deadline = (pod or {"spec": {}})["spec"].get("activeDeadlineSeconds")
             is_deleted = pod is not None and "deletionTimestamp" in pod["metadata"]
-            if pod is None or (asked_at is not None and time.monotonic() - asked_at > self.pod["spec"]["terminationGracePeriodSeconds"]):
+            if pod is None or (
+                asked_at is not None
+                and time.monotonic() - asked_at > self.pod["spec"]["terminationGracePeriodSeconds"]
+            ):
                 break
-            if asked_at is None and (is_deleted or (deadline is not None and time.monotonic() - since > deadline)):
+            if asked_at is None and (
+                is_deleted or (deadline is not None and time.monotonic() - since > deadline)
+            ):
                 asked_at, why = time.monotonic(), "" if is_deleted else "DeadlineExceeded"
                 process.terminate()
             time.sleep(LOOK)
@@ -129,7 +183,9 @@ class Container:
         total = 0
         for pid in self._processes():
             with contextlib.suppress(OSError, IndexError):
-                total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+                total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf(
+                    "SC_PAGE_SIZE"
+                )
         return total
 
     def _processes(self) -> list[int]:

@@ -24,9 +24,20 @@ from tests.rig.kubernetes_kueue import Kueue
 from tests.rig.kubernetes_node import Node
 from tests.rig.kubernetes_store import Answer, Object, Store, merge, selects
 
-BOOKMARK = 1.0                           # seconds of silence after which a watch gets one
-_KINDS = {"namespaces": "Namespace", "pods": "Pod", "secrets": "Secret", "services": "Service", "events": "Event", "nodes": "Node",
-          "jobs": "Job", "networkpolicies": "NetworkPolicy", "workloads": "Workload", "localqueues": "LocalQueue", "clusterqueues": "ClusterQueue"}
+BOOKMARK = 1.0  # seconds of silence after which a watch gets one
+_KINDS = {
+    "namespaces": "Namespace",
+    "pods": "Pod",
+    "secrets": "Secret",
+    "services": "Service",
+    "events": "Event",
+    "nodes": "Node",
+    "jobs": "Job",
+    "networkpolicies": "NetworkPolicy",
+    "workloads": "Workload",
+    "localqueues": "LocalQueue",
+    "clusterqueues": "ClusterQueue",
+}
 
 
 class Drip(float):
@@ -39,11 +50,11 @@ class Double:
     def __init__(self) -> None:
         self.store, self.token = Store(), "double"
         self.node = Node(self.store)
-        self.kueue = Kueue(self.store)                   # not installed, unless a test installs it
+        self.kueue = Kueue(self.store)  # not installed, unless a test installs it
         self.answers: list[tuple[str, Answer | Drip | float]] = []
         self.asked: list[str] = []
-        self.denied: set[str] = set()                    # rights as "create jobs" that reviews refuse
-        self.cuts = 0                                    # raised to break all watches off
+        self.denied: set[str] = set()  # rights as "create jobs" that reviews refuse
+        self.cuts = 0  # raised to break all watches off
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.double = self
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -75,7 +86,10 @@ class Double:
         plural, space, name = _target(parts)
         if plural == "selfsubjectaccessreviews":
             wanted = body["spec"]["resourceAttributes"]
-            return {**body, "status": {"allowed": f"{wanted['verb']} {wanted['resource']}" not in self.denied}}
+            return {
+                **body,
+                "status": {"allowed": f"{wanted['verb']} {wanted['resource']}" not in self.denied},
+            }
         if plural not in _KINDS:
             raise Answer(404, "NotFound", "the server could not find the requested resource")
         if method == "GET":
@@ -84,7 +98,9 @@ class Double:
             return self._create(plural, space, body, query)
         if method == "PATCH":
             return self.store.update(plural, space, name, lambda thing: _patch(thing, body))
-        return self.store.remove(plural, space, name, (body or {}).get("preconditions", {}).get("uid", ""))
+        return self.store.remove(
+            plural, space, name, (body or {}).get("preconditions", {}).get("uid", "")
+        )
 
     def _create(self, plural: str, space: str, body: Object, query: dict[str, str]) -> Object:
         if query.get("fieldValidation") == "Strict" or plural in {"namespaces", "networkpolicies"}:
@@ -95,12 +111,19 @@ class Double:
 
     def _list(self, plural: str, space: str, query: dict[str, str]) -> Object:
         with self.store.changed:
-            found = self.store.all(plural, space, query.get("labelSelector", ""), query.get("fieldSelector", ""))
+            found = self.store.all(
+                plural, space, query.get("labelSelector", ""), query.get("fieldSelector", "")
+            )
             meta: Object = {"resourceVersion": str(self.store.version)}
         start, limit = int(query.get("continue") or 0), int(query.get("limit") or 0)
         if limit and start + limit < len(found):
             meta["continue"] = str(start + limit)
-        return {"kind": f"{_KINDS[plural]}List", "apiVersion": "v1", "metadata": meta, "items": found[start:start + limit if limit else None]}
+        return {
+            "kind": f"{_KINDS[plural]}List",
+            "apiVersion": "v1",
+            "metadata": meta,
+            "items": found[start : start + limit if limit else None],
+        }
 
     def watch(self, plural: str, space: str, query: dict[str, str]) -> Iterator[bytes]:
         """Lines of events; ends at its time, at a cut, or with a 410."""
@@ -111,33 +134,58 @@ class Double:
         while time.monotonic() < until:
             with self.store.changed:
                 self.store.changed.wait(0.2)
-                fresh = self.store.changes[bisect_right(self.store.changes, at, key=itemgetter(0)):]
+                fresh = self.store.changes[
+                    bisect_right(self.store.changes, at, key=itemgetter(0)) :
+                ]
                 is_old, at = at < self.store.oldest, self.store.version
             if self.cuts != cuts:
                 yield b'{"type":"MODIFIED","obj'
-                raise BrokenPipeError                    # as of a server that was killed: no last chunk
+                raise BrokenPipeError  # as of a server that was killed: no last chunk
             if is_old:
-                yield _line("ERROR", Answer(410, "Expired", "The resourceVersion for the provided watch is too old.").body)
+                yield _line(
+                    "ERROR",
+                    Answer(
+                        410, "Expired", "The resourceVersion for the provided watch is too old."
+                    ).body,
+                )
                 return
             for _, kind, of, thing in fresh:
-                if of == plural and space in {"", thing["metadata"].get("namespace", "")} and selects(thing, query.get("labelSelector", ""), ""):
+                if (
+                    of == plural
+                    and space in {"", thing["metadata"].get("namespace", "")}
+                    and selects(thing, query.get("labelSelector", ""), "")
+                ):
                     heard = time.monotonic()
                     yield _line(kind, thing)
             if query.get("allowWatchBookmarks") and time.monotonic() - heard > BOOKMARK:
                 heard = time.monotonic()
-                yield _line("BOOKMARK", {"kind": _KINDS[plural], "metadata": {"resourceVersion": str(at)}})
+                yield _line(
+                    "BOOKMARK", {"kind": _KINDS[plural], "metadata": {"resourceVersion": str(at)}}
+                )
 
     def log(self, space: str, name: str, query: dict[str, str]) -> bytes:
         """As a kubelet gives it: a time before each line that begins, all lines from a whole second on."""
         pod = self.store.get("pods", space, name)
         if not pod["status"].get("containerStatuses"):
-            raise Answer(400, "BadRequest", f'container "main" in pod "{name}" is waiting to start: ContainerCreating')
-        since = datetime.fromisoformat(query["sinceTime"]) if "sinceTime" in query else datetime.min.replace(tzinfo=UTC)
+            raise Answer(
+                400,
+                "BadRequest",
+                f'container "main" in pod "{name}" is waiting to start: ContainerCreating',
+            )
+        since = (
+            datetime.fromisoformat(query["sinceTime"])
+            if "sinceTime" in query
+            else datetime.min.replace(tzinfo=UTC)
+        )
         found, is_start = bytearray(), True
         lines = list(self.node.logs.get(pod["metadata"]["uid"], ()))
-        for at, data in lines[-int(query.get("tailLines", len(lines))):] if lines else ():
+        for at, data in lines[-int(query.get("tailLines", len(lines))) :] if lines else ():
             if at >= since:
-                found += f"{at.isoformat().replace('+00:00', '000Z')} ".encode() if is_start and query.get("timestamps") else b""
+                found += (
+                    f"{at.isoformat().replace('+00:00', '000Z')} ".encode()
+                    if is_start and query.get("timestamps")
+                    else b""
+                )
                 found += data
             is_start = data.endswith(b"\n")
         return bytes(found)
@@ -167,7 +215,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._do("DELETE")
 
     def date_time_string(self, timestamp: float | None = None) -> str:
-        return super().date_time_string(kubernetes_store.instant().timestamp() if timestamp is None else timestamp)
+        return super().date_time_string(
+            kubernetes_store.instant().timestamp() if timestamp is None else timestamp
+        )
 
     def log_message(self, *_: object) -> None:
         """Quiet."""
@@ -188,7 +238,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._fault(f"{method} {self.path}")
             if self.headers.get("Authorization") != f"Bearer {double.token}":
                 raise Answer(401, "Unauthorized", "Unauthorized")
-            parts, query = [unquote(p) for p in url.path.split("/") if p], {k: v[0] for k, v in parse_qs(url.query).items()}
+            parts, query = (
+                [unquote(p) for p in url.path.split("/") if p],
+                {k: v[0] for k, v in parse_qs(url.query).items()},
+            )
             self._answer(method, parts, query, body)
         except Answer as error:
             self._send(error.code, json.dumps(error.body).encode(), error.after)
@@ -205,7 +258,10 @@ class _Handler(BaseHTTPRequestHandler):
             plural, space, _ = _target(parts)
             self._stream(double.watch(plural, space, query))
         else:
-            self._send(201 if method == "POST" else 200, json.dumps(double.answer(method, parts, query, body)).encode())
+            self._send(
+                201 if method == "POST" else 200,
+                json.dumps(double.answer(method, parts, query, body)).encode(),
+            )
 
     def _exec(self, space: str, name: str, argv: list[str]) -> None:
         double = self.server.double
@@ -213,13 +269,17 @@ class _Handler(BaseHTTPRequestHandler):
         if "get pods/exec" in double.denied:
             raise Answer(403, "Forbidden", "pods/exec is forbidden")
         if pod["status"]["phase"] != "Running":
-            raise Answer(400, "BadRequest", f"cannot exec into a container in a {pod['status']['phase']} pod")
+            raise Answer(
+                400, "BadRequest", f"cannot exec into a container in a {pod['status']['phase']} pod"
+            )
         self.send_response(101)
         for header, value in kubernetes_exec.handshake(self.headers).items():
             self.send_header(header, value)
         self.end_headers()
         lock, self.close_connection = threading.Lock(), True
-        kubernetes_exec.run(double.node.containers[pod["metadata"]["uid"]], argv, partial(self._frame, lock))
+        kubernetes_exec.run(
+            double.node.containers[pod["metadata"]["uid"]], argv, partial(self._frame, lock)
+        )
 
     def _frame(self, lock: threading.Lock, data: bytes) -> None:
         with lock:
@@ -237,7 +297,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _drip(self, pause: float) -> None:
         self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
-        while True:                                      # until the other end is gone
+        while True:  # until the other end is gone
             time.sleep(pause)
             self.wfile.write(b"x")
 
@@ -280,7 +340,11 @@ def _target(parts: list[str]) -> tuple[str, str, str]:
 def _patch(thing: Object, change: Object) -> None:
     uid = change.get("metadata", {}).get("uid", thing["metadata"]["uid"])
     if uid != thing["metadata"]["uid"]:
-        raise Answer(409, "Conflict", f"Precondition failed: UID in precondition: {uid}, UID in object meta: {thing['metadata']['uid']}")
+        raise Answer(
+            409,
+            "Conflict",
+            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {thing['metadata']['uid']}",
+        )
     merge(thing, change)
 
 

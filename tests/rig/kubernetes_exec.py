@@ -21,27 +21,53 @@ BINARY, CLOSE = 0x82, 0x88
 
 def handshake(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers of the answer to who asks for a websocket."""
-    key = base64.b64encode(hashlib.sha1(headers["Sec-WebSocket-Key"].encode() + _MAGIC).digest()).decode()
-    return {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Accept": key, "Sec-WebSocket-Protocol": PROTOCOL}
+    key = base64.b64encode(
+        hashlib.sha1(headers["Sec-WebSocket-Key"].encode() + _MAGIC).digest()
+    ).decode()
+    return {
+        "Upgrade": "websocket",
+        "Connection": "Upgrade",
+        "Sec-WebSocket-Accept": key,
+        "Sec-WebSocket-Protocol": PROTOCOL,
+    }
 
 
 def frame(kind: int, data: bytes) -> bytes:
     """From a server: not masked."""
     size = len(data)
-    head = bytes([kind, size]) if size < 126 else struct.pack("!BBH", kind, 126, size) if size < 1 << 16 else struct.pack("!BBQ", kind, 127, size)
+    head = (
+        bytes([kind, size])
+        if size < 126
+        else struct.pack("!BBH", kind, 126, size)
+        if size < 1 << 16
+        else struct.pack("!BBQ", kind, 127, size)
+    )
     return head + data
 
 
 def run(container: Container, argv: Sequence[str], send: Callable[[bytes], Any]) -> None:
     """Both outputs as they come, then how it ended. A client that goes leaves the command running, as a container runtime does."""
-    process = subprocess.Popen(argv, cwd=container.folder / "work", env=container.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, start_new_session=True)
-    threads = [threading.Thread(target=_pump, args=(channel, stream, send)) for channel, stream in ((1, process.stdout), (2, process.stderr))]
+    process = subprocess.Popen(
+        argv,
+        cwd=container.folder / "work",
+        env=container.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    threads = [
+        threading.Thread(target=_pump, args=(channel, stream, send))
+        for channel, stream in ((1, process.stdout), (2, process.stderr))
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    send(frame(BINARY, b"\x03" + json.dumps(_status(process.wait())).encode()) + frame(CLOSE, struct.pack("!H", 1000)))
+    send(
+        frame(BINARY, b"\x03" + json.dumps(_status(process.wait())).encode())
+        + frame(CLOSE, struct.pack("!H", 1000))
+    )
 
 
 def _pump(channel: int, stream: Any, send: Callable[[bytes], Any]) -> None:
@@ -56,5 +82,10 @@ def _status(code: int) -> dict[str, Any]:
     if code == 0:
         return {"metadata": {}, "status": "Success"}
     code = code if code > 0 else 128 - code
-    return {"metadata": {}, "status": "Failure", "message": f"command terminated with non-zero exit code: exit code {code}",
-            "reason": "NonZeroExitCode", "details": {"causes": [{"reason": "ExitCode", "message": str(code)}]}}
+    return {
+        "metadata": {},
+        "status": "Failure",
+        "message": f"command terminated with non-zero exit code: exit code {code}",
+        "reason": "NonZeroExitCode",
+        "details": {"causes": [{"reason": "ExitCode", "message": str(code)}]},
+    }

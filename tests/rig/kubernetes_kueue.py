@@ -12,7 +12,7 @@ from tests.rig.kubernetes_store import Answer, Object, Store, now
 
 GROUP, VERSION = "kueue.x-k8s.io", "v1beta2"
 QUEUE = "kueue.x-k8s.io/queue-name"
-SPACE = "muster-atlas-vision"               # the namespace whose queues are there
+SPACE = "muster-atlas-vision"  # the namespace whose queues are there
 
 
 class Kueue:
@@ -32,15 +32,31 @@ class Kueue:
         """The queue of each namespace that is asked for, and what stands behind all of them."""
         quota = {"name": "nvidia.com/gpu", "nominalQuota": str(places)}
         self.store.objects["clusterqueues", "", name] = {
-            "metadata": {"name": name}, "spec": {"resourceGroups": [{"flavors": [{"name": "default", "resources": [quota]}]}]},
-            "status": {"flavorsReservation": [{"name": "default", "resources": [{"name": "nvidia.com/gpu", "total": str(places)}]}]}}
-        self.store.objects["localqueues", SPACE, name] = {"metadata": {"name": name, "namespace": SPACE}, "spec": {"clusterQueue": name}}
+            "metadata": {"name": name},
+            "spec": {"resourceGroups": [{"flavors": [{"name": "default", "resources": [quota]}]}]},
+            "status": {
+                "flavorsReservation": [
+                    {
+                        "name": "default",
+                        "resources": [{"name": "nvidia.com/gpu", "total": str(places)}],
+                    }
+                ]
+            },
+        }
+        self.store.objects["localqueues", SPACE, name] = {
+            "metadata": {"name": name, "namespace": SPACE},
+            "spec": {"clusterQueue": name},
+        }
 
     def group(self) -> Object:
         """What discovery says of it. Raises Answer."""
         if not self._is_installed:
             raise Answer(404, "NotFound", "the server could not find the requested resource")
-        return {"kind": "APIGroup", "name": GROUP, "preferredVersion": {"groupVersion": f"{GROUP}/{VERSION}", "version": VERSION}}
+        return {
+            "kind": "APIGroup",
+            "name": GROUP,
+            "preferredVersion": {"groupVersion": f"{GROUP}/{VERSION}", "version": VERSION},
+        }
 
     def give(self, queue: str, places: int) -> None:
         self.places[queue] = places
@@ -50,8 +66,12 @@ class Kueue:
         """As a preemption does: the Workload is evicted, the Job suspended."""
         with self.store.changed:
             name = f"job-{job['metadata']['name']}"
-            self._say(self.store.get("workloads", job["metadata"]["namespace"], name), Admitted=("False", "Evicted", ""), QuotaReserved=(
-                "False", "Pending", "Preempted to accommodate a workload"), Evicted=("True", "Preempted", "Preempted to accommodate a workload"))
+            self._say(
+                self.store.get("workloads", job["metadata"]["namespace"], name),
+                Admitted=("False", "Evicted", ""),
+                QuotaReserved=("False", "Pending", "Preempted to accommodate a workload"),
+                Evicted=("True", "Preempted", "Preempted to accommodate a workload"),
+            )
             self.places[job["metadata"]["labels"][QUEUE]] = 0
             self._suspend(job, True)
 
@@ -62,12 +82,32 @@ class Kueue:
     def _control(self, kind: str, plural: str, thing: Object) -> None:
         meta = thing["metadata"]
         if (kind, plural) == ("ADDED", "jobs") and QUEUE in meta["labels"]:
-            owner = {"apiVersion": "batch/v1", "kind": "Job", "name": meta["name"], "uid": meta["uid"]}
-            self.store.create("workloads", meta["namespace"], {
-                "kind": "Workload", "metadata": {"name": f"job-{meta['name']}", "ownerReferences": [owner]},
-                "spec": {"queueName": meta["labels"][QUEUE], "active": True, "podSets": [
-                    {"name": "main", "count": thing["spec"]["completions"], "template": thing["spec"]["template"]}]},
-                "status": {"conditions": []}})
+            owner = {
+                "apiVersion": "batch/v1",
+                "kind": "Job",
+                "name": meta["name"],
+                "uid": meta["uid"],
+            }
+            self.store.create(
+                "workloads",
+                meta["namespace"],
+                {
+                    "kind": "Workload",
+                    "metadata": {"name": f"job-{meta['name']}", "ownerReferences": [owner]},
+                    "spec": {
+                        "queueName": meta["labels"][QUEUE],
+                        "active": True,
+                        "podSets": [
+                            {
+                                "name": "main",
+                                "count": thing["spec"]["completions"],
+                                "template": thing["spec"]["template"],
+                            }
+                        ],
+                    },
+                    "status": {"conditions": []},
+                },
+            )
         self._admit()
 
     def _admit(self) -> None:
@@ -76,39 +116,98 @@ class Kueue:
         with self.store.changed:
             used: dict[str, int] = {}
             told: list[Any] = []
-            for workload in [o for (plural, *_), o in list(self.store.objects.items()) if plural == "workloads"]:
-                owner, space = workload["metadata"]["ownerReferences"][0], workload["metadata"]["namespace"]
+            for workload in [
+                o for (plural, *_), o in list(self.store.objects.items()) if plural == "workloads"
+            ]:
+                owner, space = (
+                    workload["metadata"]["ownerReferences"][0],
+                    workload["metadata"]["namespace"],
+                )
                 job = self.store.objects.get(("jobs", space, owner["name"]))
-                is_over = job is None or any(c["type"] in {"Complete", "Failed"} for c in job.get("status", {}).get("conditions", ()))
+                is_over = job is None or any(
+                    c["type"] in {"Complete", "Failed"}
+                    for c in job.get("status", {}).get("conditions", ())
+                )
                 queue = workload["spec"]["queueName"]
                 if not workload["spec"]["active"] or is_over:
                     continue
                 if used.get(queue, 0) < self.places.get(queue, 0):
                     used[queue] = used.get(queue, 0) + 1
-                    self._say(workload, QuotaReserved=("True", "QuotaReserved", ""), Admitted=("True", "Admitted", ""))
+                    self._say(
+                        workload,
+                        QuotaReserved=("True", "QuotaReserved", ""),
+                        Admitted=("True", "Admitted", ""),
+                    )
                     self._suspend(job, False)
-                elif (asks := [queue, workload["spec"]["podSets"][0]["template"]["spec"]["containers"][0]["resources"]]) not in told:
+                elif (
+                    asks := [
+                        queue,
+                        workload["spec"]["podSets"][0]["template"]["spec"]["containers"][0][
+                            "resources"
+                        ],
+                    ]
+                ) not in told:
                     told.append(asks)
                     self._say(workload, QuotaReserved=("False", *self._why(queue)))
 
     def _why(self, queue: str) -> tuple[str, str]:
         if queue not in self.places:
             return "Inadmissible", f"LocalQueue {queue} doesn't exist"
-        return "Pending", "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor default, 1 more needed"
+        return (
+            "Pending",
+            "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor default, 1 more needed",
+        )
 
     def _say(self, workload: Object, **conditions: tuple[str, str, str]) -> None:
-        known = {c["type"]: (c["status"], c["reason"], c["message"]) for c in workload["status"]["conditions"]}
-        if known | conditions == known or known.get("Admitted", ("",))[0] == "True" == conditions.get("Admitted", ("True",))[0]:
+        known = {
+            c["type"]: (c["status"], c["reason"], c["message"])
+            for c in workload["status"]["conditions"]
+        }
+        if (
+            known | conditions == known
+            or known.get("Admitted", ("",))[0] == "True" == conditions.get("Admitted", ("True",))[0]
+        ):
             return
-        told: list[Any] = [{"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now()}
-                           for kind, (status, reason, message) in (known | conditions).items()]
-        given = {"podSetAssignments": [{"name": "main", "flavors": {"nvidia.com/gpu": "default"}, "resourceUsage": {"nvidia.com/gpu": "1"}}]}
+        told: list[Any] = [
+            {
+                "type": kind,
+                "status": status,
+                "reason": reason,
+                "message": message,
+                "lastTransitionTime": now(),
+            }
+            for kind, (status, reason, message) in (known | conditions).items()
+        ]
+        given = {
+            "podSetAssignments": [
+                {
+                    "name": "main",
+                    "flavors": {"nvidia.com/gpu": "default"},
+                    "resourceUsage": {"nvidia.com/gpu": "1"},
+                }
+            ]
+        }
         is_in = conditions.get("Admitted", ("",))[0] == "True"
-        admission = {"admission": {"clusterQueue": workload["spec"]["queueName"], **given}} if is_in else {}
+        admission = (
+            {"admission": {"clusterQueue": workload["spec"]["queueName"], **given}} if is_in else {}
+        )
         meta = workload["metadata"]
-        self.store.update("workloads", meta["namespace"], meta["name"], lambda thing: thing["status"].update(conditions=told, **admission))
+        self.store.update(
+            "workloads",
+            meta["namespace"],
+            meta["name"],
+            lambda thing: thing["status"].update(conditions=told, **admission),
+        )
 
     def _suspend(self, job: Any, is_suspended: bool) -> None:
         meta = job["metadata"]
-        if self.store.get("jobs", meta["namespace"], meta["name"])["spec"].get("suspend", False) != is_suspended:
-            self.store.update("jobs", meta["namespace"], meta["name"], lambda thing: thing["spec"].update(suspend=is_suspended))
+        if (
+            self.store.get("jobs", meta["namespace"], meta["name"])["spec"].get("suspend", False)
+            != is_suspended
+        ):
+            self.store.update(
+                "jobs",
+                meta["namespace"],
+                meta["name"],
+                lambda thing: thing["spec"].update(suspend=is_suspended),
+            )

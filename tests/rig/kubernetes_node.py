@@ -25,13 +25,33 @@ class Node:
     def __init__(self, store: Store):
         self.store, self.root = store, Path(tempfile.mkdtemp(prefix="kubernetes-double-"))
         self.logs: dict[str, list[tuple[datetime, bytes]]] = {}
-        self.troubles: dict[str, tuple[str, str]] = {}         # by image: what its container waits for, as (reason, message)
+        self.troubles: dict[
+            str, tuple[str, str]
+        ] = {}  # by image: what its container waits for, as (reason, message)
         self.containers: dict[str, Container] = {}
         store.objects["nodes", "", NODE] = {
-            "apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE, "uid": "n-1", "resourceVersion": "1", "labels": {
-                "nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.memory": "81559"}},
-            "spec": {}, "status": {"allocatable": {"cpu": str(CPUS), "memory": "256Gi", "nvidia.com/gpu": str(GPUS), "pods": "110"},
-                                   "conditions": [{"type": "Ready", "status": "True"}]}}
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {
+                "name": NODE,
+                "uid": "n-1",
+                "resourceVersion": "1",
+                "labels": {
+                    "nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3",
+                    "nvidia.com/gpu.memory": "81559",
+                },
+            },
+            "spec": {},
+            "status": {
+                "allocatable": {
+                    "cpu": str(CPUS),
+                    "memory": "256Gi",
+                    "nvidia.com/gpu": str(GPUS),
+                    "pods": "110",
+                },
+                "conditions": [{"type": "Ready", "status": "True"}],
+            },
+        }
         store.listeners.append(self._hear)
 
     def close(self) -> None:
@@ -54,37 +74,71 @@ class Node:
             job = self.store.objects.get(("jobs", space, meta["name"]), {})
             if not job or job["metadata"]["uid"] != meta["uid"]:
                 return
-            pods = [p for p in self.store.all("pods", space) if p["metadata"]["ownerReferences"][0]["uid"] == meta["uid"]]
+            pods = [
+                p
+                for p in self.store.all("pods", space)
+                if p["metadata"]["ownerReferences"][0]["uid"] == meta["uid"]
+            ]
             if job["spec"].get("suspend"):
                 for pod in pods:
                     self.delete(pod)
                 if not _conditions(job):
-                    self._job_status(job, {"active": 0, "conditions": [{"type": "Suspended", "status": "True"}]})
+                    self._job_status(
+                        job, {"active": 0, "conditions": [{"type": "Suspended", "status": "True"}]}
+                    )
                 return
-            if not pods and not job.get("status", {}).get("active") and _conditions(job) <= {"Suspended"}:
+            if (
+                not pods
+                and not job.get("status", {}).get("active")
+                and _conditions(job) <= {"Suspended"}
+            ):
                 self._job_status(job, {"active": job["spec"]["parallelism"]})
                 for rank in range(job["spec"]["completions"]):
                     self._make_pod(job, rank)
 
     def _job_status(self, job: Object, status: Object) -> None:
-        self.store.update("jobs", job["metadata"]["namespace"], job["metadata"]["name"], lambda thing: thing.update(status=status))
+        self.store.update(
+            "jobs",
+            job["metadata"]["namespace"],
+            job["metadata"]["name"],
+            lambda thing: thing.update(status=status),
+        )
 
     def _make_pod(self, job: Object, rank: int) -> None:
         meta, template = job["metadata"], job["spec"]["template"]
         indexed = job["spec"].get("completionMode") == "Indexed"
-        labels = {**template["metadata"]["labels"], **({"batch.kubernetes.io/job-completion-index": str(rank)} if indexed else {})}
+        labels = {
+            **template["metadata"]["labels"],
+            **({"batch.kubernetes.io/job-completion-index": str(rank)} if indexed else {}),
+        }
         name = f"{meta['name']}-{f'{rank}-' if indexed else ''}{uuid.uuid4().hex[:5]}"
         owner = {"apiVersion": "batch/v1", "kind": "Job", "name": meta["name"], "uid": meta["uid"]}
-        self.store.create("pods", meta["namespace"], {
-            "apiVersion": "v1", "kind": "Pod", "metadata": {**template["metadata"], "labels": labels, "name": name, "ownerReferences": [owner]},
-            "spec": template["spec"], "status": {"phase": "Pending"}})
+        self.store.create(
+            "pods",
+            meta["namespace"],
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {
+                    **template["metadata"],
+                    "labels": labels,
+                    "name": name,
+                    "ownerReferences": [owner],
+                },
+                "spec": template["spec"],
+                "status": {"phase": "Pending"},
+            },
+        )
 
     def collect(self, job: Object) -> None:
         """The garbage collector: what the Job owned goes with it."""
         uid = job["metadata"]["uid"]
         with self.store.changed:
-            for plural, space, name in [k for k, o in self.store.objects.items()
-                                        if any(r["uid"] == uid for r in o["metadata"].get("ownerReferences", ()))]:
+            for plural, space, name in [
+                k
+                for k, o in self.store.objects.items()
+                if any(r["uid"] == uid for r in o["metadata"].get("ownerReferences", ()))
+            ]:
                 thing = self.store.remove(plural, space, name)
                 if (container := self.containers.pop(thing["metadata"]["uid"], None)) is not None:
                     container.kill()
@@ -93,10 +147,14 @@ class Node:
         """Schedule, start, watch over, and tell the end."""
         meta = pod["metadata"]
         if lack := _lack(pod["spec"], self.store.claims):
-            told = _condition("PodScheduled", "False", "Unschedulable", f"0/1 nodes are available: {lack}")
+            told = _condition(
+                "PodScheduled", "False", "Unschedulable", f"0/1 nodes are available: {lack}"
+            )
             self._pod(pod, {"phase": "Pending", "conditions": [told]})
             return
-        placed = self._pod(pod, {"phase": "Pending", "conditions": [_condition("PodScheduled", "True")]}, NODE)
+        placed = self._pod(
+            pod, {"phase": "Pending", "conditions": [_condition("PodScheduled", "True")]}, NODE
+        )
         if placed is None:
             return
         if not self._pull(pod):
@@ -115,7 +173,9 @@ class Node:
         image, told = pod["spec"]["containers"][0]["image"], None
         while trouble := self.troubles.get(image):
             if trouble != told:
-                self.told(pod, {"waiting": {"reason": trouble[0], "message": trouble[1]}}, "Pending")
+                self.told(
+                    pod, {"waiting": {"reason": trouble[0], "message": trouble[1]}}, "Pending"
+                )
                 told = trouble
             if (now := self.current(pod)) is None or not self.root.exists():
                 return False
@@ -128,23 +188,47 @@ class Node:
     def _never(self, pod: Object) -> None:
         """A pod ends that had no container yet: the words are the kubelet's of 1.36, and the exit code is its stopgap."""
         message = "The container could not be located when the pod was terminated"
-        state = {"exitCode": 137, "reason": "ContainerStatusUnknown", "message": message, "startedAt": None, "finishedAt": None}
-        self.told(pod, {"terminated": state}, "Failed", reason="DeadlineExceeded",
-                  message="Pod was active on the node longer than the specified deadline")
+        state = {
+            "exitCode": 137,
+            "reason": "ContainerStatusUnknown",
+            "message": message,
+            "startedAt": None,
+            "finishedAt": None,
+        }
+        self.told(
+            pod,
+            {"terminated": state},
+            "Failed",
+            reason="DeadlineExceeded",
+            message="Pod was active on the node longer than the specified deadline",
+        )
         self._finish(pod)
 
     def delete(self, pod: Object) -> None:
         """As `kubectl delete pod`: what runs gets SIGTERM and its grace, and goes when it has ended."""
         meta = pod["metadata"]
         with self.store.changed, contextlib.suppress(Answer):
-            if self.store.get("pods", meta["namespace"], meta["name"])["status"]["phase"] != "Pending":
-                self.store.update("pods", meta["namespace"], meta["name"], lambda thing: thing["metadata"].update(deletionTimestamp=now()))
+            if (
+                self.store.get("pods", meta["namespace"], meta["name"])["status"]["phase"]
+                != "Pending"
+            ):
+                self.store.update(
+                    "pods",
+                    meta["namespace"],
+                    meta["name"],
+                    lambda thing: thing["metadata"].update(deletionTimestamp=now()),
+                )
             else:
                 self._gone(pod)
 
     def _gone(self, pod: Object) -> None:
         with contextlib.suppress(Answer):
-            self.store.remove("pods", pod["metadata"]["namespace"], pod["metadata"]["name"], pod["metadata"]["uid"])
+            self.store.remove(
+                "pods",
+                pod["metadata"]["namespace"],
+                pod["metadata"]["name"],
+                pod["metadata"]["uid"],
+            )
 
     def _finish(self, pod: Object) -> None:
         """The Job's conditions, once its pods have ended."""
@@ -152,14 +236,28 @@ class Node:
         space = pod["metadata"]["namespace"]
         with self.store.changed, contextlib.suppress(Answer):
             job = self.store.get("jobs", space, owner["name"])
-            pods = [p for p in self.store.all("pods", space) if p["metadata"]["ownerReferences"][0]["uid"] == owner["uid"]]
+            pods = [
+                p
+                for p in self.store.all("pods", space)
+                if p["metadata"]["ownerReferences"][0]["uid"] == owner["uid"]
+            ]
             phases = [p["status"]["phase"] for p in pods]
             if job["spec"].get("suspend") or job["metadata"]["uid"] != owner["uid"]:
                 return
             if "Failed" in phases:
-                self._job_status(job, {"failed": 1, "conditions": [_condition("Failed", "True", "PodFailurePolicy", _why(pods))]})
+                self._job_status(
+                    job,
+                    {
+                        "failed": 1,
+                        "conditions": [
+                            _condition("Failed", "True", "PodFailurePolicy", _why(pods))
+                        ],
+                    },
+                )
             elif phases.count("Succeeded") == job["spec"]["completions"]:
-                self._job_status(job, {"succeeded": len(phases), "conditions": [_condition("Complete", "True")]})
+                self._job_status(
+                    job, {"succeeded": len(phases), "conditions": [_condition("Complete", "True")]}
+                )
 
     def _pod(self, pod: Object, status: Object, node: str = "") -> Object | None:
         def change(thing: Object) -> None:
@@ -168,20 +266,30 @@ class Node:
                 thing["spec"]["nodeName"] = node
 
         try:
-            return self.store.update("pods", pod["metadata"]["namespace"], pod["metadata"]["name"], change)
+            return self.store.update(
+                "pods", pod["metadata"]["namespace"], pod["metadata"]["name"], change
+            )
         except Answer:
-            return None                                                # deleted meanwhile
+            return None  # deleted meanwhile
 
     def current(self, pod: Object) -> Object | None:
-        return self.store.objects.get(("pods", pod["metadata"]["namespace"], pod["metadata"]["name"]))
+        return self.store.objects.get(
+            ("pods", pod["metadata"]["namespace"], pod["metadata"]["name"])
+        )
 
     def told(self, pod: Object, state: Object, phase: str, **more: Any) -> None:
-        self._pod(pod, {"phase": phase, "containerStatuses": [{"name": "main", "state": state}], **more})
+        self._pod(
+            pod, {"phase": phase, "containerStatuses": [{"name": "main", "state": state}], **more}
+        )
 
 
 def _lack(spec: Object, claims: Collection[str]) -> str:
     """Why the scheduler does not place it; in its words of 1.36."""
-    asked = [one["persistentVolumeClaim"]["claimName"] for one in spec["volumes"] if "persistentVolumeClaim" in one]
+    asked = [
+        one["persistentVolumeClaim"]["claimName"]
+        for one in spec["volumes"]
+        if "persistentVolumeClaim" in one
+    ]
     if claim := next((name for name in asked if name not in claims), ""):
         return f'persistentvolumeclaim "{claim}" not found. not found'
     if int(spec["containers"][0]["resources"].get("limits", {}).get("nvidia.com/gpu", 0)) > GPUS:
@@ -190,7 +298,13 @@ def _lack(spec: Object, claims: Collection[str]) -> str:
 
 
 def _condition(kind: str, status: str, reason: str = "", message: str = "") -> Object:
-    return {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now()}
+    return {
+        "type": kind,
+        "status": status,
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": now(),
+    }
 
 
 def _conditions(job: Object) -> set[str]:
@@ -200,5 +314,7 @@ def _conditions(job: Object) -> set[str]:
 def _why(pods: list[Object]) -> str:
     failed = next(pod for pod in pods if pod["status"]["phase"] == "Failed")
     code = failed["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"]
-    return (f"Container main for pod {failed['metadata']['namespace']}/{failed['metadata']['name']} failed with exit code {code} "
-            "matching FailJob rule at index 1")
+    return (
+        f"Container main for pod {failed['metadata']['namespace']}/{failed['metadata']['name']} failed with exit code {code} "
+        "matching FailJob rule at index 1"
+    )

@@ -26,7 +26,11 @@ def _check(value: Any, kind: str, path: str) -> None:
         for name, item in value.items():
             _check(item, mapped[1], f"{path}[{name}]")
     elif kind in _SCALARS:
-        _expect(isinstance(value, _SCALARS[kind]) and (kind == "bool" or not isinstance(value, bool)), path, kind)
+        _expect(
+            isinstance(value, _SCALARS[kind]) and (kind == "bool" or not isinstance(value, bool)),
+            path,
+            kind,
+        )
     elif kind not in {"object", "datetime"}:
         _check_model(value, kind, path)
 
@@ -36,7 +40,11 @@ def _check_model(value: Any, kind: str, path: str) -> None:
     types, names = _model(kind)
     for name, item in value.items():
         if name not in names:
-            raise Answer(400, "BadRequest", f'strict decoding error: unknown field "{f"{path}.{name}".strip(".")}"')
+            raise Answer(
+                400,
+                "BadRequest",
+                f'strict decoding error: unknown field "{f"{path}.{name}".strip(".")}"',
+            )
         _check(item, types[names[name]], f"{path}.{name}".strip("."))
 
 

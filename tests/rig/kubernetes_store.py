@@ -12,18 +12,32 @@ from operator import itemgetter
 from typing import Any
 
 Object = dict[str, Any]
-Name = tuple[str, str, str]                   # plural, namespace, name
-skew = timedelta(0)                           # what the cluster's clock is ahead of this machine's: set by tests
+Name = tuple[str, str, str]  # plural, namespace, name
+skew = timedelta(0)  # what the cluster's clock is ahead of this machine's: set by tests
 
 
 class Answer(Exception):
     """A Status other than success."""
 
-    def __init__(self, code: int, reason: str, message: str, causes: tuple[tuple[str, str], ...] = (), after: int = 0):
+    def __init__(
+        self,
+        code: int,
+        reason: str,
+        message: str,
+        causes: tuple[tuple[str, str], ...] = (),
+        after: int = 0,
+    ):
         super().__init__(message)
         self.code, self.after = code, after
-        self.body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message,
-                     "details": {"causes": [{"field": path, "message": text} for path, text in causes]}}
+        self.body = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "status": "Failure",
+            "code": code,
+            "reason": reason,
+            "message": message,
+            "details": {"causes": [{"field": path, "message": text} for path, text in causes]},
+        }
 
 
 class Store:
@@ -34,10 +48,14 @@ class Store:
         self.objects: dict[Name, Object] = {}
         self.changes: list[tuple[int, str, str, Object]] = []
         self.version, self.oldest = 1000, 0
-        self.claims: set[str] = set()       # of volumes, in every namespace; a pod finds one at its path on this machine
+        self.claims: set[str] = (
+            set()
+        )  # of volumes, in every namespace; a pod finds one at its path on this machine
         self.listeners: list[Callable[[str, str, Object], None]] = []
 
-    def create(self, plural: str, namespace: str, made: Object, *, is_rehearsal: bool = False) -> Object:
+    def create(
+        self, plural: str, namespace: str, made: Object, *, is_rehearsal: bool = False
+    ) -> Object:
         with self.changed:
             made = copy.deepcopy(made)
             meta = made.setdefault("metadata", {})
@@ -45,10 +63,16 @@ class Store:
                 raise Answer(404, "NotFound", f'namespaces "{namespace}" not found')
             if (plural, namespace, meta["name"]) in self.objects:
                 raise Answer(409, "AlreadyExists", f'{plural} "{meta["name"]}" already exists')
-            meta.update(uid=str(uuid.uuid4()), creationTimestamp=now(), **({"namespace": namespace} if namespace else {}))
+            meta.update(
+                uid=str(uuid.uuid4()),
+                creationTimestamp=now(),
+                **({"namespace": namespace} if namespace else {}),
+            )
             return made if is_rehearsal else self._put("ADDED", plural, made)
 
-    def update(self, plural: str, namespace: str, name: str, change: Callable[[Object], None]) -> Object:
+    def update(
+        self, plural: str, namespace: str, name: str, change: Callable[[Object], None]
+    ) -> Object:
         with self.changed:
             thing = copy.deepcopy(self.get(plural, namespace, name))
             change(thing)
@@ -58,7 +82,11 @@ class Store:
         with self.changed:
             thing = self.get(plural, namespace, name)
             if uid and uid != thing["metadata"]["uid"]:
-                raise Answer(409, "Conflict", f"Precondition failed: UID in precondition: {uid}, UID in object meta: {thing['metadata']['uid']}")
+                raise Answer(
+                    409,
+                    "Conflict",
+                    f"Precondition failed: UID in precondition: {uid}, UID in object meta: {thing['metadata']['uid']}",
+                )
             del self.objects[plural, namespace, name]
             return self._tell("DELETED", plural, copy.deepcopy(thing))
 
@@ -71,8 +99,13 @@ class Store:
 
     def all(self, plural: str, namespace: str, labels: str = "", fields: str = "") -> list[Object]:
         with self.changed:
-            found = [(name, thing) for name, thing in self.objects.items()
-                     if name[0] == plural and namespace in {"", name[1]} and selects(thing, labels, fields)]
+            found = [
+                (name, thing)
+                for name, thing in self.objects.items()
+                if name[0] == plural
+                and namespace in {"", name[1]}
+                and selects(thing, labels, fields)
+            ]
             return [thing for _, thing in sorted(found, key=itemgetter(0))]
 
     def forget_changes(self) -> None:

@@ -27,11 +27,29 @@ def start_mariadb(folder: Folder, place: Path, port: int, *, env: Mapping[str, s
     """Makes a data folder at `place` (about a second) and serves it on `port` to anybody on loopback, without passwords."""
     place.mkdir(mode=0o700)
     shutil.chown(place, "mysql", "mysql")
-    common = [program("mariadbd", "/usr/sbin"), "--no-defaults", f"--datadir={place}", f"--tmpdir={place}", *_FAST]
+    common = [
+        program("mariadbd", "/usr/sbin"),
+        "--no-defaults",
+        f"--datadir={place}",
+        f"--tmpdir={place}",
+        *_FAST,
+    ]
     _fill(common, env)
-    listen = ["--bind-address=127.0.0.1", f"--port={port}", f"--socket={place}/socket", "--skip-grant-tables"]
-    options = [f"--pid-file={place}/pid", "--innodb-lock-wait-timeout=900", "--skip-log-bin", "--skip-name-resolve"]
-    process = folder.start("mariadbd", [*common, *listen, *options], user="mysql", stop_by=signal.SIGKILL, env=env)
+    listen = [
+        "--bind-address=127.0.0.1",
+        f"--port={port}",
+        f"--socket={place}/socket",
+        "--skip-grant-tables",
+    ]
+    options = [
+        f"--pid-file={place}/pid",
+        "--innodb-lock-wait-timeout=900",
+        "--skip-log-bin",
+        "--skip-name-resolve",
+    ]
+    process = folder.start(
+        "mariadbd", [*common, *listen, *options], user="mysql", stop_by=signal.SIGKILL, env=env
+    )
 
     def is_ready() -> bool:
         if process.poll() is not None:
@@ -43,10 +61,21 @@ def start_mariadb(folder: Folder, place: Path, port: int, *, env: Mapping[str, s
 
 def _fill(common: list[str], env: Mapping[str, str]) -> None:
     """The system tables alone: mariadb-install-db also loads its manual, which takes twice as long."""
-    statements = b"create database mysql;\nuse mysql;\n" + b"".join((_SHARE / name).read_bytes() for name in _TABLES)
+    statements = b"create database mysql;\nuse mysql;\n" + b"".join(
+        (_SHARE / name).read_bytes() for name in _TABLES
+    )
     argv = [*common, "--bootstrap", "--enforce-storage-engine=", "--log-warnings=0"]
     done = subprocess.run(
-        argv, input=statements, user="mysql", group="mysql", extra_groups=[], env=env, capture_output=True, check=False
+        argv,
+        input=statements,
+        user="mysql",
+        group="mysql",
+        extra_groups=[],
+        env=env,
+        capture_output=True,
+        check=False,
     )
     if done.returncode:
-        raise RigFailure(f"MariaDB could not make its tables: {done.stderr[-2000:].decode(errors='replace')}")
+        raise RigFailure(
+            f"MariaDB could not make its tables: {done.stderr[-2000:].decode(errors='replace')}"
+        )

@@ -13,7 +13,10 @@ _BLOCKS = (
     "tfoot|th|thead|title|tr|ul"
 )
 _RULES = (
-    (re.compile(r"<\w(?:\"[^\"]*\"|[^>\"])*>"), lambda tag: re.sub(r"\s+(?=>)", "", re.sub(r"\s+", " ", tag[0]))),
+    (
+        re.compile(r"<\w(?:\"[^\"]*\"|[^>\"])*>"),
+        lambda tag: re.sub(r"\s+(?=>)", "", re.sub(r"\s+", " ", tag[0])),
+    ),
     (re.compile(rf"\s*\n\s*(?=</?(?:{_BLOCKS})\b)"), ""),
     (re.compile(rf"(</?(?:{_BLOCKS})\b(?:\"[^\"]*\"|[^>\"])*>)\s*\n\s*"), r"\1"),
     (re.compile(r"(<\w(?:\"[^\"]*\"|[^>\"])*>)\s*\n\s*(?!<)"), r"\1"),
@@ -42,6 +45,8 @@ class Squeeze:
 
     def __call__(self, request: Any) -> Any:
         response = self.get_response(request)
-        if not response.streaming and response.headers.get("Content-Type", "").startswith("text/html"):
+        if not response.streaming and response.headers.get("Content-Type", "").startswith(
+            "text/html"
+        ):
             response.content = squeezed(response.content.decode())
         return response

@@ -18,7 +18,15 @@ def start_munge(folder: Folder, place: Path, *, env: Mapping[str, str]) -> Path:
     key.chmod(0o400)
     for path in (place, key):
         shutil.chown(path, "munge", "munge")
-    argv = [program("munged", "/usr/sbin"), "-F", "--force", "--key-file", str(key), "--socket", str(socket)]
+    argv = [
+        program("munged", "/usr/sbin"),
+        "-F",
+        "--force",
+        "--key-file",
+        str(key),
+        "--socket",
+        str(socket),
+    ]
     for kind in ("pid", "log", "seed"):
         argv += [f"--{kind}-file", str(place / kind)]
     process = folder.start("munged", argv, user="munge", env=env)

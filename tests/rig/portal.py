@@ -29,7 +29,7 @@ class Portal:
     settings: dict[str, str] = field(default_factory=dict)
     port: int = field(default_factory=free_port)
     address: str = "127.0.0.1"
-    is_furnished: bool = False      # with tables that were made before, for who does not ask how a first start makes them
+    is_furnished: bool = False  # with tables that were made before, for who does not ask how a first start makes them
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -56,19 +56,28 @@ class Portal:
         if self.database_url:
             ours |= {"MUSTER_DATABASE_URL": self.database_url, "MUSTER_REDIS_URL": self.redis_url}
         return (
-            {name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")} | ours | self.settings
+            {name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")}
+            | ours
+            | self.settings
         )
 
     def start(self, seconds: float = 120) -> None:
         """Starts it and waits until it answers. Raises RigFailure with the end of its log."""
         if self.is_furnished:
             furnish(self.home, self.database_url, self.environment)
-        argv = [sys.executable, str(ROOT / "manage.py"), "serve", *(["--server"] if self.database_url else [])]
+        argv = [
+            sys.executable,
+            str(ROOT / "manage.py"),
+            "serve",
+            *(["--server"] if self.database_url else []),
+        ]
         process = self.process = self.folder.start(self.name, argv, env=self.environment)
 
         def answers() -> bool:
             if process.poll() is not None:
-                raise RigFailure(f"the portal ended with {process.returncode}:\n{self.folder.tail(self.name, 6000)}")
+                raise RigFailure(
+                    f"the portal ended with {process.returncode}:\n{self.folder.tail(self.name, 6000)}"
+                )
             try:
                 return httpx.get(f"{self.url}/healthz", timeout=2).status_code == httpx.codes.OK
             except httpx.HTTPError:
@@ -90,7 +99,9 @@ class Portal:
     def manage(self, *argv: str) -> str:
         """Runs a management command; returns what it printed. Raises RigFailure with its words."""
         command = [sys.executable, str(ROOT / "manage.py"), *argv]
-        done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False
+        )
         if done.returncode:
             raise RigFailure(f"manage.py {argv[0]} failed: {done.stderr[-3000:]}")
         return done.stdout.strip()

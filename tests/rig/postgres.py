@@ -62,7 +62,10 @@ def start_postgres(folder: Folder, *, durable: bool = True, name: str = "postgre
         return subprocess.run(ready, check=False).returncode == 0
 
     wait_until(is_ready, "PostgreSQL answers")
-    subprocess.run([_binary("createdb"), "-h", "127.0.0.1", "-p", str(port), "-U", "muster", "muster"], check=True)
+    subprocess.run(
+        [_binary("createdb"), "-h", "127.0.0.1", "-p", str(port), "-U", "muster", "muster"],
+        check=True,
+    )
     return Postgres(port, process.pid)
 
 
@@ -78,7 +81,11 @@ def create_database(server_url: str, name: str) -> str:
 
 
 def _binary(name: str) -> str:
-    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), reverse=True)
+    versions = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin"),
+        key=lambda path: int(path.parent.name),
+        reverse=True,
+    )
     return program(name, *map(str, versions))
 
 
@@ -95,7 +102,13 @@ def _init(data: Path, user: str | None) -> None:
         "--no-sync",
     ]
     done = subprocess.run(
-        argv, user=user, group=user, extra_groups=[] if user else None, cwd=data, capture_output=True, check=False
+        argv,
+        user=user,
+        group=user,
+        extra_groups=[] if user else None,
+        cwd=data,
+        capture_output=True,
+        check=False,
     )
     if done.returncode:
         raise RigFailure(f"initdb failed: {done.stderr.decode(errors='replace')}")

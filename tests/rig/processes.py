@@ -56,7 +56,9 @@ def is_listening(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def wait_until(condition: Callable[[], object], what: str, seconds: float = 60, every: float = 0.02) -> None:
+def wait_until(
+    condition: Callable[[], object], what: str, seconds: float = 60, every: float = 0.02
+) -> None:
     """Polls until `condition()` is true; raises RigFailure with `what` in its message when the time is over."""
     deadline = time.monotonic() + seconds
     while not condition():

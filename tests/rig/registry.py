@@ -32,26 +32,61 @@ class Registry:
     def host(self) -> str:
         return f"127.0.0.1:{self.port}"
 
-    def push(self, path: str, tag: str, env: Mapping[str, str] | None = None, *, arch: str = "amd64", system: str = "linux") -> str:
+    def push(
+        self,
+        path: str,
+        tag: str,
+        env: Mapping[str, str] | None = None,
+        *,
+        arch: str = "amd64",
+        system: str = "linux",
+    ) -> str:
         """An image with this environment; its manifest's digest."""
         lines = [f"{name}={value}" for name, value in (env or {}).items()]
-        config = json.dumps({"architecture": arch, "os": system, "config": {"Env": ["PATH=/bin", *lines]},
-                             "rootfs": {"type": "layers", "diff_ids": []}}).encode()
-        described = self.push_blob(path, config) | {"mediaType": "application/vnd.oci.image.config.v1+json"}
-        return self.push_manifest(path, tag, MANIFEST, {"schemaVersion": 2, "mediaType": MANIFEST, "config": described, "layers": []})
+        config = json.dumps(
+            {
+                "architecture": arch,
+                "os": system,
+                "config": {"Env": ["PATH=/bin", *lines]},
+                "rootfs": {"type": "layers", "diff_ids": []},
+            }
+        ).encode()
+        described = self.push_blob(path, config) | {
+            "mediaType": "application/vnd.oci.image.config.v1+json"
+        }
+        return self.push_manifest(
+            path,
+            tag,
+            MANIFEST,
+            {"schemaVersion": 2, "mediaType": MANIFEST, "config": described, "layers": []},
+        )
 
     def push_index(self, path: str, tag: str, images: Mapping[str, str]) -> str:
         """An index of images that are there already: {"amd64": digest}."""
-        lines = [{"mediaType": MANIFEST, "digest": digest, "size": len(self._get(f"/v2/{path}/manifests/{digest}")),
-                  "platform": {"os": "unknown" if arch == "unknown" else "linux", "architecture": arch}} for arch, digest in images.items()]
-        return self.push_manifest(path, tag, INDEX, {"schemaVersion": 2, "mediaType": INDEX, "manifests": lines})
+        lines = [
+            {
+                "mediaType": MANIFEST,
+                "digest": digest,
+                "size": len(self._get(f"/v2/{path}/manifests/{digest}")),
+                "platform": {
+                    "os": "unknown" if arch == "unknown" else "linux",
+                    "architecture": arch,
+                },
+            }
+            for arch, digest in images.items()
+        ]
+        return self.push_manifest(
+            path, tag, INDEX, {"schemaVersion": 2, "mediaType": INDEX, "manifests": lines}
+        )
 
     def push_blob(self, path: str, data: bytes) -> dict[str, Any]:
         status, headers, _ = self._ask("POST", f"/v2/{path}/blobs/uploads/")
         assert status == 202, status
         place = headers["Location"].partition(f":{self.port}")[2] or headers["Location"]
         joint = "&" if "?" in place else "?"
-        status, _, text = self._ask("PUT", f"{place}{joint}digest={digest_of(data)}", data, "application/octet-stream")
+        status, _, text = self._ask(
+            "PUT", f"{place}{joint}digest={digest_of(data)}", data, "application/octet-stream"
+        )
         assert status == 201, text
         return {"digest": digest_of(data), "size": len(data)}
 
@@ -66,10 +101,14 @@ class Registry:
         assert status == 200, data
         return data
 
-    def _ask(self, method: str, path: str, body: bytes = b"", kind: str = "", accept: str = "*/*") -> tuple[int, Mapping[str, str], bytes]:
+    def _ask(
+        self, method: str, path: str, body: bytes = b"", kind: str = "", accept: str = "*/*"
+    ) -> tuple[int, Mapping[str, str], bytes]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         try:
-            connection.request(method, path, body, {"Accept": accept} | ({"Content-Type": kind} if kind else {}))
+            connection.request(
+                method, path, body, {"Accept": accept} | ({"Content-Type": kind} if kind else {})
+            )
             answer = connection.getresponse()
             return answer.status, dict(answer.getheaders()), answer.read()
         finally:
@@ -79,7 +118,9 @@ class Registry:
 def start_registry(folder: Folder, *, more: str = "", name: str = "registry") -> Registry:
     """Starts one in about 0.1 s; `more` are further lines of the section `http`, or sections."""
     port = free_port()
-    (folder.path / f"{name}.yml").write_text(_CONFIG.format(root=folder.path / name, port=port, more=more))
+    (folder.path / f"{name}.yml").write_text(
+        _CONFIG.format(root=folder.path / name, port=port, more=more)
+    )
     process = folder.start(name, [program("docker-registry"), "serve", f"{folder.path}/{name}.yml"])
 
     def is_ready() -> bool:

@@ -29,32 +29,52 @@ def pair(name: str) -> tuple[str, str]:
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     who = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = dt.datetime.now(dt.UTC)
-    made = x509.CertificateBuilder().subject_name(who).issuer_name(who).public_key(key.public_key()).serial_number(x509.random_serial_number())
-    made = made.not_valid_before(now - dt.timedelta(days=1)).not_valid_after(now + dt.timedelta(days=30))
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(who)
+        .issuer_name(who)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+    )
+    made = made.not_valid_before(now - dt.timedelta(days=1)).not_valid_after(
+        now + dt.timedelta(days=30)
+    )
     pem = key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption()).decode()
     return pem, made.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM).decode()
 
 
 def metadata() -> str:
     body = "".join(pair("idp")[1].splitlines()[1:-1])
-    return (f'<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="{ENTITY}"><md:IDPSSODescriptor '
-            'protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><md:KeyDescriptor use="signing"><ds:KeyInfo '
-            f'xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>{body}</ds:X509Certificate></ds:X509Data>'
-            '</ds:KeyInfo></md:KeyDescriptor><md:SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" '
-            'Location="https://idp.example/sso"/></md:IDPSSODescriptor></md:EntityDescriptor>')
+    return (
+        f'<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="{ENTITY}"><md:IDPSSODescriptor '
+        'protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><md:KeyDescriptor use="signing"><ds:KeyInfo '
+        f'xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>{body}</ds:X509Certificate></ds:X509Data>'
+        '</ds:KeyInfo></md:KeyDescriptor><md:SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" '
+        'Location="https://idp.example/sso"/></md:IDPSSODescriptor></md:EntityDescriptor>'
+    )
 
 
 def facts(acs: str, us: str, request: str, **changed: Any) -> dict[str, Any]:
     """The parts of a good answer."""
     now = dt.datetime.now(dt.UTC)
     known = {
-        "id": Saml.generate_unique_id(), "rid": Saml.generate_unique_id(), "issuer": ENTITY, "format": PERSISTENT, "nameid": "u-1",
+        "id": Saml.generate_unique_id(),
+        "rid": Saml.generate_unique_id(),
+        "issuer": ENTITY,
+        "format": PERSISTENT,
+        "nameid": "u-1",
         "destination": acs,
-        "now": _stamp(now), "before": _stamp(now - dt.timedelta(minutes=1)), "after": _stamp(now + dt.timedelta(minutes=5)),
+        "now": _stamp(now),
+        "before": _stamp(now - dt.timedelta(minutes=1)),
+        "after": _stamp(now + dt.timedelta(minutes=5)),
         "audience": f"<saml:AudienceRestriction><saml:Audience>{us}</saml:Audience></saml:AudienceRestriction>",
-        "answers": f' InResponseTo="{request}"', "status": Names.STATUS_SUCCESS,
-        "attributes": attribute("email", "eve@atlas.example") + attribute("groups", "people", "cooks") + attribute("displayName", "Eve"),
-        "confirmed": f'InResponseTo="{request}" Recipient="{acs}" NotOnOrAfter="{_stamp(now + dt.timedelta(minutes=5))}"'}
+        "answers": f' InResponseTo="{request}"',
+        "status": Names.STATUS_SUCCESS,
+        "attributes": attribute("email", "eve@atlas.example")
+        + attribute("groups", "people", "cooks")
+        + attribute("displayName", "Eve"),
+        "confirmed": f'InResponseTo="{request}" Recipient="{acs}" NotOnOrAfter="{_stamp(now + dt.timedelta(minutes=5))}"',
+    }
     return known | changed
 
 
@@ -63,10 +83,16 @@ def attribute(name: str, *values: str) -> str:
     return f'<saml:Attribute Name="{name}">{inside}</saml:Attribute>'
 
 
-def signed(xml: str, by: str = "idp", sign: str = Names.RSA_SHA256, digest: str = Names.SHA256) -> str:
+def signed(
+    xml: str, by: str = "idp", sign: str = Names.RSA_SHA256, digest: str = Names.SHA256
+) -> str:
     key, cert = pair(by)
     made = Saml.add_sign(xml, key, cert, sign_algorithm=sign, digest_algorithm=digest)
-    return (made if isinstance(made, str) else made.decode()).replace('<?xml version="1.0"?>', "").strip()
+    return (
+        (made if isinstance(made, str) else made.decode())
+        .replace('<?xml version="1.0"?>', "")
+        .strip()
+    )
 
 
 def assertion(known: dict[str, Any]) -> str:

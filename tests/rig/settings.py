@@ -14,6 +14,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file, not memory: threads of a test must meet the same locks as in life.
     # What is committed need not outlive a power cut here; PostgreSQL is told the same.
     _options = DATABASES["default"]["OPTIONS"]
-    _options["init_command"] = _options["init_command"].replace("synchronous=FULL", "synchronous=OFF")
+    _options["init_command"] = _options["init_command"].replace(
+        "synchronous=FULL", "synchronous=OFF"
+    )
     DATABASES["default"]["TEST"] = {"NAME": str(MUSTER_HOME / "test.sqlite3")}
-MUSTER_FIRST_BACKEND = "local"      # also in server mode, where a portal has none unless asked
+MUSTER_FIRST_BACKEND = "local"  # also in server mode, where a portal has none unless asked

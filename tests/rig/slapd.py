@@ -110,15 +110,35 @@ class Slapd:
 
     def options(self, **more: Any) -> dict[str, Any]:
         """What the form of a directory would say."""
-        return {"url": self.url, "ca": self.ca, "bind_dn": READER, "bind_password": READER_PASSWORD,
-                "people_base": f"ou=people,{BASE}", "group_base": f"ou=groups,{BASE}", "is_private": True, **more}
+        return {
+            "url": self.url,
+            "ca": self.ca,
+            "bind_dn": READER,
+            "bind_password": READER_PASSWORD,
+            "people_base": f"ou=people,{BASE}",
+            "group_base": f"ou=groups,{BASE}",
+            "is_private": True,
+            **more,
+        }
 
     def ad_options(self, **more: Any) -> dict[str, Any]:
-        return self.options(preset="Active Directory", people_base=f"ou=Staff,{AD}", group_base=f"ou=Groups,{AD}", **more)
+        return self.options(
+            preset="Active Directory",
+            people_base=f"ou=Staff,{AD}",
+            group_base=f"ou=Groups,{AD}",
+            **more,
+        )
 
     def start(self) -> None:
-        argv = [program("slapd", "/usr/sbin"), "-d", "0", "-f", str(self.path / "slapd.conf"),
-                "-h", f"ldap://127.0.0.1:{self.port} ldaps://127.0.0.1:{self.tls_port}"]
+        argv = [
+            program("slapd", "/usr/sbin"),
+            "-d",
+            "0",
+            "-f",
+            str(self.path / "slapd.conf"),
+            "-h",
+            f"ldap://127.0.0.1:{self.port} ldaps://127.0.0.1:{self.tls_port}",
+        ]
         self.process = self.folder.start(self.path.name, argv)
 
         def is_ready() -> bool:
@@ -143,7 +163,13 @@ class Slapd:
         import ldap
 
         with self._as_admin() as connection:
-            connection.modify_s(dn, [(ldap.MOD_REPLACE, name, None if value is None else _bytes(value)) for name, value in attributes.items()])
+            connection.modify_s(
+                dn,
+                [
+                    (ldap.MOD_REPLACE, name, None if value is None else _bytes(value))
+                    for name, value in attributes.items()
+                ],
+            )
 
     def remove(self, dn: str) -> None:
         with self._as_admin() as connection:
@@ -168,7 +194,11 @@ def start_slapd(folder: Folder, *, name: str = "slapd", more: Iterable[Entry] = 
         part.mkdir()
     ca = write_certificates(path)
     (path / "ad.schema").write_text(_AD_SCHEMA)
-    (path / "slapd.conf").write_text(_CONF.format(path=path, base=BASE, ad=AD, admin=ADMIN, admin_password=ADMIN_PASSWORD, reader=READER))
+    (path / "slapd.conf").write_text(
+        _CONF.format(
+            path=path, base=BASE, ad=AD, admin=ADMIN, admin_password=ADMIN_PASSWORD, reader=READER
+        )
+    )
     made = Slapd(first, first + 1, ca, path, folder)
     _load(made, BASE, [*_trunk(), *more])
     _load(made, AD, _active_directory())
@@ -187,19 +217,36 @@ def crowd(people: int, groups: int) -> Iterator[Entry]:
             members[(n + step * 7) % groups].append(people_dn(f"p{n}"))
     for m in range(groups):
         inside = [group_dn(f"team-{m + 1}")] if m % 10 == 0 and m + 1 < groups else []
-        yield group_dn(f"team-{m}"), {"objectClass": "groupOfNames", "cn": f"team-{m}", "member": [*members[m], *inside]}
+        yield (
+            group_dn(f"team-{m}"),
+            {"objectClass": "groupOfNames", "cn": f"team-{m}", "member": [*members[m], *inside]},
+        )
 
 
 def _trunk() -> Iterator[Entry]:
     yield BASE, {"objectClass": ["dcObject", "organization"], "dc": "corp", "o": "Corp"}
-    yield READER, {"objectClass": ["organizationalRole", "simpleSecurityObject"], "cn": "reader", "userPassword": READER_PASSWORD}
+    yield (
+        READER,
+        {
+            "objectClass": ["organizationalRole", "simpleSecurityObject"],
+            "cn": "reader",
+            "userPassword": READER_PASSWORD,
+        },
+    )
     for name in ("people", "groups", "empty"):
         yield f"ou={name},{BASE}", {"objectClass": "organizationalUnit", "ou": name}
 
 
 def _person(uid: str, name: str) -> Entry:
-    return people_dn(uid), {"objectClass": "inetOrgPerson", "uid": uid, "cn": name, "sn": name.rpartition(" ")[2], "displayName": name,
-                            "mail": f"{uid}@corp.example", "userPassword": password_of(uid)}
+    return people_dn(uid), {
+        "objectClass": "inetOrgPerson",
+        "uid": uid,
+        "cn": name,
+        "sn": name.rpartition(" ")[2],
+        "displayName": name,
+        "mail": f"{uid}@corp.example",
+        "userPassword": password_of(uid),
+    }
 
 
 def _company() -> Iterator[Entry]:
@@ -210,11 +257,28 @@ def _company() -> Iterator[Entry]:
     groups = {"staff": ["ada", "bob"], "vision": ["ada"], "visitors": ["eve"]}
     nested = {"ml": ["vision"], "research": ["ml"]}
     for name, uids in groups.items():
-        yield group_dn(name), {"objectClass": "groupOfNames", "cn": name, "member": [people_dn(uid) for uid in uids]
-                               + ([group_dn("research")] if name == "vision" else [])}
+        yield (
+            group_dn(name),
+            {
+                "objectClass": "groupOfNames",
+                "cn": name,
+                "member": [people_dn(uid) for uid in uids]
+                + ([group_dn("research")] if name == "vision" else []),
+            },
+        )
     for name, inside in nested.items():
-        yield group_dn(name), {"objectClass": "groupOfNames", "cn": name, "member": [group_dn(group) for group in inside]}
-    yield group_dn("unix"), {"objectClass": "posixGroup", "cn": "unix", "gidNumber": "1000", "memberUid": ["bob"]}
+        yield (
+            group_dn(name),
+            {
+                "objectClass": "groupOfNames",
+                "cn": name,
+                "member": [group_dn(group) for group in inside],
+            },
+        )
+    yield (
+        group_dn("unix"),
+        {"objectClass": "posixGroup", "cn": "unix", "gidNumber": "1000", "memberUid": ["bob"]},
+    )
 
 
 def _active_directory() -> Iterator[Entry]:
@@ -224,13 +288,31 @@ def _active_directory() -> Iterator[Entry]:
         yield f"ou={name},{AD}", {"objectClass": "organizationalUnit", "ou": name}
     for number, (name, control) in enumerate({"Anna Ader": 512, "Otto Off": 514}.items(), 1):
         login = name.partition(" ")[0].lower()
-        yield f"cn={name},ou=Staff,{AD}", {
-            "objectClass": "user", "objectCategory": "person", "cn": name, "sn": name.rpartition(" ")[2], "displayName": name,
-            "sAMAccountName": login, "userPrincipalName": f"{login}@ad.example", "objectGUID": UUID(int=number).bytes_le,
-            "userAccountControl": str(control), "userPassword": password_of(login)}
-    inside = {"Vision": f"cn=Anna Ader,ou=Staff,{AD}", "ML": f"cn=Vision,ou=Groups,{AD}", "Research": f"cn=ML,ou=Groups,{AD}"}
+        yield (
+            f"cn={name},ou=Staff,{AD}",
+            {
+                "objectClass": "user",
+                "objectCategory": "person",
+                "cn": name,
+                "sn": name.rpartition(" ")[2],
+                "displayName": name,
+                "sAMAccountName": login,
+                "userPrincipalName": f"{login}@ad.example",
+                "objectGUID": UUID(int=number).bytes_le,
+                "userAccountControl": str(control),
+                "userPassword": password_of(login),
+            },
+        )
+    inside = {
+        "Vision": f"cn=Anna Ader,ou=Staff,{AD}",
+        "ML": f"cn=Vision,ou=Groups,{AD}",
+        "Research": f"cn=ML,ou=Groups,{AD}",
+    }
     for name, member in inside.items():
-        yield f"cn={name},ou=Groups,{AD}", {"objectClass": "group", "cn": name, "sAMAccountName": name, "member": member}
+        yield (
+            f"cn={name},ou=Groups,{AD}",
+            {"objectClass": "group", "cn": name, "sAMAccountName": name, "member": member},
+        )
 
 
 def _load(made: Slapd, base: str, entries: Sequence[Entry]) -> None:
@@ -239,10 +321,23 @@ def _load(made: Slapd, base: str, entries: Sequence[Entry]) -> None:
     lines: list[str] = []
     for dn, attributes in entries:
         lines.append(f"dn:: {base64.b64encode(dn.encode()).decode()}")
-        lines += [f"{name}:: {base64.b64encode(value).decode()}" for name, values in attributes.items() for value in _bytes(values)]
+        lines += [
+            f"{name}:: {base64.b64encode(value).decode()}"
+            for name, values in attributes.items()
+            for value in _bytes(values)
+        ]
         lines.append("")
     (made.path / "load.ldif").write_text("\n".join(lines))
-    argv = [program("slapadd", "/usr/sbin"), "-q", "-f", str(made.path / "slapd.conf"), "-b", base, "-l", str(made.path / "load.ldif")]
+    argv = [
+        program("slapadd", "/usr/sbin"),
+        "-q",
+        "-f",
+        str(made.path / "slapd.conf"),
+        "-b",
+        base,
+        "-l",
+        str(made.path / "load.ldif"),
+    ]
     done = subprocess.run(argv, capture_output=True, check=False)
     if done.returncode:
         raise RigFailure(f"slapadd failed: {done.stderr.decode(errors='replace')[-2000:]}")
@@ -262,21 +357,49 @@ def write_certificates(path: Path) -> str:
     text = ca.public_bytes(serialization.Encoding.PEM).decode()
     (path / "ca.pem").write_text(text)
     (path / "cert.pem").write_bytes(cert.public_bytes(serialization.Encoding.PEM))
-    (path / "key.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+    (path / "key.pem").write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
     return text
 
 
-def _certificate(name: x509.Name, issuer: x509.Name, public: Any, key: Any, *, is_ca: bool) -> x509.Certificate:
+def _certificate(
+    name: x509.Name, issuer: x509.Name, public: Any, key: Any, *, is_ca: bool
+) -> x509.Certificate:
     now = dt.datetime.now(dt.UTC)
-    made = (x509.CertificateBuilder().subject_name(name).issuer_name(issuer).public_key(public).serial_number(x509.random_serial_number())
-            .not_valid_before(now - dt.timedelta(hours=1)).not_valid_after(now + dt.timedelta(days=2))
-            .add_extension(x509.BasicConstraints(ca=is_ca, path_length=None), critical=True)
-            .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
-            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key()), critical=False))
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(issuer)
+        .public_key(public)
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(hours=1))
+        .not_valid_after(now + dt.timedelta(days=2))
+        .add_extension(x509.BasicConstraints(ca=is_ca, path_length=None), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
+        .add_extension(
+            x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key()), critical=False
+        )
+    )
     if is_ca:
-        made = made.add_extension(x509.KeyUsage(digital_signature=True, key_cert_sign=True, crl_sign=True, content_commitment=False,
-                                                key_encipherment=False, data_encipherment=False, key_agreement=False,
-                                                encipher_only=False, decipher_only=False), critical=True)
+        made = made.add_extension(
+            x509.KeyUsage(
+                digital_signature=True,
+                key_cert_sign=True,
+                crl_sign=True,
+                content_commitment=False,
+                key_encipherment=False,
+                data_encipherment=False,
+                key_agreement=False,
+                encipher_only=False,
+                decipher_only=False,
+            ),
+            critical=True,
+        )
     else:
         names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
         made = made.add_extension(x509.SubjectAlternativeName(names), critical=False)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 KINDS = ("head", "body", "login", "reader")
-MOST, LONGEST = 1000, 300.0       # connections, and seconds
+MOST, LONGEST = 1000, 300.0  # connections, and seconds
 _PAUSE = 1.0
 
 
@@ -25,7 +25,9 @@ def _opening(kind: str, port: int, path: str, token: str) -> bytes:
 
 
 @contextmanager
-def slow_clients(port: int, kind: str, count: int, *, path: str = "/", token: str = "", seconds: float = 60) -> Iterator[list[socket.socket]]:
+def slow_clients(
+    port: int, kind: str, count: int, *, path: str = "/", token: str = "", seconds: float = 60
+) -> Iterator[list[socket.socket]]:
     """`count` connections of one kind to 127.0.0.1, which end with the block or after `seconds`. Yields their sockets."""
     assert count <= MOST and seconds <= LONGEST
     opening, made, stop = _opening(kind, port, path, token), [], threading.Event()
@@ -37,7 +39,9 @@ def slow_clients(port: int, kind: str, count: int, *, path: str = "/", token: st
             sock.settimeout(10)
             sock.connect(("127.0.0.1", port))
             sock.sendall(opening)
-        dripping = threading.Thread(target=_drip, args=([] if kind == "reader" else made, stop, seconds), daemon=True)
+        dripping = threading.Thread(
+            target=_drip, args=([] if kind == "reader" else made, stop, seconds), daemon=True
+        )
         dripping.start()
         yield made
     finally:
@@ -51,5 +55,5 @@ def _drip(sockets: list[socket.socket], stop: threading.Event, seconds: float) -
         if stop.wait(_PAUSE):
             return
         for sock in sockets:
-            with suppress(OSError):         # the server has closed it
+            with suppress(OSError):  # the server has closed it
                 sock.send(b"a")

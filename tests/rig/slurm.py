@@ -32,7 +32,9 @@ def start_slurm(
 ) -> Slurm:
     """Starts all of it and waits until every node is idle. `settings` are further or other lines of slurm.conf."""
     home, ports = folder.path / name, _ports(nodes)
-    plan = Plan(home, ports, nodes, cpus, memory_mib, gpus, gpu_type, accounting, settings=settings or {})
+    plan = Plan(
+        home, ports, nodes, cpus, memory_mib, gpus, gpu_type, accounting, settings=settings or {}
+    )
     slurm = _start(folder, plan)
     for node in plan.names:
         slurm.start_node(node)
@@ -58,7 +60,18 @@ def start_cloud(
     """A big cluster on a small machine: a node's slurmd (4-5 MB) runs only while the node has work, and a minute more.
     Keep fewer than 300 awake. Waits until sinfo shows every node asleep or idle."""
     home, ports = folder.path / name, _ports(nodes)
-    plan = Plan(home, ports, nodes, cpus, memory_mib, gpus, gpu_type, accounting, cloud=True, settings=settings or {})
+    plan = Plan(
+        home,
+        ports,
+        nodes,
+        cpus,
+        memory_mib,
+        gpus,
+        gpu_type,
+        accounting,
+        cloud=True,
+        settings=settings or {},
+    )
     slurm = _start(folder, plan)
     if rest:
         slurm.start_rest()
@@ -113,4 +126,3 @@ def _write_file(path: Path, text: str, owner: str, mode: int) -> None:
 def _ports(nodes: int) -> Ports:
     first = free_ports(4 + nodes)
     return Ports(first, first + 1, first + 2, first + 3, first + 4)
-

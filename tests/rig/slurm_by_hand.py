@@ -43,7 +43,9 @@ def serve_slurm(kind: str) -> int:
     folder = Folder()
     try:
         slurm = start_cloud(folder) if kind == "cloud" else start_slurm(folder)
-        signal.pthread_sigmask(signal.SIG_BLOCK, stops)  # only now: who is started inherits the mask
+        signal.pthread_sigmask(
+            signal.SIG_BLOCK, stops
+        )  # only now: who is started inherits the mask
         print(words(slurm), flush=True)
         signal.sigwait(stops)
     finally:

@@ -24,7 +24,9 @@ _WAKE = """  setsid slurmd -b -D -N $node </dev/null >>{home}/spool/$node.log 2>
 
 def resume_script(plan: Plan) -> str:
     """ResumeProgram: starts a slurmd for each node of its argument, after ending a stale one."""
-    return (_HEAD + _WAKE + "done\n").format(home=plan.home, variable=VARIABLE, folder=plan.home.parent)
+    return (_HEAD + _WAKE + "done\n").format(
+        home=plan.home, variable=VARIABLE, folder=plan.home.parent
+    )
 
 
 def suspend_script(plan: Plan) -> str:

@@ -112,8 +112,11 @@ class Slurm:
 
     def save(self) -> None:
         """Returns once slurmctld, which does so at most every 5 s and only after a change, wrote down what it knew at the call."""
-        state, held = self.home / "state" / "job_state", self.run("sbatch", "--parsable", "--hold", "--wrap=true", user=self.user).strip()
-        began = time.time() + 0.2               # one that is under way may miss it
+        state, held = (
+            self.home / "state" / "job_state",
+            self.run("sbatch", "--parsable", "--hold", "--wrap=true", user=self.user).strip(),
+        )
+        began = time.time() + 0.2  # one that is under way may miss it
 
         def is_saved() -> bool:
             self.run("scontrol", "update", f"jobid={held}", f"comment={time.time()}")
@@ -182,11 +185,15 @@ class Slurm:
         except httpx.HTTPError:
             return False
 
-    def _start(self, name: str, argv: list[str], *, user: str | None, more: Mapping[str, str] | None = None) -> None:
+    def _start(
+        self, name: str, argv: list[str], *, user: str | None, more: Mapping[str, str] | None = None
+    ) -> None:
         command = [program(argv[0], "/usr/sbin"), *argv[1:]]
         user = None if user == "root" else user
         env = {**self.marked, **(more or {})}
-        self._running[name] = self.folder.start(name, command, user=user, stop_by=signal.SIGKILL, env=env)
+        self._running[name] = self.folder.start(
+            name, command, user=user, stop_by=signal.SIGKILL, env=env
+        )
 
     def _kill(self, name: str) -> None:
         process = self._running.pop(name)

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 CLUSTER = "muster"
-REQUEUE_SECONDS = 10  # how long a credential lives, and so how long a requeued job waits: 120 where nobody says
+REQUEUE_SECONDS = (
+    10  # how long a credential lives, and so how long a requeued job waits: 120 where nobody says
+)
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,20 @@ class Plan:
 
 def slurm_conf(plan: Plan) -> str:
     """slurm.conf; `plan.settings` replaces or adds single lines."""
-    lines = _settings(plan) | (_accounting(plan) if plan.accounting else {"AccountingStorageType": "accounting_storage/none"})
+    lines = _settings(plan) | (
+        _accounting(plan)
+        if plan.accounting
+        else {"AccountingStorageType": "accounting_storage/none"}
+    )
     lines |= (_cloud(plan) if plan.cloud else {}) | dict(plan.settings)
-    return "\n".join([*(f"{name}={value}" for name, value in lines.items()), *_nodes(plan), *_partitions(plan), ""])
+    return "\n".join(
+        [
+            *(f"{name}={value}" for name, value in lines.items()),
+            *_nodes(plan),
+            *_partitions(plan),
+            "",
+        ]
+    )
 
 
 def gres_conf(plan: Plan) -> str:
@@ -69,7 +82,9 @@ def gres_conf(plan: Plan) -> str:
     if not plan.gpus:
         return ""
     numbers = "0" if plan.gpus == 1 else f"[0-{plan.gpus - 1}]"
-    return f"Name=gpu Type={plan.gpu_type} File={plan.home}/dev/nvidia{numbers} Flags=nvidia_gpu_env\n"
+    return (
+        f"Name=gpu Type={plan.gpu_type} File={plan.home}/dev/nvidia{numbers} Flags=nvidia_gpu_env\n"
+    )
 
 
 def slurmdbd_conf(plan: Plan) -> str:

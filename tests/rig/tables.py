@@ -29,7 +29,10 @@ def furnish(home: Path, database_url: str, environment: Mapping[str, str]) -> No
             _copy_database(database_url, {**environment, "MUSTER_HOME": str(folder / "server")})
         elif not (home / FILE).exists():
             home.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with closing(sqlite3.connect(_file(folder, environment))) as made, closing(sqlite3.connect(home / FILE)) as ours:
+            with (
+                closing(sqlite3.connect(_file(folder, environment))) as made,
+                closing(sqlite3.connect(home / FILE)) as ours,
+            ):
                 made.backup(ours)
 
 
@@ -67,19 +70,33 @@ def _copy_database(url: str, environment: Mapping[str, str]) -> None:
 
     server, _, name = url.rpartition("/")
     with psycopg.connect(url, autocommit=True) as ours:
-        if ours.execute("SELECT to_regclass('django_migrations') IS NOT NULL").fetchone() == (True,):
+        if ours.execute("SELECT to_regclass('django_migrations') IS NOT NULL").fetchone() == (
+            True,
+        ):
             return
     with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
-        if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [_TEMPLATE]).fetchone():
+        if not connection.execute(
+            "SELECT 1 FROM pg_database WHERE datname = %s", [_TEMPLATE]
+        ).fetchone():
             made = create_database(f"{server}/postgres", "muster_making")
             _migrate({**environment, "MUSTER_DATABASE_URL": made})
-            connection.execute(sql.SQL("ALTER DATABASE {} RENAME TO {}").format(sql.Identifier(made.rpartition("/")[2]), sql.Identifier(_TEMPLATE)))
+            connection.execute(
+                sql.SQL("ALTER DATABASE {} RENAME TO {}").format(
+                    sql.Identifier(made.rpartition("/")[2]), sql.Identifier(_TEMPLATE)
+                )
+            )
         connection.execute(sql.SQL("DROP DATABASE {}").format(sql.Identifier(name)))
-        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(_TEMPLATE)))
+        connection.execute(
+            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
+                sql.Identifier(name), sql.Identifier(_TEMPLATE)
+            )
+        )
 
 
 def _migrate(environment: Mapping[str, str]) -> None:
     argv = [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity", "0", "--skip-checks"]
-    done = subprocess.run(argv, cwd=ROOT, env=dict(environment), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        argv, cwd=ROOT, env=dict(environment), capture_output=True, text=True, check=False
+    )
     if done.returncode:
         raise RigFailure(f"the tables could not be made: {done.stderr[-3000:]}")

@@ -14,13 +14,18 @@ Known = dict[tuple[object, ...], dict[str, object]]
 def read_static_files_once() -> None:
     """Each `Client` builds the whole chain of middleware, and static files were looked up on the disk for it, at its first request."""
     known: Known = {}
-    Files.add_files_from_finders = partialmethod(_add, known, Files.add_files_from_finders)     # type: ignore[assignment]
+    Files.add_files_from_finders = partialmethod(_add, known, Files.add_files_from_finders)  # type: ignore[assignment]
 
 
 def _add(self: Files, known: Known, find: object) -> None:
-    key = (self.static_prefix, self.max_age, *map(str, settings.STATICFILES_DIRS), *settings.STATICFILES_FINDERS)
+    key = (
+        self.static_prefix,
+        self.max_age,
+        *map(str, settings.STATICFILES_DIRS),
+        *settings.STATICFILES_FINDERS,
+    )
     if key not in known:
         others, self.files = self.files, {}
-        find(self)      # type: ignore[operator]
+        find(self)  # type: ignore[operator]
         known[key], self.files = self.files, others
     self.files.update(known[key])

@@ -18,14 +18,23 @@ def main() -> int:
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--pace", type=float, default=3.0, help="mean seconds between kills")
     parser.add_argument("--keep", action="store_true", help="leave the folder with all logs behind")
-    parser.add_argument("--timeline", action="store_true", help="print each second: queued, running, done, kills")
+    parser.add_argument(
+        "--timeline", action="store_true", help="print each second: queued, running, done, kills"
+    )
     options = parser.parse_args()
     outcomes = []
     for seed in map(int, options.seeds.split(",")):
         folder = Folder()
         try:
-            outcomes.append(Storm(folder, seed=seed, submits=options.submits, pace=options.pace).run())
-            print(*([outcomes[-1].timeline] if options.timeline else []), outcomes[-1].text(), sep="\n", flush=True)
+            outcomes.append(
+                Storm(folder, seed=seed, submits=options.submits, pace=options.pace).run()
+            )
+            print(
+                *([outcomes[-1].timeline] if options.timeline else []),
+                outcomes[-1].text(),
+                sep="\n",
+                flush=True,
+            )
         finally:
             if options.keep:
                 print(f"logs: {folder.path}")

@@ -26,8 +26,8 @@ from tests.rig.redis import start_redis
 from tests.storm import written
 
 LIMIT = 4 << 30
-MOST_PSS = 400 << 20       # bytes, of the watcher (server) or of the whole portal (embedded)
-SIDE_SECONDS = 20.0        # a small job beside the flood has ended, and its log is closed, within this
+MOST_PSS = 400 << 20  # bytes, of the watcher (server) or of the whole portal (embedded)
+SIDE_SECONDS = 20.0  # a small job beside the flood has ended, and its log is closed, within this
 
 
 @dataclass
@@ -44,17 +44,25 @@ class Outcome:
     faults: list[str] = field(default_factory=list)
 
     def text(self) -> str:
-        return (f"{self.size:,} bytes, limit {self.limit:,}: the job wrote for {self.wrote:.1f} s, its log was closed after "
-                f"{self.closed:.1f} s, a small job beside it took at most {self.side:.1f} s, PSS at most {self.pss >> 20} MiB; "
-                f"certificate: {self.certificate.get('text')}; {'; '.join(self.faults) or 'as it should be'}")
+        return (
+            f"{self.size:,} bytes, limit {self.limit:,}: the job wrote for {self.wrote:.1f} s, its log was closed after "
+            f"{self.closed:.1f} s, a small job beside it took at most {self.side:.1f} s, PSS at most {self.pss >> 20} MiB; "
+            f"certificate: {self.certificate.get('text')}; {'; '.join(self.faults) or 'as it should be'}"
+        )
 
 
 class Flood:
     """One portal, one flood."""
 
     def __init__(self, folder: Folder, *, size: int, limit: int, is_server: bool) -> None:
-        addresses = (start_postgres(folder, durable=False).url, start_redis(folder).url) if is_server else ("", "")
-        self._portal = Portal(folder, *addresses, name="flood", settings={"MUSTER_LOG_LIMIT": str(limit)})
+        addresses = (
+            (start_postgres(folder, durable=False).url, start_redis(folder).url)
+            if is_server
+            else ("", "")
+        )
+        self._portal = Portal(
+            folder, *addresses, name="flood", settings={"MUSTER_LOG_LIMIT": str(limit)}
+        )
         self._outcome = Outcome(size, limit)
 
     def run(self) -> Outcome:
@@ -62,11 +70,18 @@ class Flood:
         portal, outcome = self._portal, self._outcome
         portal.start()
         headers = {"Authorization": f"Bearer {portal.token()}"}
-        with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home", headers=headers, timeout=60) as self._client:
+        with httpx.Client(
+            base_url=f"{portal.url}/api/v1/orgs/home", headers=headers, timeout=60
+        ) as self._client:
             done = threading.Event()
-            beside = [threading.Thread(target=work, args=(done,)) for work in (self._measure, self._submit_beside)]
+            beside = [
+                threading.Thread(target=work, args=(done,))
+                for work in (self._measure, self._submit_beside)
+            ]
             began = time.monotonic()
-            number = self._submit(f"{sys.executable} - {outcome.size} <<'END'\n{Path(written.__file__).read_text()}\nEND")
+            number = self._submit(
+                f"{sys.executable} - {outcome.size} <<'END'\n{Path(written.__file__).read_text()}\nEND"
+            )
             for thread in beside:
                 thread.start()
             try:
@@ -84,19 +99,33 @@ class Flood:
 
     def _submit(self, run: str) -> int:
         spec = {"run": run, "resources": {"cpus": 0.1, "memory": "64Mi"}}
-        return int(self._client.post("/jobs", json={"team": "default", "spec": spec}).raise_for_status().json()["number"])
+        return int(
+            self._client.post("/jobs", json={"team": "default", "spec": spec})
+            .raise_for_status()
+            .json()["number"]
+        )
 
     def _has_ended(self, number: int) -> bool:
-        return self._client.get(f"/jobs/{number}").raise_for_status().json()["state"] in {"succeeded", "failed", "canceled"}
+        return self._client.get(f"/jobs/{number}").raise_for_status().json()["state"] in {
+            "succeeded",
+            "failed",
+            "canceled",
+        }
 
     def _certificate(self, number: int) -> dict[str, Any] | None:
-        found: dict[str, Any] | None = self._client.get(f"/jobs/{number}/logs/certificate").raise_for_status().json()["certificate"]
+        found: dict[str, Any] | None = (
+            self._client.get(f"/jobs/{number}/logs/certificate")
+            .raise_for_status()
+            .json()["certificate"]
+        )
         return found
 
     def _measure(self, done: threading.Event) -> None:
         portal = self._portal
         assert portal.process is not None
-        mover = psutil.Process(portal.part("watcher") if portal.database_url else portal.process.pid)
+        mover = psutil.Process(
+            portal.part("watcher") if portal.database_url else portal.process.pid
+        )
         while not done.wait(0.5):
             self._outcome.pss = max(self._outcome.pss, mover.memory_full_info().pss)
 
@@ -106,7 +135,12 @@ class Flood:
             began = time.monotonic()
             number = self._submit("echo beside")
             try:
-                wait_until(lambda number=number: self._certificate(number), "a log beside is closed", 300, every=0.1)  # type: ignore[misc]
+                wait_until(
+                    lambda number=number: self._certificate(number),
+                    "a log beside is closed",
+                    300,
+                    every=0.1,
+                )  # type: ignore[misc]
             finally:
                 self._outcome.side = max(self._outcome.side, time.monotonic() - began)
             done.wait(1)
@@ -124,11 +158,22 @@ class Flood:
             for piece in answer.iter_bytes():
                 got.update(piece)
                 length += len(piece)
-        gaps = [[kept, outcome.size, "the log's size limit was reached"]] if outcome.size > kept else []
+        gaps = (
+            [[kept, outcome.size, "the log's size limit was reached"]]
+            if outcome.size > kept
+            else []
+        )
         for what, is_so in {
-            f"state {self._client.get(f'/jobs/{number}').json()['state']}": self._client.get(f"/jobs/{number}").json()["state"] == "succeeded",
-            f"{length:,} bytes came, {told:,} were told": length == told == kept == outcome.certificate.get("bytes"),
-            "other bytes": got.digest() == wanted.digest() and outcome.certificate.get("sha256") == wanted.hexdigest(),
+            f"state {self._client.get(f'/jobs/{number}').json()['state']}": self._client.get(
+                f"/jobs/{number}"
+            ).json()["state"]
+            == "succeeded",
+            f"{length:,} bytes came, {told:,} were told": length
+            == told
+            == kept
+            == outcome.certificate.get("bytes"),
+            "other bytes": got.digest() == wanted.digest()
+            and outcome.certificate.get("sha256") == wanted.hexdigest(),
             f"gaps {outcome.certificate.get('gaps')}": outcome.certificate.get("gaps") == gaps,
             "complete and not": outcome.certificate.get("complete") is (not gaps),
             f"PSS {outcome.pss >> 20} MiB": 0 < outcome.pss < MOST_PSS,
@@ -146,8 +191,12 @@ def main() -> int:
     options = parser.parse_args()
     folder = Folder()
     try:
-        outcome = Flood(folder, size=int(options.gib * 2**30), limit=int(options.limit_gib * 2**30),
-                        is_server=not options.embedded).run()
+        outcome = Flood(
+            folder,
+            size=int(options.gib * 2**30),
+            limit=int(options.limit_gib * 2**30),
+            is_server=not options.embedded,
+        ).run()
         print(outcome.text(), flush=True)
     finally:
         folder.close()

@@ -25,7 +25,11 @@ class Mounted:
         """Raises CalledProcessError where mounting is refused."""
         self._home = home
         home.mkdir(parents=True)
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(home)], check=True, capture_output=True)
+        subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(home)],
+            check=True,
+            capture_output=True,
+        )
 
     def fill(self) -> None:
         """To the last byte."""
@@ -63,7 +67,9 @@ class Limited:
         for process in (whole, *whole.children(recursive=True)):
             with suppress(psutil.NoSuchProcess, ProcessLookupError):
                 if os.getpid() != process.pid:
-                    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+                    resource.prlimit(
+                        process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY)
+                    )
 
 
 def small_disk(portal: Portal) -> Mounted | Limited:

@@ -48,7 +48,11 @@ class Outcome:
 
     def text(self) -> str:
         kills = ", ".join(f"{name} {count}×" for name, count in sorted(self.kills.items()))
-        settled = f"settled {self.settled:.1f} s after the last" if self.settled is not None else "NOT settled"
+        settled = (
+            f"settled {self.settled:.1f} s after the last"
+            if self.settled is not None
+            else "NOT settled"
+        )
         faults = "none lost, none twice" if not self.faults else "; ".join(self.faults)
         return (
             f"seed {self.seed}: {self.submits} submits in {self.seconds:.0f} s, killed {kills}, "
@@ -65,7 +69,11 @@ class Storm:
         self._redis = start_redis(folder, name=f"redis-{seed}")
         postgres = start_postgres(folder, durable=True, name=f"postgres-{seed}")
         self._portal = Portal(
-            folder, postgres.url, self._redis.url, name=f"portal-{seed}", settings={"MUSTER_API_RATE": "1000000"}
+            folder,
+            postgres.url,
+            self._redis.url,
+            name=f"portal-{seed}",
+            settings={"MUSTER_API_RATE": "1000000"},
         )
         self._marks = folder.path / f"marks-{seed}"
         self._marks.mkdir()
@@ -78,7 +86,9 @@ class Storm:
         """The whole storm, from start to verdict."""
         self._portal.start()
         self._client = httpx.Client(
-            base_url=self._portal.url, headers={"Authorization": f"Bearer {self._portal.token()}"}, timeout=20
+            base_url=self._portal.url,
+            headers={"Authorization": f"Bearer {self._portal.token()}"},
+            timeout=20,
         )
         self._timeline = Timeline(self._portal.database_url)
         with self._timeline:
@@ -106,23 +116,33 @@ class Storm:
     def _submit(self, number: int) -> str:
         """Asks until it is accepted, always with the same key; returns the job's id. Raises when refused for good."""
         mark = self._marks / f"{number:06d}"
-        spec = {"name": f"storm-{number}", "run": f"echo ran >> {mark}", "resources": {"cpus": 0.1, "memory": "64Mi"}}
+        spec = {
+            "name": f"storm-{number}",
+            "run": f"echo ran >> {mark}",
+            "resources": {"cpus": 0.1, "memory": "64Mi"},
+        }
         key, deadline = str(uuid.uuid4()), time.monotonic() + PATIENCE
         while True:
             try:
                 answer = self._client.post(
-                    "/api/v1/orgs/home/jobs", json={"team": "default", "spec": spec}, headers={"Idempotency-Key": key}
+                    "/api/v1/orgs/home/jobs",
+                    json={"team": "default", "spec": spec},
+                    headers={"Idempotency-Key": key},
                 )
                 if answer.status_code in {200, 201}:
                     return str(answer.json()["id"])
                 if answer.status_code < 500 and answer.status_code not in {409, 429}:
-                    raise RuntimeError(f"submit {number} was refused: {answer.status_code} {answer.text[:500]}")
+                    raise RuntimeError(
+                        f"submit {number} was refused: {answer.status_code} {answer.text[:500]}"
+                    )
             except httpx.TransportError as error:
                 answer = error  # type: ignore[assignment]
             with self._lock:
                 self._outcome.repeated += 1
             if time.monotonic() > deadline:
-                raise RuntimeError(f"submit {number} was not accepted within {PATIENCE:g} s; last: {answer!r}")
+                raise RuntimeError(
+                    f"submit {number} was not accepted within {PATIENCE:g} s; last: {answer!r}"
+                )
             time.sleep(0.1)
 
     def _kill_until_done(self, asked: list[Future[str]]) -> None:
@@ -150,7 +170,9 @@ class Storm:
         """Waits until nothing is unfinished; without a victim, for as long as it may take to say how long it took."""
         began = time.monotonic()
         while time.monotonic() - began < 10 * SETTLE:
-            row = database.execute("SELECT count(*) FROM jobs_attempt WHERE state < %s", [State.SUCCEEDED]).fetchone()
+            row = database.execute(
+                "SELECT count(*) FROM jobs_attempt WHERE state < %s", [State.SUCCEEDED]
+            ).fetchone()
             if row == (0,):
                 self._outcome.settled = time.monotonic() - began
                 return
@@ -158,8 +180,14 @@ class Storm:
 
     def _judge(self, database: psycopg.Connection[tuple[int]], accepted: list[str]) -> None:
         faults = self._outcome.faults
-        ends = dict(database.execute("SELECT id::text, state FROM jobs_job WHERE name LIKE 'storm-%'").fetchall())
-        faults += [f"lost: job {job} was accepted and is not there" for job in accepted if job not in ends]
+        ends = dict(
+            database.execute(
+                "SELECT id::text, state FROM jobs_job WHERE name LIKE 'storm-%'"
+            ).fetchall()
+        )
+        faults += [
+            f"lost: job {job} was accepted and is not there" for job in accepted if job not in ends
+        ]
         if len(set(accepted)) != self._outcome.submits or len(ends) != self._outcome.submits:
             faults.append(f"{self._outcome.submits} submits made {len(ends)} jobs")
         words = Counter(State(state).word for state in ends.values())

@@ -14,7 +14,9 @@ MIB = 1 << 20
 def test_a_job_that_writes_more_than_is_kept_leaves_its_first_bytes_and_one_honest_gap(mode):
     folder = Folder()
     try:
-        outcome = Flood(folder, size=64 * MIB + 12_345, limit=16 * MIB + 678, is_server=mode == "server").run()
+        outcome = Flood(
+            folder, size=64 * MIB + 12_345, limit=16 * MIB + 678, is_server=mode == "server"
+        ).run()
         assert outcome.faults == [], outcome.text()
         assert "the log's size limit was reached" in outcome.certificate["text"]
     finally:

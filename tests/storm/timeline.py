@@ -28,7 +28,12 @@ class Second:
         running = sum(self.states[state] for state in (State.RUNNING, State.STOPPING))
         done = sum(count for state, count in self.states.items() if state >= State.SUCCEEDED)
         counts = (self.states[State.QUEUED], self.states[State.DISPATCHING], handed, running, done)
-        return f"{self.at:5.0f} " + " ".join(f"{count:7d}" for count in counts) + "  " + " ".join(self.kills)
+        return (
+            f"{self.at:5.0f} "
+            + " ".join(f"{count:7d}" for count in counts)
+            + "  "
+            + " ".join(self.kills)
+        )
 
 
 class Timeline:
@@ -45,7 +50,12 @@ class Timeline:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._done.set()
         self._thread.join()
 
@@ -59,7 +69,9 @@ class Timeline:
         began = time.monotonic()
         with psycopg.connect(self._url, autocommit=True) as database:
             while True:
-                rows = database.execute("SELECT state, count(*) FROM jobs_attempt GROUP BY state").fetchall()
+                rows = database.execute(
+                    "SELECT state, count(*) FROM jobs_attempt GROUP BY state"
+                ).fetchall()
                 kills, self._kills = tuple(self._kills), []
                 self._seconds.append(Second(time.monotonic() - began, Counter(dict(rows)), kills))
                 if self._done.wait(self._every):

@@ -8,7 +8,9 @@ import sys
 from collections.abc import Iterator
 
 BLOCK = 1 << 20
-_NOISE = b"".join(random.Random(7).randbytes(39).hex().encode() + b"\n" for _ in range(BLOCK // 79 + 1))
+_NOISE = b"".join(
+    random.Random(7).randbytes(39).hex().encode() + b"\n" for _ in range(BLOCK // 79 + 1)
+)
 
 
 def blocks(size: int) -> Iterator[bytes]:

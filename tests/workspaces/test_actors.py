@@ -22,7 +22,9 @@ def test_higher_roles_may_all_that_lower_ones_may():
     assert TEAM_GRANTS[TeamRole.LEAD] > TEAM_GRANTS[TeamRole.MEMBER] > TEAM_GRANTS[TeamRole.VIEWER]
     assert (
         Permission.JOBS_SUBMIT
-        not in ORG_GRANTS[OrgRole.VIEWER] | ORG_GRANTS[OrgRole.MEMBER] | TEAM_GRANTS[TeamRole.VIEWER]
+        not in ORG_GRANTS[OrgRole.VIEWER]
+        | ORG_GRANTS[OrgRole.MEMBER]
+        | TEAM_GRANTS[TeamRole.VIEWER]
     )
 
 
@@ -37,7 +39,11 @@ def _tokened(actor: Actor, story, team: Team | None, scopes: frozenset[str]) -> 
     return replace(
         actor,
         token=TokenFacts(
-            id=story.ada.id, org_id=story.atlas.id, team_id=team and team.id, attempt_id=None, scopes=scopes
+            id=story.ada.id,
+            org_id=story.atlas.id,
+            team_id=team and team.id,
+            attempt_id=None,
+            scopes=scopes,
         ),
     )
 
@@ -94,16 +100,22 @@ def test_a_token_with_scopes_that_do_not_exist_is_refused_and_told_which_do(stor
 @each("days", [0, -1, 4000])
 def test_the_life_of_a_token_is_bounded(story, days):
     with org_scope(story.atlas.id), pytest.raises(InvalidInput, match="days"):
-        create_token(actor=story.actor(story.ada), org=story.atlas, name="x", scopes=["all"], days=days)
+        create_token(
+            actor=story.actor(story.ada), org=story.atlas, name="x", scopes=["all"], days=days
+        )
 
 
 def test_a_token_makes_no_token_that_is_wider_than_itself(story):
     with org_scope(story.atlas.id):
-        narrow = _tokened(story.actor(story.ada), story, None, frozenset({"tokens:write", "jobs:read"}))
+        narrow = _tokened(
+            story.actor(story.ada), story, None, frozenset({"tokens:write", "jobs:read"})
+        )
         for scopes in (["all"], ["jobs:submit"], ["jobs:read", "jobs:submit"]):
             with pytest.raises(NotPermitted):
                 create_token(actor=narrow, org=story.atlas, name="x", scopes=scopes)
-        assert create_token(actor=narrow, org=story.atlas, name="x", scopes=["jobs:read"]).row.scopes == ["jobs:read"]
+        assert create_token(
+            actor=narrow, org=story.atlas, name="x", scopes=["jobs:read"]
+        ).row.scopes == ["jobs:read"]
 
 
 def test_a_token_of_a_team_makes_tokens_of_that_team_only(story):
@@ -113,7 +125,9 @@ def test_a_token_of_a_team_makes_tokens_of_that_team_only(story):
             with pytest.raises(NotPermitted):
                 create_token(actor=bound, org=story.atlas, name="x", scopes=["all"], team=team)
         assert (
-            create_token(actor=bound, org=story.atlas, name="x", scopes=["all"], team=story.vision).row.team
+            create_token(
+                actor=bound, org=story.atlas, name="x", scopes=["all"], team=story.vision
+            ).row.team
             == story.vision
         )
 
@@ -122,7 +136,9 @@ def test_a_role_in_one_team_says_nothing_about_another(story):
     ben = story.actor(story.ben)
     assert ben.teams_where(Permission.JOBS_SUBMIT) == {story.vision.id}
     with org_scope(story.atlas.id):
-        add_team_member(actor=story.actor(story.ada), team=story.speech, email=story.ben.email, role="viewer")
+        add_team_member(
+            actor=story.actor(story.ada), team=story.speech, email=story.ben.email, role="viewer"
+        )
     ben = story.actor(story.ben)
     assert ben.teams_where(Permission.JOBS_READ) == {story.vision.id, story.speech.id}
     assert ben.teams_where(Permission.JOBS_SUBMIT) == {story.vision.id}

@@ -29,7 +29,9 @@ def ada(story):
     return story.api(story.ada)
 
 
-def tell(story, kind="team.renamed", *, org=None, actor="ada@atlas.example", address="", **data) -> None:
+def tell(
+    story, kind="team.renamed", *, org=None, actor="ada@atlas.example", address="", **data
+) -> None:
     token = caller.set(Caller(address))
     record(Fact(kind, (org or story.atlas).id, "team", story.vision.id, actor, data))
     caller.reset(token)
@@ -43,10 +45,22 @@ def found(ada, **query) -> list[str]:
 
 def test_an_event_tells_who_what_and_what_was_before_and_after(story, ada):
     with org_scope(story.atlas.id):
-        change_team_member(actor=story.actor(story.ada), team=story.vision, email="ben@atlas.example", role="viewer")
+        change_team_member(
+            actor=story.actor(story.ada),
+            team=story.vision,
+            email="ben@atlas.example",
+            role="viewer",
+        )
     [event] = ada.get(API, {"kind": "team_member.changed"}).json()["items"]
-    assert (event["actor"], event["subject_type"], event["subject"]) == ("ada@atlas.example", "team", "vision")
-    assert (event["data"]["before"], event["data"]["after"]) == ({"role": "member"}, {"role": "viewer"})
+    assert (event["actor"], event["subject_type"], event["subject"]) == (
+        "ada@atlas.example",
+        "team",
+        "vision",
+    )
+    assert (event["data"]["before"], event["data"]["after"]) == (
+        {"role": "member"},
+        {"role": "viewer"},
+    )
     assert event["seq"] is None
     seal()
     assert ada.get(API, {"kind": "team_member.changed"}).json()["items"][0]["seq"] > 0
@@ -54,31 +68,39 @@ def test_an_event_tells_who_what_and_what_was_before_and_after(story, ada):
 
 def test_another_organizations_events_are_never_there(story, ada):
     tell(story, org=story.borealis, name="canary-of-borealis")
-    for query in ({}, {"actor": "ada@atlas.example"}, {"subject": str(story.vision.id)}, {"subject": "canary-of-borealis"}):
+    for query in (
+        {},
+        {"actor": "ada@atlas.example"},
+        {"subject": str(story.vision.id)},
+        {"subject": "canary-of-borealis"},
+    ):
         assert "canary" not in ada.get(API, query).content.decode()
     assert "canary" not in b"".join(ada.get(f"{API}/export").streaming_content).decode()
     assert story.api(story.cyd).get(API).status_code == 404
 
 
 @pytest.mark.both_databases
-@each(("query", "kinds"), [
-    ({"actor": "EVE@atlas.example"}, ["thing.two"]),
-    ({"kind": "thing"}, ["thing.three", "thing.two", "thing.one"]),
-    ({"kind": "thing.one"}, ["thing.one"]),
-    ({"kind": "thing.one,thing.two"}, ["thing.two", "thing.one"]),
-    ({"kind": "thin"}, []),
-    ({"subject": "team:vision", "kind": "thing"}, ["thing.one"]),
-    ({"subject": "job:12", "kind": "thing"}, []),
-    ({"subject": "team:12", "kind": "thing"}, ["thing.three"]),
-    ({"subject": "vision", "kind": "thing"}, ["thing.one"]),
-    ({"address": "10.2.3.4"}, ["thing.two"]),
-    ({"address": "10.2."}, ["thing.three", "thing.two"]),
-    ({"since": "1h", "kind": "thing"}, ["thing.three", "thing.two", "thing.one"]),
-    ({"until": "1h", "kind": "thing"}, []),
-    ({"since": "2026-01-31", "until": "2026-02-01", "kind": "thing"}, []),
-    ({"since": "2026-01-31T12:00+09:00", "kind": "thing.one"}, ["thing.one"]),
-    ({"request": "no-such-request"}, []),
-])
+@each(
+    ("query", "kinds"),
+    [
+        ({"actor": "EVE@atlas.example"}, ["thing.two"]),
+        ({"kind": "thing"}, ["thing.three", "thing.two", "thing.one"]),
+        ({"kind": "thing.one"}, ["thing.one"]),
+        ({"kind": "thing.one,thing.two"}, ["thing.two", "thing.one"]),
+        ({"kind": "thin"}, []),
+        ({"subject": "team:vision", "kind": "thing"}, ["thing.one"]),
+        ({"subject": "job:12", "kind": "thing"}, []),
+        ({"subject": "team:12", "kind": "thing"}, ["thing.three"]),
+        ({"subject": "vision", "kind": "thing"}, ["thing.one"]),
+        ({"address": "10.2.3.4"}, ["thing.two"]),
+        ({"address": "10.2."}, ["thing.three", "thing.two"]),
+        ({"since": "1h", "kind": "thing"}, ["thing.three", "thing.two", "thing.one"]),
+        ({"until": "1h", "kind": "thing"}, []),
+        ({"since": "2026-01-31", "until": "2026-02-01", "kind": "thing"}, []),
+        ({"since": "2026-01-31T12:00+09:00", "kind": "thing.one"}, ["thing.one"]),
+        ({"request": "no-such-request"}, []),
+    ],
+)
 def test_filters_narrow(story, ada, query, kinds):
     tell(story, "thing.one", name="vision")
     tell(story, "thing.two", actor="eve@atlas.example", address="10.2.3.4")
@@ -87,13 +109,31 @@ def test_filters_narrow(story, ada, query, kinds):
 
 
 def test_every_id_of_a_request_leads_to_its_events(story, ada):
-    ada.post("/api/v1/orgs/atlas/teams", {"slug": "fresh"}, content_type="application/json", headers={"X-Request-ID": "the-one-request"})
-    assert found(ada, request="the-one-request") == ["team.created", "token.first_used"] or found(ada, request="the-one-request") == ["team.created"]
+    ada.post(
+        "/api/v1/orgs/atlas/teams",
+        {"slug": "fresh"},
+        content_type="application/json",
+        headers={"X-Request-ID": "the-one-request"},
+    )
+    assert found(ada, request="the-one-request") == ["team.created", "token.first_used"] or found(
+        ada, request="the-one-request"
+    ) == ["team.created"]
 
 
-@each(("name", "value"), [
-    ("kind", "no kind!"), ("since", "yesterday"), ("until", "2026-13-01"), ("cursor", "x"), ("limit", "many"), ("actor", "a\x01"),
-    ("subject", "x" * 301), ("colour", "red"), ("since", "9" * 300)])
+@each(
+    ("name", "value"),
+    [
+        ("kind", "no kind!"),
+        ("since", "yesterday"),
+        ("until", "2026-13-01"),
+        ("cursor", "x"),
+        ("limit", "many"),
+        ("actor", "a\x01"),
+        ("subject", "x" * 301),
+        ("colour", "red"),
+        ("since", "9" * 300),
+    ],
+)
 def test_what_cannot_be_asked_is_said_at_its_filter(story, ada, name, value):
     answer = ada.get(API, {name: value})
     assert answer.status_code == 400
@@ -115,28 +155,52 @@ def test_pages_go_on_where_the_last_ended_and_back(story, ada):
 
 def test_the_export_as_json_lines_is_everything_and_taking_it_is_an_event(story, ada):
     seal()
-    lines = [json.loads(line) for line in b"".join(ada.get(f"{API}/export").streaming_content).splitlines()]
-    assert [line["position"] for line in lines] == sorted(Event.objects.filter(org_id=story.atlas.id).values_list("position", flat=True))
+    lines = [
+        json.loads(line)
+        for line in b"".join(ada.get(f"{API}/export").streaming_content).splitlines()
+    ]
+    assert [line["position"] for line in lines] == sorted(
+        Event.objects.filter(org_id=story.atlas.id).values_list("position", flat=True)
+    )
     sealed = {line["position"]: line["hash"] for line in lines if line["seq"]}
-    assert sealed == {link.position: bytes(link.hash).hex() for link in AuditLink.objects.filter(chain=story.atlas.id)}
+    assert sealed == {
+        link.position: bytes(link.hash).hex()
+        for link in AuditLink.objects.filter(chain=story.atlas.id)
+    }
     [taken] = Event.objects.filter(kind="audit.exported")
-    assert (taken.actor, taken.org_id, taken.data["format"]) == ("ada@atlas.example", story.atlas.id, "jsonl")
+    assert (taken.actor, taken.org_id, taken.data["format"]) == (
+        "ada@atlas.example",
+        story.atlas.id,
+        "jsonl",
+    )
 
 
-@each("nasty", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1+1", "＝1", '=HYPERLINK("http://x","y")'])
+@each(
+    "nasty",
+    ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1+1", "＝1", '=HYPERLINK("http://x","y")'],
+)
 def test_the_export_as_csv_has_no_cell_that_a_spreadsheet_runs(story, ada, nasty):
     tell(story, "thing.nasty", actor=nasty, name=nasty, before={"a": nasty})
     answer = ada.get(f"{API}/export", {"format": "csv", "kind": "thing"})
-    assert answer["Content-Type"].startswith("text/csv") and "attachment" in answer["Content-Disposition"]
+    assert (
+        answer["Content-Type"].startswith("text/csv")
+        and "attachment" in answer["Content-Disposition"]
+    )
     [row] = csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode(), newline=""))
-    assert all(not (cell or " ").lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r", "＝")) for cell in row.values()), row
+    assert all(
+        not (cell or " ").lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r", "＝"))
+        for cell in row.values()
+    ), row
     assert row["actor"] == "'" + nasty
     assert json.loads(row["before"]) == {"a": nasty}
 
 
 @pytest.mark.integration
 def test_an_export_holds_a_page_in_memory_whatever_its_length(story, ada):
-    record_all(Fact("thing.many", story.atlas.id, "thing", None, "ada@atlas.example", {"text": "x" * 500}) for _ in range(12_000))
+    record_all(
+        Fact("thing.many", story.atlas.id, "thing", None, "ada@atlas.example", {"text": "x" * 500})
+        for _ in range(12_000)
+    )
     answer = ada.get(f"{API}/export")
     tracemalloc.start()
     size = sum(len(piece) for piece in answer.streaming_content)
@@ -148,16 +212,24 @@ def test_an_export_holds_a_page_in_memory_whatever_its_length(story, ada):
 
 @pytest.mark.both_databases
 def test_a_verification_is_asked_for_and_its_answer_is_shown(story, ada):
-    ada.get(API)                                # the first use of a token is an event
+    ada.get(API)  # the first use of a token is an event
     seal()
     told = ada.get(f"{API}/chain").json()
-    assert told["checked"] == "never verified" and told["sealing"].startswith("sealed up to now") and told["anchor"]["seq"] == told["sealed"]
+    assert (
+        told["checked"] == "never verified"
+        and told["sealing"].startswith("sealed up to now")
+        and told["anchor"]["seq"] == told["sealed"]
+    )
     asking = ada.post(f"{API}/verify")
     assert asking.status_code == 202 and asking.json()["is_checking"]
     assert asked() == [story.atlas.id]
     remember(verify(story.atlas.id))
     told = ada.get(f"{API}/chain").json()
-    assert not told["is_checking"] and told["check"]["fault_count"] == 0 and "0 faults" in told["checked"]
+    assert (
+        not told["is_checking"]
+        and told["check"]["fault_count"] == 0
+        and "0 faults" in told["checked"]
+    )
     assert asked() == []
 
 
@@ -169,9 +241,20 @@ def test_what_waits_to_be_sealed_is_counted(story, ada):
 
 
 def test_the_installations_trail_is_for_operators_alone(story, ada):
-    record(Fact("cluster.connected", None, "cluster", None, "dot@platform.example", {"name": "canary-cluster"}))
+    record(
+        Fact(
+            "cluster.connected",
+            None,
+            "cluster",
+            None,
+            "dot@platform.example",
+            {"name": "canary-cluster"},
+        )
+    )
     dot = story.api(story.dot, story.atlas)
-    assert [e["kind"] for e in dot.get("/api/v1/audit", {"kind": "cluster"}).json()["items"]] == ["cluster.connected"]
+    assert [e["kind"] for e in dot.get("/api/v1/audit", {"kind": "cluster"}).json()["items"]] == [
+        "cluster.connected"
+    ]
     assert b"canary-cluster" in b"".join(dot.get("/api/v1/audit/export").streaming_content)
     assert dot.post("/api/v1/audit/verify").status_code == 202
     assert asked() == [NO_ORG]
@@ -182,22 +265,44 @@ def test_the_installations_trail_is_for_operators_alone(story, ada):
 
 def test_the_page_shows_the_change_the_chain_and_the_filters_of_its_url(story):
     with org_scope(story.atlas.id):
-        change_team_member(actor=story.actor(story.ada), team=story.vision, email="ben@atlas.example", role="viewer")
+        change_team_member(
+            actor=story.actor(story.ada),
+            team=story.vision,
+            email="ben@atlas.example",
+            role="viewer",
+        )
     browser = story.client(story.ada)
     seal()
     text = browser.get("/atlas/audit").content.decode()
-    assert "team_member.changed" in text and "<del>member</del>" in text and "<ins>viewer</ins>" in text
+    assert (
+        "team_member.changed" in text
+        and "<del>member</del>" in text
+        and "<ins>viewer</ins>" in text
+    )
     assert "Sealed up to now" in text and "never verified" in text
-    text = browser.get("/atlas/audit", {"kind": "team_member", "actor": "ada@atlas.example"}).content.decode()
+    text = browser.get(
+        "/atlas/audit", {"kind": "team_member", "actor": "ada@atlas.example"}
+    ).content.decode()
     assert 'value="team_member"' in text and "org.created" not in text.partition("<tbody>")[2]
-    assert "No event matches" in browser.get("/atlas/audit", {"actor": "nobody@nowhere.example"}).content.decode()
+    assert (
+        "No event matches"
+        in browser.get("/atlas/audit", {"actor": "nobody@nowhere.example"}).content.decode()
+    )
     assert "is no time" in browser.get("/atlas/audit", {"since": "yesterday"}).content.decode()
 
 
 def test_what_people_typed_is_text_on_the_page(story):
-    tell(story, "thing.nasty", name="<script>alert(1)</script>", before={"<b>": "<i>"}, after={"<b>": "\"'"})
+    tell(
+        story,
+        "thing.nasty",
+        name="<script>alert(1)</script>",
+        before={"<b>": "<i>"},
+        after={"<b>": "\"'"},
+    )
     text = story.client(story.ada).get("/atlas/audit").content.decode()
-    assert "<script>alert" not in text and "<i>" not in text.partition("<tbody>")[2].replace("<i></i>", "")
+    assert "<script>alert" not in text and "<i>" not in text.partition("<tbody>")[2].replace(
+        "<i></i>", ""
+    )
 
 
 def test_faults_stand_on_the_page_in_words(story):
@@ -209,8 +314,12 @@ def test_faults_stand_on_the_page_in_words(story):
     assert "found 1 fault" in text and "#2: the event at position" in text
 
 
-def test_the_page_costs_the_same_few_statements_for_many_events(story, django_assert_max_num_queries):
-    record_all(Fact("thing.many", story.atlas.id, "thing", None, "ada@atlas.example") for _ in range(300))
+def test_the_page_costs_the_same_few_statements_for_many_events(
+    story, django_assert_max_num_queries
+):
+    record_all(
+        Fact("thing.many", story.atlas.id, "thing", None, "ada@atlas.example") for _ in range(300)
+    )
     seal()
     browser = story.client(story.ada)
     with django_assert_max_num_queries(20):
@@ -219,6 +328,9 @@ def test_the_page_costs_the_same_few_statements_for_many_events(story, django_as
 
 def test_reading_all_goes_on_across_pages(story, monkeypatch):
     monkeypatch.setattr(reading, "CHUNK", 3)
-    record_all(Fact("thing.many", story.atlas.id, "thing", None, "ada@atlas.example", {"n": n}) for n in range(10))
+    record_all(
+        Fact("thing.many", story.atlas.id, "thing", None, "ada@atlas.example", {"n": n})
+        for n in range(10)
+    )
     rows = reading.events_of(story.atlas.id, {"kind": "thing"})
     assert [fact["data"]["n"] for fact in reading.all_of(rows)] == list(range(10))

@@ -36,7 +36,10 @@ def test_the_days_are_set_and_told_and_a_fact(story, ada):
 
 @each("days", [0, 29, -1, 36_501, "many"])
 def test_days_that_are_too_few_or_none_are_refused(ada, days):
-    assert ada.put(f"{API}/settings", {"keep_days": days}, content_type="application/json").status_code == 400
+    assert (
+        ada.put(f"{API}/settings", {"keep_days": days}, content_type="application/json").status_code
+        == 400
+    )
 
 
 def test_a_webhooks_secret_is_told_once_and_the_receivers_key_never(story, ada):
@@ -45,13 +48,26 @@ def test_a_webhooks_secret_is_told_once_and_the_receivers_key_never(story, ada):
     secret = made.json()["secret"]
     row = AuditForward.objects.get()
     assert secret.encode() not in bytes(row.secret) and row.target == HOOK
-    texts = [ada.get(f"{API}/settings").content.decode(), story.client(story.ada).get("/atlas/audit").content.decode(),
-             json.dumps(list(Event.objects.values()), default=str), b"".join(ada.get(f"{API}/export").streaming_content).decode()]
+    texts = [
+        ada.get(f"{API}/settings").content.decode(),
+        story.client(story.ada).get("/atlas/audit").content.decode(),
+        json.dumps(list(Event.objects.values()), default=str),
+        b"".join(ada.get(f"{API}/export").streaming_content).decode(),
+    ]
     assert all(secret not in text and "canary-of-the-receiver" not in text for text in texts)
     assert "siem.example/hook?…" in texts[0]
 
 
-@each("target", ["ftp://x", "https://u:p@host/", "https://höst.example/", "syslog+tls://host/path", "https://host/a b"])
+@each(
+    "target",
+    [
+        "ftp://x",
+        "https://u:p@host/",
+        "https://höst.example/",
+        "syslog+tls://host/path",
+        "https://host/a b",
+    ],
+)
 def test_a_target_that_is_none_is_refused(ada, target):
     answer = post(ada, "/forwards", {"target": target})
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "target")
@@ -72,14 +88,21 @@ def test_what_was_given_up_is_tried_again_and_what_is_removed_is_gone(story, ada
     assert (again["is_dead"], again["next_at"]) == (False, None)
     assert ada.delete(f"{API}/forwards/{made['id']}").status_code == 204
     assert ada.delete(f"{API}/forwards/{made['id']}").status_code == 404
-    kinds = Event.objects.filter(kind__startswith="audit.forward").order_by("position").values_list("kind", flat=True)
+    kinds = (
+        Event.objects.filter(kind__startswith="audit.forward")
+        .order_by("position")
+        .values_list("kind", flat=True)
+    )
     assert list(kinds) == ["audit.forward_added", "audit.forward_retried", "audit.forward_removed"]
 
 
 def test_another_organizations_place_is_not_there(story, ada):
     made = post(ada, "/forwards", {"target": HOOK}).json()
     cyd = story.api(story.cyd)
-    for path in (f"{API}/forwards/{made['id']}", f"/api/v1/orgs/borealis/audit/forwards/{made['id']}"):
+    for path in (
+        f"{API}/forwards/{made['id']}",
+        f"/api/v1/orgs/borealis/audit/forwards/{made['id']}",
+    ):
         assert cyd.delete(path).status_code == 404
     assert AuditForward.objects.count() == 1
 
@@ -93,7 +116,11 @@ def test_the_page_adds_shows_the_secret_once_tries_again_and_stops(story):
     assert browser.post("/atlas/audit", {"do": "retry", "forward": str(row.id)}).status_code == 302
     assert browser.post("/atlas/audit", {"do": "keep", "keep_days": "45"}).status_code == 302
     assert AuditPolicy.objects.get().keep_days == 45
-    for wrong in ({"do": "stop", "forward": "x"}, {"do": "keep", "keep_days": "x"}, {"do": "forward", "target": "x"}):
+    for wrong in (
+        {"do": "stop", "forward": "x"},
+        {"do": "keep", "keep_days": "x"},
+        {"do": "forward", "target": "x"},
+    ):
         assert browser.post("/atlas/audit", wrong).status_code == 302
     assert browser.post("/atlas/audit", {"do": "stop", "forward": str(row.id)}).status_code == 302
     assert AuditForward.objects.count() == 0

@@ -39,9 +39,16 @@ def facts(kind):
 def test_the_operator_sees_what_the_person_sees_under_a_banner(story):
     browser = begun(story, story.ben)
     page = text(browser, "/atlas/teams")
-    assert "act as <strong>ben@atlas.example</strong>" in page and "dot@platform.example" in page and "/accounts/acting/stop/" in page
+    assert (
+        "act as <strong>ben@atlas.example</strong>" in page
+        and "dot@platform.example" in page
+        and "/accounts/acting/stop/" in page
+    )
     assert browser.get("/borealis/teams").status_code == 404, "Ben does not belong to Borealis"
-    assert browser.get("/atlas/platform").status_code == 403 and browser.get("/atlas/announcements").status_code == 403
+    assert (
+        browser.get("/atlas/platform").status_code == 403
+        and browser.get("/atlas/announcements").status_code == 403
+    )
     assert "Announcements" not in page
     assert browser.get("/api/v1/me").json()["email"] == "ben@atlas.example"
     assert "act as <strong>" in text(browser, "/atlas/platform"), "also where something is refused"
@@ -55,7 +62,11 @@ def test_everything_done_is_the_operators_doing_on_behalf_of_the_person(story):
     browser.post("/api/v1/orgs/atlas/jobs/1/cancel", {}, content_type="application/json")
     for kind in ("team.created", "job.cancel_asked"):
         fact = facts(kind)[-1]
-        assert (fact.actor, fact.on_behalf_of, fact.via) == ("dot@platform.example", "ada@atlas.example", "session"), kind
+        assert (fact.actor, fact.on_behalf_of, fact.via) == (
+            "dot@platform.example",
+            "ada@atlas.example",
+            "session",
+        ), kind
 
 
 def test_no_job_runs_as_the_person_and_the_page_of_a_new_one_says_why(story):
@@ -65,20 +76,30 @@ def test_no_job_runs_as_the_person_and_the_page_of_a_new_one_says_why(story):
     page = text(browser, "/atlas/jobs/new")
     assert "No job is submitted in another" in page and "You are in no team" not in page
     tries = [
-        browser.post("/api/v1/orgs/atlas/jobs", {"team": "vision", "spec": {"run": "true"}}, **json),
+        browser.post(
+            "/api/v1/orgs/atlas/jobs", {"team": "vision", "spec": {"run": "true"}}, **json
+        ),
         browser.post("/api/v1/orgs/atlas/jobs/1/rerun", {}, **json),
     ]
     assert [answer.status_code for answer in tries] == [403] * 2
-    assert b"that is theirs alone to do" in browser.post("/atlas/jobs/new", {"team": "vision", "yaml": "run: true"}).content
+    assert (
+        b"that is theirs alone to do"
+        in browser.post("/atlas/jobs/new", {"team": "vision", "yaml": "run: true"}).content
+    )
     with platform_scope("test"):
         assert Job.objects.count() == 1
 
 
 def test_the_api_with_that_session_is_the_same(story):
     browser = begun(story, story.ada)
-    answer = browser.post("/api/v1/orgs/atlas/teams", {"slug": "by-api"}, content_type="application/json")
+    answer = browser.post(
+        "/api/v1/orgs/atlas/teams", {"slug": "by-api"}, content_type="application/json"
+    )
     assert answer.status_code == 201
-    assert (facts("team.created")[-1].actor, facts("team.created")[-1].on_behalf_of) == ("dot@platform.example", "ada@atlas.example")
+    assert (facts("team.created")[-1].actor, facts("team.created")[-1].on_behalf_of) == (
+        "dot@platform.example",
+        "ada@atlas.example",
+    )
 
 
 def test_beginning_and_end_are_told_to_the_installation_and_the_persons_organizations(story):
@@ -86,9 +107,13 @@ def test_beginning_and_end_are_told_to_the_installation_and_the_persons_organiza
     browser.post("/accounts/acting/stop/")
     for kind in ("impersonation.began", "impersonation.ended"):
         assert {fact.org_id for fact in facts(kind)} == {None, story.atlas.id}
-        assert {(fact.actor, fact.data["name"]) for fact in facts(kind)} == {("dot@platform.example", "ben@atlas.example")}
+        assert {(fact.actor, fact.data["name"]) for fact in facts(kind)} == {
+            ("dot@platform.example", "ben@atlas.example")
+        }
     assert facts("impersonation.began")[0].data["why"] == "sees no jobs"
-    assert browser.get("/atlas/platform").status_code == 200 and "act as <strong>" not in text(browser, "/atlas/teams")
+    assert browser.get("/atlas/platform").status_code == 200 and "act as <strong>" not in text(
+        browser, "/atlas/teams"
+    )
 
 
 @each("by", ["the next request", "the clock"])
@@ -99,13 +124,17 @@ def test_an_end_by_the_clock_is_told_once(story, by):
         browser.get("/atlas/teams") if by == "the next request" else tidy()
     told = facts("impersonation.ended")
     assert sorted(str(fact.org_id) for fact in told) == sorted([str(None), str(story.atlas.id)])
-    assert {(fact.actor, fact.data["why"]) for fact in told} == {("dot@platform.example", "its time was over")}
+    assert {(fact.actor, fact.data["why"]) for fact in told} == {
+        ("dot@platform.example", "its time was over")
+    }
     assert Impersonation.objects.get().ended_at == Impersonation.objects.get().ends_at
 
 
 @each("who", ["ada", "ben"])
 def test_no_role_of_an_organization_acts_as_anybody(story, who):
-    browser = begun(story, story.ben if who == "ada" else story.ada, browser=story.client(getattr(story, who)))
+    browser = begun(
+        story, story.ben if who == "ada" else story.ada, browser=story.client(getattr(story, who))
+    )
     assert not Impersonation.objects.exists()
     assert browser.get("/api/v1/me").json()["email"] == f"{who}@atlas.example"
 
@@ -113,14 +142,19 @@ def test_no_role_of_an_organization_acts_as_anybody(story, who):
 def test_nobody_acts_as_an_operator_a_suspended_person_or_a_service_account(story):
     other = User.objects.create_user("don@platform.example", "x", is_operator=True)
     with org_scope(story.atlas.id):
-        account = create_service_account(actor=story.actor(story.ada), org=story.atlas, name="nightly")
+        account = create_service_account(
+            actor=story.actor(story.ada), org=story.atlas, name="nightly"
+        )
     suspend_person(actor=story.actor(story.dot, story.atlas), user_id=story.cyd.id, why="test")
     for person in (other, story.dot, story.cyd, account.user):
         begun(story, person)
     assert not Impersonation.objects.exists()
 
 
-@each(("why", "minutes"), [("", "30"), ("x" * 201, "30"), ("why", "61"), ("why", "0"), ("why", "-5"), ("why", "many")])
+@each(
+    ("why", "minutes"),
+    [("", "30"), ("x" * 201, "30"), ("why", "61"), ("why", "0"), ("why", "-5"), ("why", "many")],
+)
 def test_it_needs_a_reason_and_is_an_hour_at_most(story, why, minutes):
     begun(story, story.ben, why=why, minutes=minutes)
     assert not Impersonation.objects.exists()
@@ -128,7 +162,9 @@ def test_it_needs_a_reason_and_is_an_hour_at_most(story, why, minutes):
 
 def test_from_one_person_nobody_goes_on_to_another(story):
     with org_scope(story.atlas.id):
-        add_member(actor=story.actor(story.ada), org=story.atlas, email="amy@atlas.example", role="admin")
+        add_member(
+            actor=story.actor(story.ada), org=story.atlas, email="amy@atlas.example", role="admin"
+        )
     browser = begun(story, story.ada)
     begun(story, story.ben, browser=browser)
     assert Impersonation.objects.count() == 1
@@ -139,11 +175,15 @@ def test_the_session_gets_another_key_at_both_ends(story):
     browser = story.client(story.dot)
     browser.get("/atlas/teams")
     before = key_of(browser)
-    SignIn.objects.filter(key=before).update(created_at=SignIn.objects.get(key=before).created_at - timedelta(days=3))
+    SignIn.objects.filter(key=before).update(
+        created_at=SignIn.objects.get(key=before).created_at - timedelta(days=3)
+    )
     during = key_of(begun(story, story.ben, browser=browser))
     browser.post("/accounts/acting/stop/")
     after = key_of(browser)
-    assert clock.now() - SignIn.objects.get(key=after).created_at > timedelta(days=3), "it is as old as it was"
+    assert clock.now() - SignIn.objects.get(key=after).created_at > timedelta(days=3), (
+        "it is as old as it was"
+    )
     assert len({before, during, after}) == 3
     for old in (before, during):
         assert BySession(old).actor() is None, "who kept a former key is nobody"
@@ -157,11 +197,27 @@ def test_the_session_stays_the_operators_in_the_list_of_sessions(story):
     assert SignIn.objects.filter(user=story.dot, key=key_of(browser)).exists()
 
 
-@each("path", ["/accounts/password/change/", "/accounts/2fa/", "/accounts/2fa/totp/activate/", "/accounts/sessions/",
-                                  "/accounts/sso/ways/", "/accounts/reauthenticate/", "/identity/o/authorize", "/api/v1/me/sessions"])
+@each(
+    "path",
+    [
+        "/accounts/password/change/",
+        "/accounts/2fa/",
+        "/accounts/2fa/totp/activate/",
+        "/accounts/sessions/",
+        "/accounts/sso/ways/",
+        "/accounts/reauthenticate/",
+        "/identity/o/authorize",
+        "/api/v1/me/sessions",
+    ],
+)
 def test_pages_of_the_account_are_shut(story, path):
     browser = begun(story, story.ben)
-    for answer in (browser.get(path), browser.post(path, {"password1": "a stolen password 1", "password2": "a stolen password 1"})):
+    for answer in (
+        browser.get(path),
+        browser.post(
+            path, {"password1": "a stolen password 1", "password2": "a stolen password 1"}
+        ),
+    ):
         assert answer.status_code in (403, 404, 405), path
     assert User.objects.get(id=story.ben.id).check_password("the story's own password")
     assert User.objects.get(id=story.dot.id).check_password("the story's own password")
@@ -176,7 +232,9 @@ def test_sessions_are_not_ended_in_anothers_name(story):
 
 def test_no_token_is_minted_rotated_or_revoked_and_no_secret_set(story):
     with org_scope(story.atlas.id):
-        create_service_account(actor=story.actor(story.ada), org=story.atlas, name="nightly", role="member")
+        create_service_account(
+            actor=story.actor(story.ada), org=story.atlas, name="nightly", role="member"
+        )
     story.token(story.ada)
     with platform_scope("test"):
         old = AccessToken.objects.get()
@@ -185,12 +243,18 @@ def test_no_token_is_minted_rotated_or_revoked_and_no_secret_set(story):
         browser.post("/api/v1/orgs/atlas/tokens", {"name": "mine", "scopes": ["all"]}, **json),
         browser.post(f"/api/v1/orgs/atlas/tokens/{old.id}/rotate", {}, **json),
         browser.delete(f"/api/v1/orgs/atlas/tokens/{old.id}"),
-        browser.post("/api/v1/orgs/atlas/service-accounts/nightly/tokens", {"name": "ci", "scopes": ["jobs:read"]}, **json),
+        browser.post(
+            "/api/v1/orgs/atlas/service-accounts/nightly/tokens",
+            {"name": "ci", "scopes": ["jobs:read"]},
+            **json,
+        ),
         browser.put("/api/v1/orgs/atlas/secrets/vision/wandb", {"value": "x"}, **json),
     ]
     assert [answer.status_code for answer in tries] == [403] * 5
     browser.post("/atlas/tokens", {"name": "mine", "scopes": "jobs:read"})
-    browser.post("/atlas/service-accounts/nightly", {"do": "token", "name": "ci", "scopes": "jobs:read"})
+    browser.post(
+        "/atlas/service-accounts/nightly", {"do": "token", "name": "ci", "scopes": "jobs:read"}
+    )
     with platform_scope("test"):
         assert AccessToken.objects.get().revoked_at is None and not Secret.objects.exists()
 
@@ -198,15 +262,34 @@ def test_no_token_is_minted_rotated_or_revoked_and_no_secret_set(story):
 def test_who_cannot_bring_people_in_because_they_act_as_somebody_is_told_so(story):
     browser = begun(story, story.ada)
     for path in ("members", "invitations"):
-        answer = browser.post(f"/api/v1/orgs/atlas/{path}", {"email": "new@atlas.example"}, content_type="application/json")
-        assert answer.status_code == 403 and "You act as ada@atlas.example" in answer.content.decode(), path
+        answer = browser.post(
+            f"/api/v1/orgs/atlas/{path}",
+            {"email": "new@atlas.example"},
+            content_type="application/json",
+        )
+        assert (
+            answer.status_code == 403 and "You act as ada@atlas.example" in answer.content.decode()
+        ), path
 
 
 def test_owners_powers_over_owners_directories_and_rules_are_not_borrowed(story):
     browser, json = begun(story, story.ada), {"content_type": "application/json"}
-    assert browser.patch("/api/v1/orgs/atlas/members/ben@atlas.example", {"role": "owner"}, **json).status_code == 403
-    assert browser.patch("/api/v1/orgs/atlas", {"requires_second_factor": False}, **json).status_code == 403
-    assert browser.post("/api/v1/orgs/atlas/providers", {"kind": "ldap", "slug": "mine", "options": {}}, **json).status_code == 403
+    assert (
+        browser.patch(
+            "/api/v1/orgs/atlas/members/ben@atlas.example", {"role": "owner"}, **json
+        ).status_code
+        == 403
+    )
+    assert (
+        browser.patch("/api/v1/orgs/atlas", {"requires_second_factor": False}, **json).status_code
+        == 403
+    )
+    assert (
+        browser.post(
+            "/api/v1/orgs/atlas/providers", {"kind": "ldap", "slug": "mine", "options": {}}, **json
+        ).status_code
+        == 403
+    )
     with platform_scope("test"):
         assert Membership.objects.get(user=story.ben).role == "member"
 
@@ -227,7 +310,10 @@ def test_it_ends_and_what_was_meant_in_their_name_is_not_done_in_ones_own(story,
         Impersonation.objects.update(ended_at=clock.now())
     assert browser.post("/atlas/teams", {"slug": "fresh", "name": "Fresh"}).status_code == 403
     assert not facts("team.created") or facts("team.created")[-1].data["name"] != "fresh"
-    assert browser.get("/api/v1/me").json()["email"] == "dot@platform.example" and key_of(browser) != before
+    assert (
+        browser.get("/api/v1/me").json()["email"] == "dot@platform.example"
+        and key_of(browser) != before
+    )
 
 
 def test_it_ends_with_the_operators_account(story):

@@ -31,7 +31,9 @@ def outbox(settings):
 def heads() -> list[str]:
     [sent] = mail.outbox
     head, _, _ = sent.message().as_bytes().decode().partition("\n\n")
-    return [line.partition(":")[0] for line in head.splitlines() if not line.startswith((" ", "\t"))]
+    return [
+        line.partition(":")[0] for line in head.splitlines() if not line.startswith((" ", "\t"))
+    ]
 
 
 @each("end", BREAKS)
@@ -40,14 +42,21 @@ def test_an_invitation_has_the_headers_of_the_portal_only(story, end):
     with org_scope(story.atlas.id):
         send_invitation(SimpleNamespace(row=row, url="https://muster.example/i/x"), evil(end))
     assert "Bcc" not in heads() and mail.outbox[0].recipients() == ["ina@else.example"]
-    assert mail.outbox[0].subject.count("Bcc: everybody@evil.example") == 2, "it is words of the subject"
+    assert mail.outbox[0].subject.count("Bcc: everybody@evil.example") == 2, (
+        "it is words of the subject"
+    )
 
 
 @each("end", BREAKS)
 def test_a_decision_about_a_quota_has_the_headers_of_the_portal_only(story, monkeypatch, end):
     monkeypatch.setattr("workspaces.quota_mails.render_to_string", lambda *_: "")
     monkeypatch.setattr("workspaces.quota_mails.request_row", lambda row: {})
-    row = SimpleNamespace(state=QuotaRequest.State.DECLINED, resource=evil(end), asker=story.ben, decided_by="ada@atlas.example")
+    row = SimpleNamespace(
+        state=QuotaRequest.State.DECLINED,
+        resource=evil(end),
+        asker=story.ben,
+        decided_by="ada@atlas.example",
+    )
     tell_asker(row, Organization(name=evil(end), slug="atlas"))
     assert "Bcc" not in heads() and mail.outbox[0].recipients() == [story.ben.email]
 
@@ -57,7 +66,9 @@ def test_nobody_is_invited_or_reset_at_two_addresses_in_one(story, end):
     address = f"ina@else.example{end}Bcc: everybody@evil.example"
     with org_scope(story.atlas.id), pytest.raises(InvalidInput):
         invite(actor=story.actor(story.ada), org=story.atlas, email=address, role="member")
-    Client().post("/accounts/password/reset/", {"email": f"{story.ada.email}{end}Bcc: everybody@evil.example"})
+    Client().post(
+        "/accounts/password/reset/", {"email": f"{story.ada.email}{end}Bcc: everybody@evil.example"}
+    )
     assert mail.outbox == [] and not User.objects.filter(email__contains="Bcc").exists()
 
 

@@ -9,25 +9,32 @@ from tests.each import each
 from workspaces.networks import are_within, is_within, networks_in
 
 
-@each(("address", "networks", "is_in"), [
-    ("10.1.2.3", ["10.1.0.0/16"], True),
-    ("10.2.0.1", ["10.1.0.0/16"], False),
-    ("10.2.0.1", ["192.0.2.1", "10.2.0.0/16"], True),
-    ("::ffff:10.1.2.3", ["10.1.0.0/16"], True),            # as a dual socket reports it
-    ("2001:db8::5", ["2001:db8::/32"], True),
-    ("2001:db9::5", ["2001:db8::/32", "0.0.0.0/0"], False),
-    ("fe80::1%eth0", ["fe80::/10"], True),
-    ("anything", [], True),
-    ("", ["10.0.0.0/8"], False),
-    ("unknown", ["0.0.0.0/0"], False),
-    ("10.1.2.3, 6.6.6.6", ["10.1.0.0/16"], False),
-])
+@each(
+    ("address", "networks", "is_in"),
+    [
+        ("10.1.2.3", ["10.1.0.0/16"], True),
+        ("10.2.0.1", ["10.1.0.0/16"], False),
+        ("10.2.0.1", ["192.0.2.1", "10.2.0.0/16"], True),
+        ("::ffff:10.1.2.3", ["10.1.0.0/16"], True),  # as a dual socket reports it
+        ("2001:db8::5", ["2001:db8::/32"], True),
+        ("2001:db9::5", ["2001:db8::/32", "0.0.0.0/0"], False),
+        ("fe80::1%eth0", ["fe80::/10"], True),
+        ("anything", [], True),
+        ("", ["10.0.0.0/8"], False),
+        ("unknown", ["0.0.0.0/0"], False),
+        ("10.1.2.3, 6.6.6.6", ["10.1.0.0/16"], False),
+    ],
+)
 def test_an_address_is_in_a_network_or_it_is_not(address, networks, is_in):
     assert is_within(address, networks) is is_in
 
 
 def test_networks_have_one_spelling():
-    assert networks_in([" 10.1.2.3/16", "10.1.0.0/16", "192.0.2.7", "2001:DB8::/32"]) == ["10.1.0.0/16", "192.0.2.7/32", "2001:db8::/32"]
+    assert networks_in([" 10.1.2.3/16", "10.1.0.0/16", "192.0.2.7", "2001:DB8::/32"]) == [
+        "10.1.0.0/16",
+        "192.0.2.7/32",
+        "2001:db8::/32",
+    ]
 
 
 @each("text", ["", "10.0.0.0/33", "localhost", "10.0.0.1-10.0.0.9", "10.0.0.0/8 ; rm"])
@@ -42,12 +49,15 @@ def test_no_more_than_fifty_are_kept():
         networks_in(f"10.0.{n}.0/24" for n in range(51))
 
 
-@each(("inner", "outer", "are_in"), [
-    (["10.1.0.0/16"], ["10.0.0.0/8"], True),
-    (["10.1.0.0/16", "192.0.2.1/32"], ["10.0.0.0/8"], False),
-    ([], ["10.0.0.0/8"], False),
-    (["10.0.0.0/8"], [], True),
-    (["2001:db8::/48"], ["2001:db8::/32", "10.0.0.0/8"], True),
-])
+@each(
+    ("inner", "outer", "are_in"),
+    [
+        (["10.1.0.0/16"], ["10.0.0.0/8"], True),
+        (["10.1.0.0/16", "192.0.2.1/32"], ["10.0.0.0/8"], False),
+        ([], ["10.0.0.0/8"], False),
+        (["10.0.0.0/8"], [], True),
+        (["2001:db8::/48"], ["2001:db8::/32", "10.0.0.0/8"], True),
+    ],
+)
 def test_networks_are_within_others_or_they_are_not(inner, outer, are_in):
     assert are_within(inner, outer) is are_in

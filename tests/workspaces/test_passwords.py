@@ -28,11 +28,16 @@ def no_counts_of_other_tests(db):
 
 
 def lets_in(user: User, password: str) -> bool:
-    return Client().post("/accounts/login/", {"login": user.email, "password": password}).status_code == 302
+    return (
+        Client().post("/accounts/login/", {"login": user.email, "password": password}).status_code
+        == 302
+    )
 
 
 def changed(story, new: str, old: str = PASSWORD) -> bool:
-    answer = story.client(story.ada).post("/accounts/password/change/", {"oldpassword": old, "password1": new, "password2": new})
+    answer = story.client(story.ada).post(
+        "/accounts/password/change/", {"oldpassword": old, "password1": new, "password2": new}
+    )
     return answer.status_code == 302
 
 
@@ -44,69 +49,136 @@ def test_changing_the_password_asks_for_the_former_one(story):
     assert lets_in(story.ada, "another one entirely") and not lets_in(story.ada, PASSWORD)
 
 
-@each("password", [
-    "  two spaces before and after  ", "비밀번호는 아무거나 됩니다", "🔑🔒🗝️🔏🔐 keys and locks",
-    "'; DROP TABLE users; --", "<script>alert(1)</script>",
-    '{{ 7 * 7 }} %s {0} \\ "', "alllowercaselettersandnothingelse", "x9" + "long " * 40, "!!##$$%%&&//(())=="])
+@each(
+    "password",
+    [
+        "  two spaces before and after  ",
+        "비밀번호는 아무거나 됩니다",
+        "🔑🔒🗝️🔏🔐 keys and locks",
+        "'; DROP TABLE users; --",
+        "<script>alert(1)</script>",
+        '{{ 7 * 7 }} %s {0} \\ "',
+        "alllowercaselettersandnothingelse",
+        "x9" + "long " * 40,
+        "!!##$$%%&&//(())==",
+    ],
+)
 def test_a_password_has_any_characters_and_counts_as_it_was_typed(story, password):
     story.ada.refresh_from_db()
     assert changed(story, password)
     assert lets_in(story.ada, password)
-    others = {password.strip(), password.upper(), password[:-1], password[:72], password.replace("<", "&lt;")} - {password}
+    others = {
+        password.strip(),
+        password.upper(),
+        password[:-1],
+        password[:72],
+        password.replace("<", "&lt;"),
+    } - {password}
     assert not any(lets_in(story.ben, other) or story.ada.check_password(other) for other in others)
     story.ada.refresh_from_db()
-    assert story.ada.check_password(password) and not any(story.ada.check_password(other) for other in others)
+    assert story.ada.check_password(password) and not any(
+        story.ada.check_password(other) for other in others
+    )
 
 
-@each("password", [
-    "Muster2026!!", "muster-muster-muster", "Ada@Atlas.example", "ATLAS-Atlas-1", "ada.atlas.muster",
-    "ａｔｌａｓ２０２６!!", "GPU cluster 123", "password@atlas1"])
+@each(
+    "password",
+    [
+        "Muster2026!!",
+        "muster-muster-muster",
+        "Ada@Atlas.example",
+        "ATLAS-Atlas-1",
+        "ada.atlas.muster",
+        "ａｔｌａｓ２０２６!!",
+        "GPU cluster 123",
+        "password@atlas1",
+    ],
+)
 def test_a_password_is_not_made_of_words_that_everybody_knows(story, password):
     assert not changed(story, password)
     assert changed(story, f"{password} and seven geese")
 
 
 def test_nobody_is_made_to_change_a_password_because_of_its_age(story):
-    User.objects.filter(id=story.ada.id).update(date_joined=clock.now() - timedelta(days=4000), last_login=clock.now() - timedelta(days=4000))
+    User.objects.filter(id=story.ada.id).update(
+        date_joined=clock.now() - timedelta(days=4000),
+        last_login=clock.now() - timedelta(days=4000),
+    )
     browser = Client()
-    assert browser.post("/accounts/login/", {"login": story.ada.email, "password": PASSWORD})["Location"] == "/"
+    assert (
+        browser.post("/accounts/login/", {"login": story.ada.email, "password": PASSWORD})[
+            "Location"
+        ]
+        == "/"
+    )
     assert browser.get("/", follow=True).request["PATH_INFO"] == "/atlas/"
 
 
 def test_a_password_is_hidden_while_it_is_typed_and_may_be_pasted(story):
-    texts = [story.client(story.ada if "login" not in path else None).get(path).content.decode() for path in FORMS]
+    texts = [
+        story.client(story.ada if "login" not in path else None).get(path).content.decode()
+        for path in FORMS
+    ]
     texts.append(Client().get(reset_link(story.ada), follow=True).content.decode())
     assert 'name="password1"' in texts[-1]
     texts += [path.read_text() for path in (ROOT / "templates").rglob("*.html")]
-    fields = [tag for text in texts for tag in re.findall(r"<input[^>]*>", text) if re.search(r'name="\w*password\w*"', tag)]
+    fields = [
+        tag
+        for text in texts
+        for tag in re.findall(r"<input[^>]*>", text)
+        if re.search(r'name="\w*password\w*"', tag)
+    ]
     assert len(fields) > 8
-    assert [tag for tag in fields if 'type="password"' not in tag or "onpaste" in tag or "readonly" in tag] == []
+    assert [
+        tag
+        for tag in fields
+        if 'type="password"' not in tag or "onpaste" in tag or "readonly" in tag
+    ] == []
 
 
-def test_passwords_are_kept_by_a_slow_hash_and_those_of_before_are_made_slower_when_they_are_used(story, settings):
+def test_passwords_are_kept_by_a_slow_hash_and_those_of_before_are_made_slower_when_they_are_used(
+    story, settings
+):
     settings.PASSWORD_HASHERS = ours.PASSWORD_HASHERS
     slow = get_hasher("default")
-    assert (slow.algorithm, slow.iterations >= 600_000, slow.salt_entropy >= 128) == ("pbkdf2_sha256", True, True)
-    User.objects.filter(id=story.ada.id).update(password=PBKDF2PasswordHasher().encode(PASSWORD, "salt" * 6, 1000))
+    assert (slow.algorithm, slow.iterations >= 600_000, slow.salt_entropy >= 128) == (
+        "pbkdf2_sha256",
+        True,
+        True,
+    )
+    User.objects.filter(id=story.ada.id).update(
+        password=PBKDF2PasswordHasher().encode(PASSWORD, "salt" * 6, 1000)
+    )
     assert lets_in(story.ada, PASSWORD)
     story.ada.refresh_from_db()
     kept = slow.decode(story.ada.password)
-    assert kept["iterations"] == slow.iterations and kept["salt"] != "salt" * 6 and PASSWORD not in story.ada.password
+    assert (
+        kept["iterations"] == slow.iterations
+        and kept["salt"] != "salt" * 6
+        and PASSWORD not in story.ada.password
+    )
 
 
 def test_guessing_from_many_addresses_is_limited_but_not_where_its_owner_signed_in(story):
     def answer(password, address):
-        return Client(REMOTE_ADDR=address).post("/accounts/login/", {"login": story.ben.email, "password": password})
+        return Client(REMOTE_ADDR=address).post(
+            "/accounts/login/", {"login": story.ben.email, "password": password}
+        )
 
-    assert answer(PASSWORD, "203.0.113.9").status_code == 302                            # his own
+    assert answer(PASSWORD, "203.0.113.9").status_code == 302  # his own
     guesses = [answer(f"wrong {n}", f"198.51.100.{n // 3}").status_code for n in range(33)]
     assert guesses == [200] * 30 + [429] * 3
     refused = answer(PASSWORD, "198.51.100.77")
-    assert (refused.status_code, refused["Retry-After"]) == (429, "300") and "too many failed tries" in refused.content.decode()
+    assert (refused.status_code, refused["Retry-After"]) == (
+        429,
+        "300",
+    ) and "too many failed tries" in refused.content.decode()
     assert answer(PASSWORD, "203.0.113.9").status_code == 302
     browser = Client(REMOTE_ADDR="198.51.100.77")
     story.ben.refresh_from_db()
-    at = browser.get(reset_link(story.ben), follow=True).request["PATH_INFO"]            # who reads his mail is no stranger
+    at = browser.get(reset_link(story.ben), follow=True).request[
+        "PATH_INFO"
+    ]  # who reads his mail is no stranger
     browser.post(at, {"password1": "seven geese on a pond", "password2": "seven geese on a pond"})
     assert answer("seven geese on a pond", "198.51.100.77").status_code == 302
 
@@ -118,19 +190,42 @@ def reset_link(user: User) -> str:
 @pytest.mark.both_databases
 def test_guessing_limit_outlives_the_cache_and_locks_only_the_guesser(story):
     def answer(email, password, address="198.51.100.7"):
-        return Client(REMOTE_ADDR=address).post("/accounts/login/", {"login": email, "password": password})
+        return Client(REMOTE_ADDR=address).post(
+            "/accounts/login/", {"login": email, "password": password}
+        )
 
     for guess in range(12):
-        assert answer(f"nobody{guess}@atlas.example", "wrong").status_code == 200        # a whole house is behind that address
+        assert (
+            answer(f"nobody{guess}@atlas.example", "wrong").status_code == 200
+        )  # a whole house is behind that address
     for guess in range(5):
         answer(story.ben.email, f"wrong {guess}")
-    for port, email in enumerate([story.ben.email.upper(), "\uff42" + story.ben.email[1:], story.ben.email], 8000):
-        spelled = Client(REMOTE_ADDR="198.51.100.7").post("/accounts/login/", {"login": email, "password": PASSWORD}, HTTP_HOST=f"localhost:{port}")
-        assert spelled.status_code == 200, "another port in Host, or another spelling, is no other account"
-    codes = [Client(REMOTE_ADDR="198.51.100.8").post("/identity/o/api/device/code", "client_id=muster-cli",
-                                                     content_type="application/x-www-form-urlencoded") for _ in range(31)]
-    assert {code.status_code for code in codes[:30]} == {200} and (codes[30].status_code, codes[30]["Retry-After"]) == (429, "60")
-    cache.clear()                                                                       # as a flood of entries does, or a Redis that is away
+    for port, email in enumerate(
+        [story.ben.email.upper(), "\uff42" + story.ben.email[1:], story.ben.email], 8000
+    ):
+        spelled = Client(REMOTE_ADDR="198.51.100.7").post(
+            "/accounts/login/",
+            {"login": email, "password": PASSWORD},
+            HTTP_HOST=f"localhost:{port}",
+        )
+        assert spelled.status_code == 200, (
+            "another port in Host, or another spelling, is no other account"
+        )
+    codes = [
+        Client(REMOTE_ADDR="198.51.100.8").post(
+            "/identity/o/api/device/code",
+            "client_id=muster-cli",
+            content_type="application/x-www-form-urlencoded",
+        )
+        for _ in range(31)
+    ]
+    assert {code.status_code for code in codes[:30]} == {200} and (
+        codes[30].status_code,
+        codes[30]["Retry-After"],
+    ) == (429, "60")
+    cache.clear()  # as a flood of entries does, or a Redis that is away
     assert "Wait five minutes" in answer(story.ben.email, PASSWORD).content.decode()
-    assert answer(story.ben.email, PASSWORD, "203.0.113.9").status_code == 302          # a stranger's guesses do not lock him out
-    assert answer(story.ada.email, PASSWORD).status_code == 302                         # nor those beside him
+    assert (
+        answer(story.ben.email, PASSWORD, "203.0.113.9").status_code == 302
+    )  # a stranger's guesses do not lock him out
+    assert answer(story.ada.email, PASSWORD).status_code == 302  # nor those beside him

@@ -16,7 +16,9 @@ TEAMS = {UUID(int=200): ORGS[0], UUID(int=201): ORGS[0], UUID(int=202): ORGS[1]}
 GROUPS = ["cn=a", "cn=b", "cn=c"]
 SUBJECTS = [f"s{n}" for n in range(6)]
 
-places = st.sampled_from([(org, None) for org in ORGS] + [(org, team) for team, org in TEAMS.items()])
+places = st.sampled_from(
+    [(org, None) for org in ORGS] + [(org, team) for team, org in TEAMS.items()]
+)
 
 
 def user_of(subject: str) -> UUID:
@@ -29,42 +31,92 @@ def rules(draw):
     for _ in range(draw(st.integers(0, 6))):
         org, team = draw(places)
         roles = ["lead", "member", "viewer"] if team else ["owner", "admin", "member", "viewer"]
-        found.append(Rule(draw(st.sampled_from([*GROUPS, "*"])), org, team, draw(st.sampled_from(roles))))
+        found.append(
+            Rule(draw(st.sampled_from([*GROUPS, "*"])), org, team, draw(st.sampled_from(roles)))
+        )
     return found
 
 
 @st.composite
 def people(draw):
     subjects = draw(st.sets(st.sampled_from(SUBJECTS)))
-    return [Person(s, f"{s}@x.example", groups=frozenset(draw(st.sets(st.sampled_from(GROUPS))))) for s in sorted(subjects)]
+    return [
+        Person(s, f"{s}@x.example", groups=frozenset(draw(st.sets(st.sampled_from(GROUPS)))))
+        for s in sorted(subjects)
+    ]
 
 
 @st.composite
 def worlds(draw):
     org_id = draw(st.sampled_from([None, ORGS[0]]))
-    known = [Known(UUID(int=3000 + n), s, user_of(s), f"{s}@x.example", groups=tuple(sorted(draw(st.sets(st.sampled_from(GROUPS))))),
-                   is_gone=draw(st.booleans()), is_active=draw(st.booleans()))
-             for n, s in enumerate(sorted(draw(st.sets(st.sampled_from(SUBJECTS)))))]
+    known = [
+        Known(
+            UUID(int=3000 + n),
+            s,
+            user_of(s),
+            f"{s}@x.example",
+            groups=tuple(sorted(draw(st.sets(st.sampled_from(GROUPS))))),
+            is_gone=draw(st.booleans()),
+            is_active=draw(st.booleans()),
+        )
+        for n, s in enumerate(sorted(draw(st.sets(st.sampled_from(SUBJECTS)))))
+    ]
     seats, number = [], 4000
     for k in known:
         for org in ORGS:
             if not draw(st.booleans()):
                 continue
             number += 1
-            seats.append(Seat(UUID(int=number), org, None, k.user_id, draw(st.sampled_from(["owner", "admin", "member", "viewer"])),
-                              draw(st.sampled_from([None, PROVIDER, OTHER])), "cn=a", draw(st.booleans())))
+            seats.append(
+                Seat(
+                    UUID(int=number),
+                    org,
+                    None,
+                    k.user_id,
+                    draw(st.sampled_from(["owner", "admin", "member", "viewer"])),
+                    draw(st.sampled_from([None, PROVIDER, OTHER])),
+                    "cn=a",
+                    draw(st.booleans()),
+                )
+            )
             for team in [t for t, where in TEAMS.items() if where == org and draw(st.booleans())]:
                 number += 1
-                seats.append(Seat(UUID(int=number), org, team, k.user_id, draw(st.sampled_from(["lead", "member"])),
-                                  draw(st.sampled_from([None, PROVIDER, OTHER])), "cn=b"))
-    return with_owners(World(PROVIDER, org_id, known, [s for s in seats if org_id in (None, s.org_id)],
-                             had=sum(not k.is_gone for k in known)))
+                seats.append(
+                    Seat(
+                        UUID(int=number),
+                        org,
+                        team,
+                        k.user_id,
+                        draw(st.sampled_from(["lead", "member"])),
+                        draw(st.sampled_from([None, PROVIDER, OTHER])),
+                        "cn=b",
+                    )
+                )
+    return with_owners(
+        World(
+            PROVIDER,
+            org_id,
+            known,
+            [s for s in seats if org_id in (None, s.org_id)],
+            had=sum(not k.is_gone for k in known),
+        )
+    )
 
 
 def with_owners(world: World) -> World:
     active = {k.user_id for k in world.known if k.is_active}
-    owners = {org: frozenset(s.user_id for s in world.seats if s.org_id == org and not s.team_id and s.role == "owner"
-                             and not s.is_suspended and s.user_id in active) for org in ORGS}
+    owners = {
+        org: frozenset(
+            s.user_id
+            for s in world.seats
+            if s.org_id == org
+            and not s.team_id
+            and s.role == "owner"
+            and not s.is_suspended
+            and s.user_id in active
+        )
+        for org in ORGS
+    }
     return replace(world, owners=owners, had=sum(not k.is_gone for k in world.known))
 
 
@@ -72,7 +124,15 @@ def applied(world: World, made) -> World:
     """The rows after the plan."""
     known = {k.id: k for k in world.known} | {after.id: after for _, after in made.identities}
     for n in made.newcomers:
-        known[n.id] = Known(n.id, n.person.subject, n.user_id, n.person.email, n.person.login, tuple(sorted(n.person.groups)), said=n.person.email)
+        known[n.id] = Known(
+            n.id,
+            n.person.subject,
+            n.user_id,
+            n.person.email,
+            n.person.login,
+            tuple(sorted(n.person.groups)),
+            said=n.person.email,
+        )
     for rows, is_active in ((made.off, False), (made.on, True)):
         for k in rows:
             known[k.id] = replace(known[k.id], is_active=is_active)
@@ -86,7 +146,9 @@ def applied(world: World, made) -> World:
 
 def given_by(rule_list, groups, org_id):
     """By the definition: for each place the first rule that fits."""
-    fitting = [r for r in rule_list if org_id in (None, r.org_id) and (r.group == "*" or r.group in groups)]
+    fitting = [
+        r for r in rule_list if org_id in (None, r.org_id) and (r.group == "*" or r.group in groups)
+    ]
     found = {}
     for org, team in {(r.org_id, r.team_id) for r in fitting}:
         found[org, team] = next(r.role for r in fitting if (r.org_id, r.team_id) == (org, team))
@@ -107,12 +169,16 @@ def test_what_was_given_by_hand_or_by_another_provider_is_never_touched(rule_lis
     made = plan(rule_list, named, world)
     assert all(c.before is None or c.before.provider_id == PROVIDER for c in made.changes)
     mine = [s for s in applied(world, made).seats if s.provider_id != PROVIDER]
-    assert sorted(mine, key=str) == sorted((s for s in world.seats if s.provider_id != PROVIDER), key=str)
+    assert sorted(mine, key=str) == sorted(
+        (s for s in world.seats if s.provider_id != PROVIDER), key=str
+    )
 
 
 @settings(deadline=None)
 @given(rules(), people(), worlds())
-def test_afterwards_each_named_person_has_what_the_first_fitting_rules_say_and_nothing_else_of_it(rule_list, named, world):
+def test_afterwards_each_named_person_has_what_the_first_fitting_rules_say_and_nothing_else_of_it(
+    rule_list, named, world
+):
     made = plan(rule_list, named, world)
     after, spared = applied(world, made), {user for user, _ in made.spared}
     users = {k.subject: k.user_id for k in after.known}
@@ -123,10 +189,17 @@ def test_afterwards_each_named_person_has_what_the_first_fitting_rules_say_and_n
             continue
         if users[person.subject] in spared:
             continue
-        seats = {(s.org_id, s.team_id): s for s in after.seats if s.user_id == users[person.subject]}
+        seats = {
+            (s.org_id, s.team_id): s for s in after.seats if s.user_id == users[person.subject]
+        }
         for place, role in wanted.items():
-            assert place in seats and (seats[place].provider_id != PROVIDER or (seats[place].role, seats[place].is_suspended) == (role, False))
-        living = {place for place, s in seats.items() if s.provider_id == PROVIDER and not s.is_suspended}
+            assert place in seats and (
+                seats[place].provider_id != PROVIDER
+                or (seats[place].role, seats[place].is_suspended) == (role, False)
+            )
+        living = {
+            place for place, s in seats.items() if s.provider_id == PROVIDER and not s.is_suspended
+        }
         assert living <= set(wanted)
 
 
@@ -138,16 +211,26 @@ def test_an_organization_that_had_an_owner_keeps_one(rule_list, named, world):
 
 
 def test_an_owner_who_is_switched_on_again_counts_as_one():
-    known = [Known(UUID(int=1), "s0", user_of("s0"), "s0@x.example"),
-             Known(UUID(int=2), "s1", user_of("s1"), "s1@x.example", is_gone=True, is_active=False)]
+    known = [
+        Known(UUID(int=1), "s0", user_of("s0"), "s0@x.example"),
+        Known(UUID(int=2), "s1", user_of("s1"), "s1@x.example", is_gone=True, is_active=False),
+    ]
     seats = [Seat(UUID(int=3 + n), ORGS[0], None, k.user_id, "owner") for n, k in enumerate(known)]
-    made = plan([], [Person("s1", "s1@x.example")], with_owners(World(PROVIDER, None, known, seats)))
+    made = plan(
+        [], [Person("s1", "s1@x.example")], with_owners(World(PROVIDER, None, known, seats))
+    )
     assert (made.off, made.on, made.spared) == ([known[0]], [known[1]], [])
 
 
 def world_of(count: int, org_id: UUID | None = ORGS[0]) -> World:
-    known = [Known(UUID(int=3000 + n), f"s{n}", UUID(int=1000 + n), f"s{n}@x.example") for n in range(count)]
-    seats = [Seat(UUID(int=4000 + n), ORGS[0], None, k.user_id, "member", PROVIDER, "*") for n, k in enumerate(known)]
+    known = [
+        Known(UUID(int=3000 + n), f"s{n}", UUID(int=1000 + n), f"s{n}@x.example")
+        for n in range(count)
+    ]
+    seats = [
+        Seat(UUID(int=4000 + n), ORGS[0], None, k.user_id, "member", PROVIDER, "*")
+        for n, k in enumerate(known)
+    ]
     return World(PROVIDER, org_id, known, seats, had=count)
 
 
@@ -173,12 +256,16 @@ def test_a_few_may_vanish_and_a_fifth_may_and_one_more_may_not():
 def test_losses_that_somebody_accepted_no_longer_count():
     made = plan(EVERYBODY, some(1), world_of(10))
     assert made.objection() and not made.objection(made.losses)
-    assert plan(EVERYBODY, [], world_of(10)).objection(frozenset()) and plan(EVERYBODY, [], world_of(20)).objection(made.losses)
+    assert plan(EVERYBODY, [], world_of(10)).objection(frozenset()) and plan(
+        EVERYBODY, [], world_of(20)
+    ).objection(made.losses)
 
 
 def test_who_vanishes_from_an_organizations_directory_is_suspended_there_and_stays_switched_on():
     made = plan(EVERYBODY, some(2), world_of(3))
-    assert [(c.seat.user_id, c.seat.is_suspended) for c in made.changes] == [(UUID(int=1002), True)] and not made.off
+    assert [(c.seat.user_id, c.seat.is_suspended) for c in made.changes] == [
+        (UUID(int=1002), True)
+    ] and not made.off
 
 
 def test_who_vanishes_from_the_installations_directory_is_switched_off_with_their_roles_left():
@@ -214,7 +301,9 @@ def test_an_address_that_has_an_account_is_not_linked_until_somebody_says_so():
 def test_of_two_newcomers_with_one_address_the_second_is_left_out():
     pair = [Person("s0", "same@x.example"), Person("s1", "same@x.example")]
     made = plan(EVERYBODY, pair, World(PROVIDER, None))
-    assert [n.person.subject for n in made.newcomers] == ["s0"] and [c.person.subject for c in made.clashes] == ["s1"]
+    assert [n.person.subject for n in made.newcomers] == ["s0"] and [
+        c.person.subject for c in made.clashes
+    ] == ["s1"]
 
 
 def test_nobody_gets_an_account_whom_no_rule_gives_anything():
@@ -223,14 +312,28 @@ def test_nobody_gets_an_account_whom_no_rule_gives_anything():
 
 def test_the_last_operator_is_not_switched_off_by_a_directory():
     world = world_of(1, None)
-    world = replace(world, known=[replace(world.known[0], is_operator=True)], operators=frozenset({UUID(int=1000)}))
+    world = replace(
+        world,
+        known=[replace(world.known[0], is_operator=True)],
+        operators=frozenset({UUID(int=1000)}),
+    )
     made = plan(EVERYBODY, [], world)
-    assert not made.off and made.spared == [(UUID(int=1000), "the last operator of this installation")]
+    assert not made.off and made.spared == [
+        (UUID(int=1000), "the last operator of this installation")
+    ]
 
 
 def test_somebody_who_is_named_again_under_another_subject_loses_nothing():
     world = world_of(1)
     again = Person("new", "s0@x.example")
-    linked = applied(world, plan(EVERYBODY, [again], replace(world, taken={"s0@x.example": UUID(int=1000)}), links={"new": UUID(int=1000)}))
+    linked = applied(
+        world,
+        plan(
+            EVERYBODY,
+            [again],
+            replace(world, taken={"s0@x.example": UUID(int=1000)}),
+            links={"new": UUID(int=1000)},
+        ),
+    )
     assert [s.is_suspended for s in linked.seats] == [False]
     assert plan(EVERYBODY, [again], linked).is_empty

@@ -24,7 +24,13 @@ from tests.workspaces.test_passwords import reset_link
 from workspaces.actors import ONLY_ORG, actor_of
 from workspaces.models import Membership, SpentCode, User
 from workspaces.second_factor import PURPOSE
-from workspaces.services import Wish, add_member, create_service_account, create_service_token, require_second_factor
+from workspaces.services import (
+    Wish,
+    add_member,
+    create_service_account,
+    create_service_token,
+    require_second_factor,
+)
 from workspaces.services.tokens import Bearer, issue_attempt_tokens
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 from workspaces.tokens import authenticate_token
@@ -111,11 +117,15 @@ def test_a_recovery_code_lets_in_once(story):
         assert is_in(browser) == expected
 
 
-def test_setting_the_app_up_shows_the_recovery_codes_once_and_ends_other_sessions(story, django_capture_on_commit_callbacks):
+def test_setting_the_app_up_shows_the_recovery_codes_once_and_ends_other_sessions(
+    story, django_capture_on_commit_callbacks
+):
     other, _ = signing_in(story.ada)
     browser, _ = signing_in(story.ada)
     assert is_in(other) and is_in(browser)
-    assert browser.get("/accounts/2fa/totp/activate/")["Location"].startswith("/accounts/reauthenticate/")
+    assert browser.get("/accounts/2fa/totp/activate/")["Location"].startswith(
+        "/accounts/reauthenticate/"
+    )
     browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
     page = browser.get("/accounts/2fa/totp/activate/").content.decode()
     key = re.search(r'id="authenticator_secret">([A-Z2-7]+)<', page)[1]
@@ -125,10 +135,14 @@ def test_setting_the_app_up_shows_the_recovery_codes_once_and_ends_other_session
     assert answer["Location"] == "/accounts/2fa/recovery-codes/", answer.content.decode()[-2000:]
     codes = re.findall(r"\b\d{8}\b", browser.get(answer["Location"]).content.decode())
     assert len(codes) == 10
-    assert not set(codes) & set(re.findall(r"\b\d{8}\b", browser.get(answer["Location"]).content.decode()))
+    assert not set(codes) & set(
+        re.findall(r"\b\d{8}\b", browser.get(answer["Location"]).content.decode())
+    )
     assert is_in(browser) and not is_in(other)
     assert User.objects.get(id=story.ada.id).has_second_factor
-    assert {("second_factor.added", story.atlas.id), ("session.ended", story.atlas.id)} <= set(Event.objects.values_list("kind", "org_id"))
+    assert {("second_factor.added", story.atlas.id), ("session.ended", story.atlas.id)} <= set(
+        Event.objects.values_list("kind", "org_id")
+    )
 
 
 def test_keys_are_stored_encrypted_only(story):
@@ -143,7 +157,7 @@ def test_the_persons_row_says_whether_they_have_one_however_it_goes(story):
     RecoveryCodes.activate(story.ada)
     assert User.objects.get(id=story.ada.id).has_second_factor
     Authenticator.objects.filter(type="totp").delete()
-    assert not User.objects.get(id=story.ada.id).has_second_factor      # recovery codes alone are none
+    assert not User.objects.get(id=story.ada.id).has_second_factor  # recovery codes alone are none
 
 
 @pytest.fixture
@@ -161,7 +175,9 @@ def test_a_member_without_one_is_led_to_the_page_where_they_add_it_and_then_let_
     assert (answer.status_code, answer["Location"]) == (302, "/accounts/2fa/")
     page = browser.get("/accounts/2fa/").content.decode()
     assert "requires a second factor" in page and "/accounts/2fa/totp/activate/" in page
-    assert 'class="note warn" role="status"' in page and 'class="note good" role="status"' not in page
+    assert (
+        'class="note warn" role="status"' in page and 'class="note good" role="status"' not in page
+    )
     with_app(strict.ben)
     assert browser.get("/atlas/teams").status_code == 200
 
@@ -170,9 +186,15 @@ def test_their_programs_are_told_why(story, request):
     secret = story.token(story.ben)
     strict = request.getfixturevalue("strict")
     api = Client(headers={"Authorization": f"Bearer {secret}"})
-    for answer in (api.get("/api/v1/orgs/atlas/teams"), strict.client(strict.ben).get("/api/v1/orgs/atlas/teams")):
+    for answer in (
+        api.get("/api/v1/orgs/atlas/teams"),
+        strict.client(strict.ben).get("/api/v1/orgs/atlas/teams"),
+    ):
         assert answer.status_code == 403
-        assert answer.json()["code"] == "second_factor_required" and "passkey" in answer.json()["detail"]
+        assert (
+            answer.json()["code"] == "second_factor_required"
+            and "passkey" in answer.json()["detail"]
+        )
     assert api.get("/api/v1/me").status_code == 200
     with_app(strict.ben)
     assert api.get("/api/v1/orgs/atlas/teams").status_code == 200
@@ -189,7 +211,9 @@ def test_service_accounts_and_jobs_that_run_go_on(strict):
         row = create_service_account(actor=ada, org=strict.atlas, name="nightly")
         secret = create_service_token(actor=ada, account=row, wish=Wish("ci", ["all"])).secret
     with platform_scope("test"):
-        [job] = issue_attempt_tokens([Bearer(strict.atlas.id, strict.vision.id, strict.ben.id, strict.ben.id, "job #1")])
+        [job] = issue_attempt_tokens(
+            [Bearer(strict.atlas.id, strict.vision.id, strict.ben.id, strict.ben.id, "job #1")]
+        )
     with no_scope():
         for raw in (secret, job):
             assert authenticate_token(raw).enter(strict.atlas).org_id == strict.atlas.id
@@ -208,7 +232,9 @@ def test_nobody_requires_what_they_do_not_have_themselves(story):
             require_second_factor(actor=story.actor(story.ada), org=story.atlas, is_required=True)
         Membership.objects.filter(user=story.ben).update(role="admin")
         with pytest.raises(NotPermitted):
-            require_second_factor(actor=story.actor(with_app(story.ben)), org=story.atlas, is_required=True)
+            require_second_factor(
+                actor=story.actor(with_app(story.ben)), org=story.atlas, is_required=True
+            )
 
 
 def test_taking_the_last_factor_off_shuts_the_door_at_the_next_request(strict):
@@ -218,14 +244,25 @@ def test_taking_the_last_factor_off_shuts_the_door_at_the_next_request(strict):
     assert browser.get("/atlas/teams")["Location"] == "/accounts/2fa/"
 
 
-@each(("person", "path", "is_shut"), [
-    ("ben", "/accounts/2fa/", True), ("ben", "/accounts/sessions/", True), ("ben", "/accounts/password/change/", True),
-    ("ben", "/atlas/teams", False),
-    ("sam", "/accounts/2fa/", True), ("sam", "/accounts/sessions/", False)])
-def test_who_came_by_one_organizations_provider_does_not_touch_what_lets_in_to_the_account(story, person, path, is_shut):
+@each(
+    ("person", "path", "is_shut"),
+    [
+        ("ben", "/accounts/2fa/", True),
+        ("ben", "/accounts/sessions/", True),
+        ("ben", "/accounts/password/change/", True),
+        ("ben", "/atlas/teams", False),
+        ("sam", "/accounts/2fa/", True),
+        ("sam", "/accounts/sessions/", False),
+    ],
+)
+def test_who_came_by_one_organizations_provider_does_not_touch_what_lets_in_to_the_account(
+    story, person, path, is_shut
+):
     """Its administrators choose whom the provider names: else they could add a factor of theirs to anybody's account."""
     with org_scope(story.atlas.id):
-        sam = add_member(actor=story.actor(story.ada), org=story.atlas, email="sam@atlas.example").user
+        sam = add_member(
+            actor=story.actor(story.ada), org=story.atlas, email="sam@atlas.example"
+        ).user
     browser = story.client(sam if person == "sam" else story.ben)
     session = browser.session
     session[ONLY_ORG] = str(story.atlas.id)
@@ -245,9 +282,14 @@ def test_a_reset_password_does_not_pass_by_the_second_factor(story):
     with_app(story.ada)
     browser = Client()
     page = browser.get(reset_link(story.ada), follow=True)
-    done = browser.post(page.request["PATH_INFO"], {"password1": "another one entirely", "password2": "another one entirely"})
+    done = browser.post(
+        page.request["PATH_INFO"],
+        {"password1": "another one entirely", "password2": "another one entirely"},
+    )
     assert done.status_code == 302 and not is_in(browser)
-    assert browser.post("/accounts/login/", {"login": story.ada.email, "password": "another one entirely"})["Location"].endswith("/2fa/authenticate/")
+    assert browser.post(
+        "/accounts/login/", {"login": story.ada.email, "password": "another one entirely"}
+    )["Location"].endswith("/2fa/authenticate/")
     assert not is_in(browser)
 
 
@@ -265,11 +307,18 @@ def test_seeds_and_codes_are_random_and_long_enough(story):
     seeds = {totp.generate_totp_secret() for _ in range(50)}
     assert len(seeds) == 50 and all(len(seed) * 5 >= 160 for seed in seeds)
     codes = RecoveryCodes.activate(with_app(story.ada)).generate_codes()
-    assert len(set(codes)) == len(codes) >= 10 and all(re.fullmatch(r"[0-9a-f]{8}", one) for one in codes)      # 32 bits
-    assert re.fullmatch(r"\d{6}", code())                                                                        # 20 bits, for a minute
+    assert len(set(codes)) == len(codes) >= 10 and all(
+        re.fullmatch(r"[0-9a-f]{8}", one) for one in codes
+    )  # 32 bits
+    assert re.fullmatch(r"\d{6}", code())  # 20 bits, for a minute
 
 
-CHANGES = ["/accounts/2fa/totp/activate/", "/accounts/2fa/totp/deactivate/", "/accounts/2fa/webauthn/add/", "/accounts/2fa/recovery-codes/generate/"]
+CHANGES = [
+    "/accounts/2fa/totp/activate/",
+    "/accounts/2fa/totp/deactivate/",
+    "/accounts/2fa/webauthn/add/",
+    "/accounts/2fa/recovery-codes/generate/",
+]
 
 
 @each("path", CHANGES)

@@ -40,7 +40,11 @@ def test_a_session_is_listed_with_device_address_and_times(story):
     browser = browsing(story, story.ada)
     browsing(story, story.ben)
     [row] = sessions_of(story.ada.id, browser.session.session_key)
-    assert (row["device"], row["address"], row["is_current"]) == ("Firefox on Linux", "192.0.2.7", True)
+    assert (row["device"], row["address"], row["is_current"]) == (
+        "Firefox on Linux",
+        "192.0.2.7",
+        True,
+    )
     page = browser.get("/accounts/sessions/").content.decode()
     assert "Firefox on Linux" in page and "this one" in page
 
@@ -58,19 +62,30 @@ def test_a_session_is_written_once_a_minute(story, django_assert_num_queries):
 def test_one_other_session_is_signed_out_and_its_websocket_with_it(story):
     here, there = browsing(story, story.ada), browsing(story, story.ada, address="198.51.100.9")
     way = BySession(there.session.session_key)
-    other = next(row for row in sessions_of(story.ada.id, here.session.session_key) if not row["is_current"])
+    other = next(
+        row for row in sessions_of(story.ada.id, here.session.session_key) if not row["is_current"]
+    )
     here.post("/accounts/sessions/", {"id": str(other["id"])})
-    assert there.get("/atlas/teams").status_code == 302 and here.get("/atlas/teams").status_code == 200
+    assert (
+        there.get("/atlas/teams").status_code == 302 and here.get("/atlas/teams").status_code == 200
+    )
     assert ended({way: actor_of(story.ada)}) == {way} and way.actor() is None
     told = Event.objects.get(kind="session.ended")
-    assert told.data["address"] == "198.51.100.9" and told.org_id == story.atlas.id, "auditors of her organization see it"
+    assert told.data["address"] == "198.51.100.9" and told.org_id == story.atlas.id, (
+        "auditors of her organization see it"
+    )
 
 
 def test_all_others_are_signed_out_and_nobody_elses(story):
     here, *others = [browsing(story, story.ada) for _ in range(3)]
     bens = browsing(story, story.ben)
     here.post("/accounts/sessions/")
-    assert [browser.get("/atlas/teams").status_code for browser in (here, *others, bens)] == [200, 302, 302, 200]
+    assert [browser.get("/atlas/teams").status_code for browser in (here, *others, bens)] == [
+        200,
+        302,
+        302,
+        200,
+    ]
 
 
 def test_nobody_ends_the_session_of_another(story):
@@ -106,24 +121,50 @@ def test_ended_sessions_are_not_listed_and_go(story):
 def test_sessions_that_are_over_are_kept_no_longer(story):
     browsing(story, story.ada)
     browsing(story, story.ben)
-    Session.objects.filter(session_key=SignIn.objects.get(user=story.ada).key).update(expire_date=clock.now() - timedelta(seconds=1))
+    Session.objects.filter(session_key=SignIn.objects.get(user=story.ada).key).update(
+        expire_date=clock.now() - timedelta(seconds=1)
+    )
     tidy_sign_ins()
     assert SignIn.objects.get().user == story.ben and Session.objects.count() == 1
 
 
-@each(("agent", "name"), [
-    (FIREFOX, "Firefox on Linux"), ("", "Unknown"), ("python-httpx/0.28", "A program"),
-    ("Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0 Safari/537.36 Edg/143.0", "Edge on Windows"),
-    ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Safari/605.1.15", "Safari on macOS"),
-    ("Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 Safari/604.1", "Safari on iPhone")])
+@each(
+    ("agent", "name"),
+    [
+        (FIREFOX, "Firefox on Linux"),
+        ("", "Unknown"),
+        ("python-httpx/0.28", "A program"),
+        (
+            "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0 Safari/537.36 Edg/143.0",
+            "Edge on Windows",
+        ),
+        (
+            "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Safari/605.1.15",
+            "Safari on macOS",
+        ),
+        (
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 Safari/604.1",
+            "Safari on iPhone",
+        ),
+    ],
+)
 def test_a_device_is_named_as_people_name_it(agent, name):
     assert device(agent) == name
 
 
-@each(("row", "is_in"), [
-    ({"last_seen_at": 71}, True), ({"last_seen_at": 73}, False), ({"created_at": 335}, True), ({"created_at": 337}, False)])
+@each(
+    ("row", "is_in"),
+    [
+        ({"last_seen_at": 71}, True),
+        ({"last_seen_at": 73}, False),
+        ({"created_at": 335}, True),
+        ({"created_at": 337}, False),
+    ],
+)
 @each("by", ["the next request", "the clock"])
-def test_a_session_ends_when_it_was_not_used_for_three_days_and_after_two_weeks_of_use(story, row, is_in, by):
+def test_a_session_ends_when_it_was_not_used_for_three_days_and_after_two_weeks_of_use(
+    story, row, is_in, by
+):
     browser = browsing(story, story.ada)
     key = browser.session.session_key
     [(name, hours)] = row.items()
@@ -133,7 +174,11 @@ def test_a_session_ends_when_it_was_not_used_for_three_days_and_after_two_weeks_
         tidy_sign_ins()
     assert (browser.get("/atlas/teams").status_code == 200) == is_in
     assert (browser.get("/accounts/sessions/").status_code == 200) == is_in
-    assert Session.objects.filter(session_key=key).exists() == is_in == (not Event.objects.filter(kind="session.ended").exists())
+    assert (
+        Session.objects.filter(session_key=key).exists()
+        == is_in
+        == (not Event.objects.filter(kind="session.ended").exists())
+    )
     assert (BySession(key).actor() is not None) == is_in
 
 
@@ -146,7 +191,9 @@ def test_signing_in_gives_a_new_key_that_nobody_guesses_and_ends_the_former(stor
         keys.append(story.client(story.ada).session.session_key)
         browser.post("/accounts/logout/")
     assert len(set(keys)) == 6
-    assert all(len(key) == 32 and set(key) <= set("abcdefghijklmnopqrstuvwxyz0123456789") for key in keys)     # 165 bits
+    assert all(
+        len(key) == 32 and set(key) <= set("abcdefghijklmnopqrstuvwxyz0123456789") for key in keys
+    )  # 165 bits
     assert not Session.objects.filter(session_key__in=keys[::2]).exists()
     planted = Client()
     planted.cookies[settings.SESSION_COOKIE_NAME] = "a" * 32

@@ -38,7 +38,13 @@ def test_a_token_ends_at_its_hour_and_not_before(story):
 
 def test_a_token_without_an_end_works_in_a_hundred_years(story):
     with org_scope(story.atlas.id):
-        made = create_token(actor=story.actor(story.ada), org=story.atlas, name="for ever", scopes=["all"], days=None)
+        made = create_token(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            name="for ever",
+            scopes=["all"],
+            days=None,
+        )
     with clock.frozen(clock.now() + timedelta(days=36500)):
         assert authenticate_token(made.secret)
 
@@ -50,7 +56,9 @@ def test_a_token_of_somebody_who_was_switched_off_lets_nobody_in(story):
     assert authenticate_token(secret) is None
 
 
-def test_a_token_outlives_a_change_of_the_secret_key_only_while_the_old_one_is_listed(story, settings):
+def test_a_token_outlives_a_change_of_the_secret_key_only_while_the_old_one_is_listed(
+    story, settings
+):
     secret, old = story.token(story.ada), settings.SECRET_KEY
     settings.SECRET_KEY = "another key, made today and long enough to be one"
     assert authenticate_token(secret) is None
@@ -74,7 +82,9 @@ def test_the_last_use_is_noted_at_most_every_minute_and_where_it_came_from(story
 
 def _attempt_token(story, attempt_id):
     with platform_scope("test"):
-        return issue_attempt_tokens([Bearer(story.atlas.id, story.vision.id, story.ben.id, attempt_id, "job #1")])[0]
+        return issue_attempt_tokens(
+            [Bearer(story.atlas.id, story.vision.id, story.ben.id, attempt_id, "job #1")]
+        )[0]
 
 
 def test_the_token_of_an_attempt_dies_with_it(story):

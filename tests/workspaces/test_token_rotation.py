@@ -25,11 +25,21 @@ def atlas(story):
 
 
 def made(story, person=None, **more):
-    return create_token(actor=story.actor(person or story.ben), org=story.atlas, **{"name": "ci", "scopes": ["all"], **more})
+    return create_token(
+        actor=story.actor(person or story.ben),
+        org=story.atlas,
+        **{"name": "ci", "scopes": ["all"], **more},
+    )
 
 
 def test_the_old_token_works_for_the_overlap_and_the_new_one_from_now_on(atlas):
-    old = made(atlas, days=30, networks=["10.0.0.0/8"], scopes=["jobs:read", "tokens:write"], team=atlas.vision)
+    old = made(
+        atlas,
+        days=30,
+        networks=["10.0.0.0/8"],
+        scopes=["jobs:read", "tokens:write"],
+        team=atlas.vision,
+    )
     begin = clock.now()
     new = rotate_token(actor=atlas.actor(atlas.ben), token_id=old.row.id, overlap_hours=6)
     same = ("name", "scopes", "networks", "team_id", "user_id")
@@ -98,19 +108,34 @@ def test_a_token_bound_to_networks_makes_none_that_is_bound_less(atlas):
     actor: Actor = authenticate_token(bound.secret, "10.9.9.9").enter(atlas.atlas)
     for networks in ([], ["192.0.2.0/24"]):
         with pytest.raises(NotPermitted):
-            create_token(actor=actor, org=atlas.atlas, name="wide", scopes=["all"], networks=networks)
-    assert create_token(actor=actor, org=atlas.atlas, name="narrow", scopes=["all"], networks=["10.1.0.0/16"]).row.networks == ["10.1.0.0/16"]
+            create_token(
+                actor=actor, org=atlas.atlas, name="wide", scopes=["all"], networks=networks
+            )
+    assert create_token(
+        actor=actor, org=atlas.atlas, name="narrow", scopes=["all"], networks=["10.1.0.0/16"]
+    ).row.networks == ["10.1.0.0/16"]
 
 
 def test_from_elsewhere_a_token_is_refused_in_words_and_told_once_a_minute(atlas):
     bound = made(atlas, networks=["10.0.0.0/8"])
 
     def asked(address: str, **headers: str):
-        return Client(headers={"Authorization": f"Bearer {bound.secret}", **headers}, REMOTE_ADDR=address).get("/api/v1/orgs/atlas/teams")
+        return Client(
+            headers={"Authorization": f"Bearer {bound.secret}", **headers}, REMOTE_ADDR=address
+        ).get("/api/v1/orgs/atlas/teams")
 
     assert asked("10.1.2.3").status_code == 200
-    refused = [asked("198.51.100.7"), asked("198.51.100.7", **{"X-Forwarded-For": "10.1.2.3", "X-Real-IP": "10.1.2.3", "Forwarded": "for=10.1.2.3"})]
+    refused = [
+        asked("198.51.100.7"),
+        asked(
+            "198.51.100.7",
+            **{"X-Forwarded-For": "10.1.2.3", "X-Real-IP": "10.1.2.3", "Forwarded": "for=10.1.2.3"},
+        ),
+    ]
     assert [answer.status_code for answer in refused] == [403, 403]
-    assert refused[0].json()["code"] == "token_network" and "198.51.100.7" in refused[0].json()["detail"]
+    assert (
+        refused[0].json()["code"] == "token_network"
+        and "198.51.100.7" in refused[0].json()["detail"]
+    )
     [told] = Event.objects.filter(kind="token.refused")
     assert told.data["address"] == "198.51.100.7" and told.subject_id == bound.row.id

@@ -16,7 +16,13 @@ from tests.each import each
 from workspaces.actors import actor_of, authorize
 from workspaces.models import AccessToken
 from workspaces.permissions import Permission as P
-from workspaces.services import add_team_member, create_token, remove_member, remove_team_member, revoke_token
+from workspaces.services import (
+    add_team_member,
+    create_token,
+    remove_member,
+    remove_team_member,
+    revoke_token,
+)
 from workspaces.tenancy.scope import org_scope, platform_scope
 from workspaces.tokens import authenticate_token, digest_of, is_well_formed, new_secret
 
@@ -29,7 +35,7 @@ def test_a_new_token_is_well_formed_and_no_two_are_alike():
 @given(st.integers(4, 41), st.characters(categories=["L", "N"]))
 def test_a_typing_error_fails_without_a_look_up(at, letter):
     good = new_secret()
-    bad = good[:at] + letter + good[at + 1:]
+    bad = good[:at] + letter + good[at + 1 :]
     assert is_well_formed(bad) == (bad == good)
 
 
@@ -62,13 +68,18 @@ def test_a_token_ends_by_time_by_revoking_and_with_its_owner(story):
 
 def test_a_token_made_under_an_older_key_still_works_while_that_key_is_kept(story, settings):
     secret = story.token(story.ada)
-    settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = [settings.SECRET_KEY], "another key, made later"
+    settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = (
+        [settings.SECRET_KEY],
+        "another key, made later",
+    )
     assert authenticate_token(secret) is not None
 
 
 def test_a_token_never_does_more_than_its_scopes_or_its_owner(story):
     narrow = authenticate_token(story.token(story.ada, scopes=("jobs:read",))).enter(story.atlas)
-    assert narrow.may(P.JOBS_READ, story.vision.id) and not narrow.may(P.JOBS_SUBMIT, story.vision.id)
+    assert narrow.may(P.JOBS_READ, story.vision.id) and not narrow.may(
+        P.JOBS_SUBMIT, story.vision.id
+    )
     bens = authenticate_token(story.token(story.ben)).enter(story.atlas)
     assert not bens.may(P.QUOTAS_WRITE) and not bens.may(P.JOBS_READ, story.speech.id)
     with pytest.raises(NotFound):
@@ -77,32 +88,60 @@ def test_a_token_never_does_more_than_its_scopes_or_its_owner(story):
 
 def test_a_token_bound_to_a_team_works_there_only(story):
     with org_scope(story.atlas.id):
-        made = create_token(actor=story.actor(story.ada), org=story.atlas, name="v", scopes=["all"], team=story.vision)
+        made = create_token(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            name="v",
+            scopes=["all"],
+            team=story.vision,
+        )
     bound = authenticate_token(made.secret).enter(story.atlas)
     assert bound.may(P.JOBS_SUBMIT, story.vision.id) and not bound.may(P.JOBS_READ, story.speech.id)
     assert bound.teams_where(P.JOBS_READ) == {story.vision.id}
-    assert bound.may(P.NODES_READ) and not bound.may(P.MEMBERS_WRITE) and not bound.may(P.QUOTAS_WRITE)
+    assert (
+        bound.may(P.NODES_READ) and not bound.may(P.MEMBERS_WRITE) and not bound.may(P.QUOTAS_WRITE)
+    )
 
 
 def test_a_token_cannot_make_a_wider_one(story):
-    narrow = authenticate_token(story.token(story.ada, scopes=("tokens:write", "jobs:read"))).enter(story.atlas)
+    narrow = authenticate_token(story.token(story.ada, scopes=("tokens:write", "jobs:read"))).enter(
+        story.atlas
+    )
     with org_scope(story.atlas.id):
         with pytest.raises(NotPermitted):
             create_token(actor=narrow, org=story.atlas, name="wide", scopes=["all"])
-        assert create_token(actor=narrow, org=story.atlas, name="same", scopes=["jobs:read"]).row.scopes == ["jobs:read"]
+        assert create_token(
+            actor=narrow, org=story.atlas, name="same", scopes=["jobs:read"]
+        ).row.scopes == ["jobs:read"]
 
 
-@each(("name", "scopes", "days"), [
-    ("", ["all"], 1), ("x", [], 1), ("x", ["jobs:fly"], 1), ("x", ["all"], 0), ("a\nb", ["all"], 1)])
+@each(
+    ("name", "scopes", "days"),
+    [
+        ("", ["all"], 1),
+        ("x", [], 1),
+        ("x", ["jobs:fly"], 1),
+        ("x", ["all"], 0),
+        ("a\nb", ["all"], 1),
+    ],
+)
 def test_what_cannot_be_is_refused_by_field(story, name, scopes, days):
     with org_scope(story.atlas.id), pytest.raises(InvalidInput):
-        create_token(actor=story.actor(story.ada), org=story.atlas, name=name, scopes=scopes, days=days)
+        create_token(
+            actor=story.actor(story.ada), org=story.atlas, name=name, scopes=scopes, days=days
+        )
 
 
 def test_who_leaves_loses_their_tokens(story):
     with org_scope(story.atlas.id):
         add = story.actor(story.ada)
-        bound = create_token(actor=story.actor(story.ben), org=story.atlas, name="v", scopes=["all"], team=story.vision).secret
+        bound = create_token(
+            actor=story.actor(story.ben),
+            org=story.atlas,
+            name="v",
+            scopes=["all"],
+            team=story.vision,
+        ).secret
         remove_team_member(actor=add, team=story.vision, email=story.ben.email)
         assert authenticate_token(bound) is None
         add_team_member(actor=add, team=story.vision, email=story.ben.email)
@@ -124,9 +163,23 @@ def test_nobody_ends_a_token_that_is_not_theirs_unless_they_manage_members(story
 
 def test_the_command_prints_the_token_and_nothing_else(story):
     out = StringIO()
-    call_command("create_token", story.ada.email, "--org", "atlas", "--team", "vision", "--scopes", "all", stdout=out)
+    call_command(
+        "create_token",
+        story.ada.email,
+        "--org",
+        "atlas",
+        "--team",
+        "vision",
+        "--scopes",
+        "all",
+        stdout=out,
+    )
     assert is_well_formed(out.getvalue().strip()) and out.getvalue().count("\n") == 1
-    for wrong in (["nobody@x.example", "--org", "atlas"], [story.ada.email, "--org", "nowhere"], [story.cyd.email, "--org", "atlas"]):
+    for wrong in (
+        ["nobody@x.example", "--org", "atlas"],
+        [story.ada.email, "--org", "nowhere"],
+        [story.cyd.email, "--org", "atlas"],
+    ):
         with pytest.raises(CommandError):
             call_command("create_token", *wrong, "--scopes", "all", stdout=out)
 

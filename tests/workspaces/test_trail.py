@@ -30,7 +30,11 @@ def sign_in(email: str, password: str) -> Client:
 def test_signing_in_and_out_are_facts_of_each_organization_of_the_person(story):
     browser = sign_in("ada@atlas.example", PASSWORD)
     [came] = facts("sign_in.succeeded")
-    assert (came.actor, came.org_id, came.address) == ("ada@atlas.example", story.atlas.id, "198.51.100.7")
+    assert (came.actor, came.org_id, came.address) == (
+        "ada@atlas.example",
+        story.atlas.id,
+        "198.51.100.7",
+    )
     browser.post("/accounts/logout/", **FROM)
     [left] = facts("sign_in.ended")
     assert (left.actor, left.subject_id) == ("ada@atlas.example", story.ada.id)
@@ -40,14 +44,25 @@ def test_a_failed_sign_in_names_the_e_mail_and_never_the_password(story):
     sign_in("ada@atlas.example", "canary-wrong-password")
     sign_in("nobody@nowhere.example", "canary-wrong-password")
     known, unknown = facts("sign_in.failed")
-    assert (known.actor, known.org_id, known.data) == ("ada@atlas.example", story.atlas.id, {"is_known": True})
-    assert (unknown.actor, unknown.org_id, unknown.data) == ("nobody@nowhere.example", None, {"is_known": False})
+    assert (known.actor, known.org_id, known.data) == (
+        "ada@atlas.example",
+        story.atlas.id,
+        {"is_known": True},
+    )
+    assert (unknown.actor, unknown.org_id, unknown.data) == (
+        "nobody@nowhere.example",
+        None,
+        {"is_known": False},
+    )
     assert "canary" not in json.dumps(list(Event.objects.values()), default=str)
 
 
 def test_changing_a_password_is_a_fact(story):
     browser = sign_in("ada@atlas.example", PASSWORD)
-    browser.post("/accounts/password/change/", {"oldpassword": PASSWORD, "password1": "another-canary-1", "password2": "another-canary-1"})
+    browser.post(
+        "/accounts/password/change/",
+        {"oldpassword": PASSWORD, "password1": "another-canary-1", "password2": "another-canary-1"},
+    )
     assert [fact.actor for fact in facts("password.changed")] == ["ada@atlas.example"]
     assert "another-canary" not in json.dumps(list(Event.objects.values()), default=str)
 
@@ -55,7 +70,9 @@ def test_changing_a_password_is_a_fact(story):
 def test_asking_for_a_reset_and_doing_it_are_facts(story):
     Client().post("/accounts/password/reset/", {"email": "ada@atlas.example"}, **FROM)
     assert [fact.address for fact in facts("password.reset_asked")] == ["198.51.100.7"]
-    link = next(word for word in mail.outbox[0].body.split() if "/accounts/password/reset/key/" in word)
+    link = next(
+        word for word in mail.outbox[0].body.split() if "/accounts/password/reset/key/" in word
+    )
     browser = Client()
     form = browser.get(link, follow=True).redirect_chain[-1][0]
     browser.post(form, {"password1": "another-canary-1", "password2": "another-canary-1"})
@@ -63,10 +80,25 @@ def test_asking_for_a_reset_and_doing_it_are_facts(story):
 
 
 def test_what_a_person_may_not_do_is_a_fact_of_the_organization(story):
-    assert story.api(story.ben).post("/api/v1/orgs/atlas/teams", {"slug": "mine"}, content_type="application/json", **FROM).status_code == 403
+    assert (
+        story.api(story.ben)
+        .post("/api/v1/orgs/atlas/teams", {"slug": "mine"}, content_type="application/json", **FROM)
+        .status_code
+        == 403
+    )
     [denied] = facts("access.denied")
-    assert (denied.actor, denied.org_id, denied.address) == ("ben@atlas.example", story.atlas.id, "198.51.100.7")
-    assert denied.data == {"method": "POST", "path": "/api/v1/orgs/atlas/teams", "status": 403, "code": "not_permitted", "permission": "teams:write"}
+    assert (denied.actor, denied.org_id, denied.address) == (
+        "ben@atlas.example",
+        story.atlas.id,
+        "198.51.100.7",
+    )
+    assert denied.data == {
+        "method": "POST",
+        "path": "/api/v1/orgs/atlas/teams",
+        "status": 403,
+        "code": "not_permitted",
+        "permission": "teams:write",
+    }
     assert denied.via.startswith("token ") and denied.via.endswith(" story")
 
 
@@ -74,7 +106,11 @@ def test_what_a_person_may_not_do_is_a_fact_of_the_organization(story):
 def test_a_stranger_at_the_door_is_a_fact_of_the_organization_that_they_tried(story, path):
     assert story.client(story.cyd).get(path).status_code == 404
     [denied] = facts("access.denied")
-    assert (denied.actor, denied.org_id, denied.data["status"]) == ("cyd@borealis.example", story.atlas.id, 404)
+    assert (denied.actor, denied.org_id, denied.data["status"]) == (
+        "cyd@borealis.example",
+        story.atlas.id,
+        404,
+    )
 
 
 def test_a_form_that_is_refused_behind_a_message_is_a_fact_too(story):
@@ -92,7 +128,12 @@ def test_what_is_only_not_there_is_no_refusal(story):
 def test_refusals_in_a_loop_do_not_fill_the_table_and_the_last_one_says_so(story):
     api = story.api(story.ben)
     for _ in range(denials.MOST + 5):
-        assert api.post("/api/v1/orgs/atlas/teams", {"slug": "mine"}, content_type="application/json").status_code == 403
+        assert (
+            api.post(
+                "/api/v1/orgs/atlas/teams", {"slug": "mine"}, content_type="application/json"
+            ).status_code
+            == 403
+        )
     told = facts("access.denied")
     assert len(told) == denials.MOST
     assert ["more" in fact.data for fact in told] == [False] * (denials.MOST - 1) + [True]
@@ -103,7 +144,12 @@ def test_a_refusal_is_answered_where_it_cannot_be_recorded(story, monkeypatch):
         raise RuntimeError("no room")
 
     monkeypatch.setattr(denials, "record", broken)
-    assert story.api(story.ben).post("/api/v1/orgs/atlas/teams", {"slug": "mine"}, content_type="application/json").status_code == 403
+    assert (
+        story.api(story.ben)
+        .post("/api/v1/orgs/atlas/teams", {"slug": "mine"}, content_type="application/json")
+        .status_code
+        == 403
+    )
 
 
 def test_the_first_use_of_a_token_is_a_fact_once(story):
@@ -111,7 +157,12 @@ def test_the_first_use_of_a_token_is_a_fact_once(story):
     for _ in range(3):
         api.get("/api/v1/me", **FROM)
     [used] = facts("token.first_used")
-    assert (used.actor, used.org_id, used.data, used.address) == ("ben@atlas.example", story.atlas.id, {"name": "story"}, "198.51.100.7")
+    assert (used.actor, used.org_id, used.data, used.address) == (
+        "ben@atlas.example",
+        story.atlas.id,
+        {"name": "story"},
+        "198.51.100.7",
+    )
 
 
 @each("said", ["203.0.113.66", "203.0.113.66, 198.51.100.7"])

@@ -32,7 +32,9 @@ def corp(story) -> Provider:
 
 def let_in(story, corp, person=None):
     """Whom Corp let in, in Atlas."""
-    return actor_in_session(person or story.ben, {ONLY_ORG: str(story.atlas.id), VOUCHED_BY: str(corp.id)}).enter(story.atlas)
+    return actor_in_session(
+        person or story.ben, {ONLY_ORG: str(story.atlas.id), VOUCHED_BY: str(corp.id)}
+    ).enter(story.atlas)
 
 
 def made(story, actor) -> str:
@@ -67,7 +69,10 @@ def test_what_it_makes_and_its_successor_are_bound_alike(story, corp):
     with org_scope(story.atlas.id):
         create_token(actor=first, org=story.atlas, name="second", scopes=["all"])
         rotate_token(actor=first, token_id=first.token.id)
-        assert set(AccessToken.objects.values_list("vouched_by", flat=True)) == {corp.id} and AccessToken.objects.count() == 3
+        assert (
+            set(AccessToken.objects.values_list("vouched_by", flat=True)) == {corp.id}
+            and AccessToken.objects.count() == 3
+        )
 
 
 def test_it_gets_no_hold_on_a_token_that_was_made_by_more(story, corp):
@@ -98,12 +103,17 @@ def _unlink(story, corp):
 
 def _no_longer_named(story, corp):
     others = [Person(f"p{n}", f"p{n}@corp.example") for n in range(3)]
-    Identity.objects.bulk_create(Identity(provider=corp, subject=p.subject, user=User.objects.create_user(p.email)) for p in others)
+    Identity.objects.bulk_create(
+        Identity(provider=corp, subject=p.subject, user=User.objects.create_user(p.email))
+        for p in others
+    )
     assert sync_people(corp, others).is_done
 
 
 def _switch_off(story, corp):
-    Provider.objects.filter(id=corp.id).update(config={name: OPTIONS[name] for name in ("url", "people_base")})
+    Provider.objects.filter(id=corp.id).update(
+        config={name: OPTIONS[name] for name in ("url", "people_base")}
+    )
     with org_scope(story.atlas.id):
         change_provider(actor=story.actor(story.ada), provider=corp, is_enabled=False)
 
@@ -124,7 +134,7 @@ def test_it_ends_with_the_bond_and_one_made_by_a_password_does_not(story, corp, 
     secret, own = made(story, session), story.token(story.ben)
     assert status(secret) == 200
     ending(story, corp)
-    if ending is not _suspend:                      # whose session is still open makes no other
+    if ending is not _suspend:  # whose session is still open makes no other
         with pytest.raises(NotPermitted, match="no longer"):
             made(story, session)
     assert status(secret) in (401, 404)

@@ -48,12 +48,30 @@ def test_pages_of_another_organization_are_not_there_in_such_a_session(story):
     assert client.get("/atlas/teams").status_code == 200
 
 
-_SHUT = ("/accounts/2fa/", "/accounts/email/", "/accounts/linked/", "/accounts/password/change/", "/accounts/reauthenticate/",
-         "/accounts/sessions/", "/api/v1/me/sessions", "/identity/o/authorize")
+_SHUT = (
+    "/accounts/2fa/",
+    "/accounts/email/",
+    "/accounts/linked/",
+    "/accounts/password/change/",
+    "/accounts/reauthenticate/",
+    "/accounts/sessions/",
+    "/api/v1/me/sessions",
+    "/identity/o/authorize",
+)
 
 
-@each(("path", "header"), [(path, header) for path in _SHUT for header in (False, True) if not (header and "/api/" in path)])
-def test_what_belongs_to_the_account_is_shut_in_such_a_session_whatever_token_comes_along(story, path, header):
+@each(
+    ("path", "header"),
+    [
+        (path, header)
+        for path in _SHUT
+        for header in (False, True)
+        if not (header and "/api/" in path)
+    ],
+)
+def test_what_belongs_to_the_account_is_shut_in_such_a_session_whatever_token_comes_along(
+    story, path, header
+):
     _join_borealis(story, story.ben.email)
     client = story.client(story.ben)
     session = client.session
@@ -65,14 +83,19 @@ def test_what_belongs_to_the_account_is_shut_in_such_a_session_whatever_token_co
     assert Event.objects.filter(kind="access.denied", actor=story.ben.email).count() == 1
 
 
-def test_of_an_account_that_is_that_organizations_alone_the_sessions_are_open_and_what_lets_in_is_not(story):
+def test_of_an_account_that_is_that_organizations_alone_the_sessions_are_open_and_what_lets_in_is_not(
+    story,
+):
     story.ben.set_unusable_password()
     story.ben.save()
     client = story.client(story.ben)
     session = client.session
     session[ONLY_ORG] = str(story.atlas.id)
     session.save()
-    assert {path for path in _SHUT if client.get(path).status_code == 200} == {"/accounts/sessions/", "/api/v1/me/sessions"}
+    assert {path for path in _SHUT if client.get(path).status_code == 200} == {
+        "/accounts/sessions/",
+        "/api/v1/me/sessions",
+    }
     assert {client.get(path).status_code for path in _SHUT if "sessions" not in path} == {403}
 
 

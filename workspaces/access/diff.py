@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from workspaces.permissions import Permission
 from workspaces.roles import NOTHING, OwnRole, granted_by
 
-EVERYWHERE = ""         # the place of what an organization's role grants; other places are slugs of teams
+EVERYWHERE = ""  # the place of what an organization's role grants; other places are slugs of teams
 Reach = Mapping[str, frozenset[Permission]]
 
 
@@ -31,8 +31,12 @@ class Difference:
     lost: Reach
 
 
-def differences(before: Mapping[str, Standing], after: Mapping[str, Standing], own: Mapping[str, OwnRole],
-                own_after: Mapping[str, OwnRole] | None = None) -> list[Difference]:
+def differences(
+    before: Mapping[str, Standing],
+    after: Mapping[str, Standing],
+    own: Mapping[str, OwnRole],
+    own_after: Mapping[str, OwnRole] | None = None,
+) -> list[Difference]:
     """Of everybody in either world for whom roles or permissions differ, by e-mail. `own_after`: where the organization's own roles
     change too."""
     own_after = own if own_after is None else own_after
@@ -50,7 +54,9 @@ def reach(standing: Standing, own: Mapping[str, OwnRole]) -> Reach:
     """What is granted everywhere, and in each team that somebody has a role in (what is granted everywhere included)."""
     everywhere = granted_by("org", standing.org_role, own)
     teams = standing.teams if standing.org_role else {}
-    return {EVERYWHERE: everywhere} | {team: everywhere | granted_by("team", role, own) for team, role in teams.items()}
+    return {EVERYWHERE: everywhere} | {
+        team: everywhere | granted_by("team", role, own) for team, role in teams.items()
+    }
 
 
 def _more(had: Reach, has: Reach) -> Reach:

@@ -39,9 +39,15 @@ def smallest_grants(case: Case) -> list[Proposal]:
     cleared = apply(case, first)
     if explained(cleared).allowed:
         return [first]
-    found = [(_trimmed(case, first + proposal), gained(cleared, apply(cleared, proposal))) for proposal in _role_changes(cleared)]
-    minimal = [(p, gain) for p, gain in found if not any(
-        other < gain or (other == gain and len(less) < len(p)) for less, other in found)]
+    found = [
+        (_trimmed(case, first + proposal), gained(cleared, apply(cleared, proposal)))
+        for proposal in _role_changes(cleared)
+    ]
+    minimal = [
+        (p, gain)
+        for p, gain in found
+        if not any(other < gain or (other == gain and len(less) < len(p)) for less, other in found)
+    ]
     return [p for p, gain in sorted(minimal, key=lambda one: (len(one[1]), len(one[0])))][:MOST]
 
 
@@ -61,9 +67,13 @@ def _trimmed(case: Case, proposal: Proposal) -> Proposal:
 
 def _reach(case: Case) -> frozenset[tuple[bool, Permission]]:
     org_role, team_role = ("", "") if case.is_suspended else (case.org_role, case.team_role)
-    everywhere = OPERATOR_GRANTS if case.is_operator else granted_by("org", org_role, case.own_roles)
+    everywhere = (
+        OPERATOR_GRANTS if case.is_operator else granted_by("org", org_role, case.own_roles)
+    )
     in_team = everywhere | granted_by("team", team_role, case.own_roles)
-    return frozenset({(False, p) for p in everywhere} | ({(True, p) for p in in_team} if case.team_id else set()))
+    return frozenset(
+        {(False, p) for p in everywhere} | ({(True, p) for p in in_team} if case.team_id else set())
+    )
 
 
 def _removals(case: Case) -> Iterator[Change]:
@@ -110,6 +120,10 @@ def _applied(case: Case, change: Change) -> Case:
     token = case.token
     assert token is not None
     is_outside = any(step.kind == "token-team" for step in explained(case).steps)
-    fit = replace(token, org_id=case.org_id or token.org_id, scopes=token.scopes | {str(case.permission)},
-                  team_id=case.team_id if is_outside else token.team_id)
+    fit = replace(
+        token,
+        org_id=case.org_id or token.org_id,
+        scopes=token.scopes | {str(case.permission)},
+        team_id=case.team_id if is_outside else token.team_id,
+    )
     return replace(case, token=fit, token_has_ended=False)

@@ -19,7 +19,7 @@ class Effect(StrEnum):
     """Allowed is: something grants, and nothing blocks."""
 
     GRANTS = "grants"
-    SILENT = "silent"       # grants nothing, stands in no way
+    SILENT = "silent"  # grants nothing, stands in no way
     BLOCKS = "blocks"
 
 
@@ -68,9 +68,19 @@ class Explanation:
 
 def explained(case: Case) -> Explanation:
     """The chain for a case, with the steps marked on which the decision hangs."""
-    steps = (*_rule(case), *_account(case), *_token(case), *_operator(case), *_organization(case), *_team(case))
+    steps = (
+        *_rule(case),
+        *_account(case),
+        *_token(case),
+        *_operator(case),
+        *_organization(case),
+        *_team(case),
+    )
     allowed = _decide(steps)
-    marked = tuple(replace(step, is_decisive=_decide((*steps[:at], *steps[at + 1:])) != allowed) for at, step in enumerate(steps))
+    marked = tuple(
+        replace(step, is_decisive=_decide((*steps[:at], *steps[at + 1 :])) != allowed)
+        for at, step in enumerate(steps)
+    )
     return Explanation(case, allowed, marked)
 
 
@@ -98,7 +108,11 @@ def _token(case: Case) -> list[Step]:
         found.append(Step("token-elsewhere", Effect.BLOCKS))
     if not token.allows(permission):
         found.append(Step("token-scope", Effect.BLOCKS, {"scopes": sorted(token.scopes)}))
-    if token.team_id and case.team_id != token.team_id and not (case.team_id is None and permission in READS):
+    if (
+        token.team_id
+        and case.team_id != token.team_id
+        and not (case.team_id is None and permission in READS)
+    ):
         found.append(Step("token-team", Effect.BLOCKS))
     return found or [Step("token", Effect.SILENT)]
 
@@ -110,9 +124,17 @@ def _operator(case: Case) -> list[Step]:
 def _organization(case: Case) -> list[Step]:
     if case.is_suspended:
         effect = Effect.SILENT if case.is_operator else Effect.BLOCKS
-        return [Step("suspended", effect, {"title": role_facts("org", case.org_role, case.own_roles).title})]
+        return [
+            Step(
+                "suspended",
+                effect,
+                {"title": role_facts("org", case.org_role, case.own_roles).title},
+            )
+        ]
     if case.org_role:
-        return [_role("org-role", case, role_facts("org", case.org_role, case.own_roles), case.org_via)]
+        return [
+            _role("org-role", case, role_facts("org", case.org_role, case.own_roles), case.org_via)
+        ]
     if case.is_operator:
         return []
     return [Step("stranger", Effect.BLOCKS) if case.org_id else Step("no-operator", Effect.SILENT)]
@@ -123,10 +145,18 @@ def _team(case: Case) -> list[Step]:
         return []
     if not case.team_role:
         return [Step("not-in-team", Effect.SILENT, {"team": case.team})]
-    return [_role("team-role", case, role_facts("team", case.team_role, case.own_roles), case.team_via)]
+    return [
+        _role("team-role", case, role_facts("team", case.team_role, case.own_roles), case.team_via)
+    ]
 
 
 def _role(kind: str, case: Case, role: RoleFacts, via: str) -> Step:
     effect = Effect.GRANTS if case.permission in role.permissions else Effect.SILENT
-    facts = {"role": role.slug, "title": role.title, "is_own": role.is_own, "is_gone": role.is_gone, "via": via}
+    facts = {
+        "role": role.slug,
+        "title": role.title,
+        "is_own": role.is_own,
+        "is_gone": role.is_gone,
+        "via": via,
+    }
     return Step(kind, effect, facts | ({"team": case.team} if kind == "team-role" else {}))

@@ -31,17 +31,28 @@ def standings(emails: Collection[str] | None = None) -> dict[str, Standing]:
     """How people stand: everybody, or these. Suspended memberships count for nothing."""
     members, seats = Membership.objects.filter(suspended_at=None), TeamMembership.objects.all()
     if emails is not None:
-        members, seats = members.filter(user__email__in=[*emails]), seats.filter(user__email__in=[*emails])
+        members, seats = (
+            members.filter(user__email__in=[*emails]),
+            seats.filter(user__email__in=[*emails]),
+        )
     teams: dict[str, dict[str, str]] = defaultdict(dict)
     for email, team, role in seats.values_list("user__email", "team__slug", "role"):
         teams[email][team] = role
-    return {email: Standing(role, teams.get(email, {})) for email, role in members.values_list("user__email", "role")}
+    return {
+        email: Standing(role, teams.get(email, {}))
+        for email, role in members.values_list("user__email", "role")
+    }
 
 
 def difference_row(one: Difference) -> dict[str, Any]:
     """As the API gives it and pages show it."""
-    return {"person": one.email, "before": _standing(one.before), "after": _standing(one.after),
-            "gained": _places(one.gained), "lost": _places(one.lost)}
+    return {
+        "person": one.email,
+        "before": _standing(one.before),
+        "after": _standing(one.after),
+        "gained": _places(one.gained),
+        "lost": _places(one.lost),
+    }
 
 
 def _standing(standing: Standing) -> dict[str, Any]:
@@ -49,5 +60,10 @@ def _standing(standing: Standing) -> dict[str, Any]:
 
 
 def _places(reach: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
-    return [{"team": None if place == EVERYWHERE else place, "permissions": sorted(str(p) for p in permissions)}
-            for place, permissions in reach.items()]
+    return [
+        {
+            "team": None if place == EVERYWHERE else place,
+            "permissions": sorted(str(p) for p in permissions),
+        }
+        for place, permissions in reach.items()
+    ]

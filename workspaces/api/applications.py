@@ -18,11 +18,17 @@ from workspaces.services import applications as service
 class ApplicationSerializer(serializers.Serializer[Any]):
     client_id = serializers.CharField()
     name = serializers.CharField()
-    addresses = serializers.ListField(child=serializers.CharField(), help_text="Where answers may go, to the letter.")
-    needs_pkce = serializers.BooleanField(help_text="Codes only for who proves at their use to have asked for them (S256).")
+    addresses = serializers.ListField(
+        child=serializers.CharField(), help_text="Where answers may go, to the letter."
+    )
+    needs_pkce = serializers.BooleanField(
+        help_text="Codes only for who proves at their use to have asked for them (S256)."
+    )
     created_at = serializers.DateTimeField()
     people = serializers.IntegerField(help_text="Who have agreed to it.")
-    client_secret = serializers.CharField(required=False, help_text="In the answer that makes it, and in no other.")
+    client_secret = serializers.CharField(
+        required=False, help_text="In the answer that makes it, and in no other."
+    )
 
 
 class NewApplicationSerializer(serializers.Serializer[Any]):
@@ -34,7 +40,9 @@ class NewApplicationSerializer(serializers.Serializer[Any]):
 
 class ChangeApplicationSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=100, required=False)
-    addresses = serializers.ListField(child=serializers.CharField(max_length=500), max_length=20, required=False)
+    addresses = serializers.ListField(
+        child=serializers.CharField(max_length=500), max_length=20, required=False
+    )
     needs_pkce = serializers.BooleanField(required=False)
 
 
@@ -49,12 +57,21 @@ class ApplicationsView(OrgView):
     @extend_schema(request=NewApplicationSerializer, responses={201: ApplicationSerializer})
     def post(self, request: Request) -> Response:
         """Write one down; its secret is in this answer only."""
-        made = service.create_application(actor=self.actor, **read(NewApplicationSerializer, request))
-        return Response(service.application_row(made.row) | {"client_secret": made.secret}, status=status.HTTP_201_CREATED)
+        made = service.create_application(
+            actor=self.actor, **read(NewApplicationSerializer, request)
+        )
+        return Response(
+            service.application_row(made.row) | {"client_secret": made.secret},
+            status=status.HTTP_201_CREATED,
+        )
 
 
 class ApplicationView(OrgView):
-    permissions = {"GET": P.APPLICATIONS_READ, "PATCH": P.APPLICATIONS_WRITE, "DELETE": P.APPLICATIONS_WRITE}
+    permissions = {
+        "GET": P.APPLICATIONS_READ,
+        "PATCH": P.APPLICATIONS_WRITE,
+        "DELETE": P.APPLICATIONS_WRITE,
+    }
 
     @extend_schema(responses=ApplicationSerializer)
     def get(self, request: Request, client: str) -> Response:
@@ -64,7 +81,9 @@ class ApplicationView(OrgView):
     @extend_schema(request=ChangeApplicationSerializer, responses=ApplicationSerializer)
     def patch(self, request: Request, client: str) -> Response:
         """Another name, other addresses."""
-        row = service.change_application(actor=self.actor, client_id=client, **read(ChangeApplicationSerializer, request))
+        row = service.change_application(
+            actor=self.actor, client_id=client, **read(ChangeApplicationSerializer, request)
+        )
         return Response(service.application_row(row))
 
     @extend_schema(responses={204: None})

@@ -26,19 +26,31 @@ from workspaces.permissions import Permission as P
 from workspaces.services import audit
 
 WORDS = {
-    "actor": "An e-mail: who acted, or for whom.", "kind": "`member.added`, or `member` for all about members; several with commas.",
-    "subject": "An id, a type (`team`), a name, or both (`team:vision`, `job:12`).", "address": "One, or all that begin so: `10.2.`.",
-    "since": "`2026-01-31`, `2026-01-31T12:00` (UTC), or so long ago: `24h`, `7d`.", "until": "The same; before that.", "request": "A request id."}
+    "actor": "An e-mail: who acted, or for whom.",
+    "kind": "`member.added`, or `member` for all about members; several with commas.",
+    "subject": "An id, a type (`team`), a name, or both (`team:vision`, `job:12`).",
+    "address": "One, or all that begin so: `10.2.`.",
+    "since": "`2026-01-31`, `2026-01-31T12:00` (UTC), or so long ago: `24h`, `7d`.",
+    "until": "The same; before that.",
+    "request": "A request id.",
+}
 _FILTERS = [OpenApiParameter(name, str, description=WORDS[name]) for name in FILTERS]
 
 
 class RetentionSerializer(serializers.Serializer[Any]):
-    keep_days = serializers.IntegerField(allow_null=True, help_text="30 to 36500; null keeps everything.")
+    keep_days = serializers.IntegerField(
+        allow_null=True, help_text="30 to 36500; null keeps everything."
+    )
 
 
 class ForwardSerializer(serializers.Serializer[Any]):
-    target = serializers.CharField(max_length=500, help_text="https://…, syslog+tls://host:port, syslog+tcp://… or syslog+udp://….")
-    from_start = serializers.BooleanField(default=False, help_text="From the beginning of the chain, not from now on.")
+    target = serializers.CharField(
+        max_length=500,
+        help_text="https://…, syslog+tls://host:port, syslog+tcp://… or syslog+udp://….",
+    )
+    from_start = serializers.BooleanField(
+        default=False, help_text="From the beginning of the chain, not from now on."
+    )
 
 
 class _Trail(PortalView):
@@ -56,24 +68,41 @@ class _Trail(PortalView):
     def asked(self, request: Request, *others: str) -> dict[str, str]:
         for name in request.query_params:
             if name not in {*FILTERS, *others}:
-                raise InvalidInput.at(name, f"is no filter here; there is {', '.join((*FILTERS, *others))}")
+                raise InvalidInput.at(
+                    name, f"is no filter here; there is {', '.join((*FILTERS, *others))}"
+                )
         return {name: request.query_params.get(name, "") for name in (*FILTERS, *others)}
 
 
 class _Events(_Trail):
-    @extend_schema(parameters=[*_FILTERS, OpenApiParameter("cursor", str, description="From `next` or `previous`."),
-                               OpenApiParameter("limit", int, description="1 to 200; 50 if left out.")], responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        parameters=[
+            *_FILTERS,
+            OpenApiParameter("cursor", str, description="From `next` or `previous`."),
+            OpenApiParameter("limit", int, description="1 to 200; 50 if left out."),
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
     def get(self, request: Request) -> Response:
         """Events, newest first, with what was before and after. Keyset pages; nothing is counted."""
         asked = self.asked(request, "cursor", "limit")
         with audit.reach_of(self.chain):
-            page = page_of(events_of(self.chain, asked), limit=_limit(asked["limit"]), cursor=asked["cursor"])
+            page = page_of(
+                events_of(self.chain, asked), limit=_limit(asked["limit"]), cursor=asked["cursor"]
+            )
         return Response({"items": facts(page.items), "next": page.next, "previous": page.previous})
 
 
 class _Export(_Trail):
-    @extend_schema(parameters=[*_FILTERS, OpenApiParameter("format", str, enum=list(export.FORMATS), description="jsonl if left out.")],
-                   responses={200: OpenApiTypes.BINARY})
+    @extend_schema(
+        parameters=[
+            *_FILTERS,
+            OpenApiParameter(
+                "format", str, enum=list(export.FORMATS), description="jsonl if left out."
+            ),
+        ],
+        responses={200: OpenApiTypes.BINARY},
+    )
     def get(self, request: Request) -> StreamingHttpResponse:
         """Every event that passes the filters, oldest first, as JSON lines or CSV. That it was taken is an event itself."""
         asked = self.asked(request, "format")
@@ -97,7 +126,10 @@ class _Verify(_Trail):
     @extend_schema(request=None, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request) -> Response:
         """Have the whole chain verified. It begins within seconds; `…/audit/chain` tells when it has ended."""
-        return Response(audit.ask_for_verification(actor=self.actor, chain=self.chain), status=status.HTTP_202_ACCEPTED)
+        return Response(
+            audit.ask_for_verification(actor=self.actor, chain=self.chain),
+            status=status.HTTP_202_ACCEPTED,
+        )
 
 
 class _Settings(_Trail):
@@ -109,7 +141,9 @@ class _Settings(_Trail):
     @extend_schema(request=RetentionSerializer, responses=OpenApiTypes.OBJECT)
     def put(self, request: Request) -> Response:
         """Keep events for so many days; null: for ever."""
-        audit.set_retention(actor=self.actor, chain=self.chain, days=read(RetentionSerializer, request)["keep_days"])
+        audit.set_retention(
+            actor=self.actor, chain=self.chain, days=read(RetentionSerializer, request)["keep_days"]
+        )
         return Response(audit.settings_of(self.chain))
 
 
@@ -117,15 +151,22 @@ class _Forwards(_Trail):
     @extend_schema(request=ForwardSerializer, responses={201: OpenApiTypes.OBJECT})
     def post(self, request: Request) -> Response:
         """Send events on. The secret that signs a webhook is in this answer only."""
-        made = audit.add_forward(actor=self.actor, chain=self.chain, **read(ForwardSerializer, request))
-        return Response(state_of(made.row) | ({"secret": made.secret} if made.secret else {}), status=status.HTTP_201_CREATED)
+        made = audit.add_forward(
+            actor=self.actor, chain=self.chain, **read(ForwardSerializer, request)
+        )
+        return Response(
+            state_of(made.row) | ({"secret": made.secret} if made.secret else {}),
+            status=status.HTTP_201_CREATED,
+        )
 
 
 class _Forward(_Trail):
     @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, forward: UUID) -> Response:
         """Try again at once, also what was given up."""
-        return Response(state_of(audit.retry_forward(actor=self.actor, chain=self.chain, forward_id=forward)))
+        return Response(
+            state_of(audit.retry_forward(actor=self.actor, chain=self.chain, forward_id=forward))
+        )
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, forward: UUID) -> Response:
@@ -158,7 +199,11 @@ class ForwardsView(_Forwards, OrgView):
     permissions = {"POST": P.ORG_ADMIN}
 
 
-@extend_schema_view(post=extend_schema(operation_id="orgs_audit_forwards_retry", request=None, responses=OpenApiTypes.OBJECT))
+@extend_schema_view(
+    post=extend_schema(
+        operation_id="orgs_audit_forwards_retry", request=None, responses=OpenApiTypes.OBJECT
+    )
+)
 class ForwardView(_Forward, OrgView):
     permissions = {"POST": P.ORG_ADMIN, "DELETE": P.ORG_ADMIN}
 
@@ -171,7 +216,11 @@ class PlatformForwardsView(_Forwards):
     permissions, of_installation = {"POST": P.AUDIT_PLATFORM}, True
 
 
-@extend_schema_view(post=extend_schema(operation_id="audit_forwards_retry", request=None, responses=OpenApiTypes.OBJECT))
+@extend_schema_view(
+    post=extend_schema(
+        operation_id="audit_forwards_retry", request=None, responses=OpenApiTypes.OBJECT
+    )
+)
 class PlatformForwardView(_Forward):
     permissions, of_installation = {"POST": P.AUDIT_PLATFORM, "DELETE": P.AUDIT_PLATFORM}, True
 
@@ -192,15 +241,23 @@ class PlatformVerifyView(_Verify):
     permissions, of_installation = {"POST": P.AUDIT_PLATFORM}, True
 
 
-def exported(actor: Actor, chain: UUID, asked: Mapping[str, str], kind: str) -> StreamingHttpResponse:
+def exported(
+    actor: Actor, chain: UUID, asked: Mapping[str, str], kind: str
+) -> StreamingHttpResponse:
     """A file in pieces; a thousand events are in memory at a time. Raises InvalidInput before it begins."""
     if kind not in export.FORMATS:
         raise InvalidInput.at("format", f"must be one of {', '.join(export.FORMATS)}")
     rows = events_of(chain, asked)
     audit.tell_export(actor=actor, chain=chain, kind=kind, asked=asked)
     name = f"audit-{actor.org_slug or 'installation'}.{kind}"
-    return StreamingHttpResponse(export.lines(all_of(rows), kind), content_type=export.FORMATS[kind],
-                                 headers={"Content-Disposition": f'attachment; filename="{name}"', "X-Content-Type-Options": "nosniff"})
+    return StreamingHttpResponse(
+        export.lines(all_of(rows), kind),
+        content_type=export.FORMATS[kind],
+        headers={
+            "Content-Disposition": f'attachment; filename="{name}"',
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
 
 
 def _limit(text: str) -> int:

@@ -19,7 +19,14 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from portal.core import windows
-from portal.core.errors import Conflict, InvalidInput, NotAuthenticated, NotFound, PortalError, RateLimited
+from portal.core.errors import (
+    Conflict,
+    InvalidInput,
+    NotAuthenticated,
+    NotFound,
+    PortalError,
+    RateLimited,
+)
 from portal.core.models import RememberedAnswer
 from workspaces.actors import Actor, authorize
 from workspaces.models import Organization, Team
@@ -77,9 +84,14 @@ class OrgView(PortalView):
             mine = list(rows.filter(id__in=self.actor.team_roles)) or list(rows[:2])
             chosen = mine if len(mine) == 1 else [team for team in mine if team.slug == "default"]
             if not chosen:
-                raise InvalidInput.at("team", f"is required; you are in {', '.join(sorted(t.slug for t in mine)) or 'none'}")
+                raise InvalidInput.at(
+                    "team",
+                    f"is required; you are in {', '.join(sorted(t.slug for t in mine)) or 'none'}",
+                )
             return self._here(chosen[0])
-        team = rows.filter(slug=slug).first() if isinstance(slug, str) and slug.isprintable() else None
+        team = (
+            rows.filter(slug=slug).first() if isinstance(slug, str) and slug.isprintable() else None
+        )
         if team is None:
             raise NotFound(f"There is no team {str(slug)[:40]!r} in {self.org.slug}.")
         return self._here(team)
@@ -91,7 +103,7 @@ class OrgView(PortalView):
         return entry.teams if entry else {}
 
     def _here(self, team: Team) -> Team:
-        team.org = self.org      # known already: not to be asked for again
+        team.org = self.org  # known already: not to be asked for again
         return team
 
 
@@ -99,7 +111,9 @@ class RateLimitedFor(RateLimited):
     """Too many requests; `seconds` until the window ends."""
 
     def __init__(self, seconds: int):
-        super().__init__(f"Too many requests. Try again in {seconds} s.", data={"retry_after": seconds})
+        super().__init__(
+            f"Too many requests. Try again in {seconds} s.", data={"retry_after": seconds}
+        )
 
 
 def idempotent(method: Callable[..., Response]) -> Callable[..., Response]:
@@ -119,7 +133,10 @@ def idempotent(method: Callable[..., Response]) -> Callable[..., Response]:
             with transaction.atomic():
                 row = RememberedAnswer.objects.create(key=name, body_hash=body_hash)
                 response = method(view, request, *args, **kwargs)
-                row.status, row.body = response.status_code, orjson.loads(orjson.dumps(response.data, default=str))
+                row.status, row.body = (
+                    response.status_code,
+                    orjson.loads(orjson.dumps(response.data, default=str)),
+                )
                 row.save(update_fields=["status", "body"])
                 return response
         except IntegrityError:
@@ -148,7 +165,10 @@ def _check_allowed(send: Callable[[], Response]) -> None:
 
 def _again(known: RememberedAnswer, body_hash: str) -> Response:
     if known.body_hash != body_hash:
-        raise Conflict("This Idempotency-Key was used for another request. Use a new one for each.", code="idempotency_key_reused")
+        raise Conflict(
+            "This Idempotency-Key was used for another request. Use a new one for each.",
+            code="idempotency_key_reused",
+        )
     return Response(known.body, status=known.status, headers={"Idempotent-Replayed": "true"})
 
 

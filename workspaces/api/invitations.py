@@ -30,16 +30,24 @@ class InvitationSerializer(serializers.Serializer):  # type: ignore[type-arg]
     sent_at = serializers.DateTimeField(allow_null=True, help_text="By e-mail, the last time.")
     expires_at = serializers.DateTimeField()
     is_expired = serializers.BooleanField()
-    url = serializers.CharField(required=False, help_text="The link; only in the answer that made it.")
-    is_sent = serializers.BooleanField(required=False, help_text="Whether the e-mail that was asked for went out.")
+    url = serializers.CharField(
+        required=False, help_text="The link; only in the answer that made it."
+    )
+    is_sent = serializers.BooleanField(
+        required=False, help_text="Whether the e-mail that was asked for went out."
+    )
 
 
 class NewInvitationSerializer(serializers.Serializer):  # type: ignore[type-arg]
     email = serializers.CharField(max_length=254)
     name = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
     role = serializers.CharField(max_length=40, default=str(OrgRole.MEMBER))
-    teams = serializers.DictField(child=serializers.CharField(max_length=40), required=False, default=dict,
-                                  help_text="Role by team: {vision: member}.")
+    teams = serializers.DictField(
+        child=serializers.CharField(max_length=40),
+        required=False,
+        default=dict,
+        help_text="Role by team: {vision: member}.",
+    )
     days = serializers.IntegerField(required=False, default=7, min_value=1, max_value=30)
     send = serializers.BooleanField(required=False, default=False, help_text="By e-mail, too.")
 
@@ -81,10 +89,15 @@ class InvitationRenewalView(OrgView):
     def post(self, request: Request, invitation: UUID) -> Response:
         """Another link for the same, from today; the former one stops working."""
         send = read(SendSerializer, request)["send"]
-        return _answer(self, services.renew_invitation(actor=self.actor, invitation_id=invitation), send=send)
+        return _answer(
+            self, services.renew_invitation(actor=self.actor, invitation_id=invitation), send=send
+        )
 
 
 def _answer(view: Any, made: Invited, *, send: bool) -> Response:
     sent = {"is_sent": send_invitation(made, view.actor.email)} if send else {}
     made.row.refresh_from_db()
-    return Response(selectors.invitation_row(made.row) | {"url": made.url} | sent, status=status.HTTP_201_CREATED)
+    return Response(
+        selectors.invitation_row(made.row) | {"url": made.url} | sent,
+        status=status.HTTP_201_CREATED,
+    )

@@ -16,18 +16,33 @@ from workspaces.permissions import Permission as P
 
 
 class PeopleFileSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    csv = serializers.CharField(max_length=LARGEST, trim_whitespace=False, help_text=(
-        "The file: its first line names the columns email, name, role, team, team_role; between cells stand commas, semicolons or tabs."))
-    dry_run = serializers.BooleanField(required=False, default=False, help_text="Say what would happen, and change nothing.")
-    add = serializers.BooleanField(required=False, default=False, help_text="Make them members at once, instead of inviting them.")
-    send = serializers.BooleanField(required=False, default=False, help_text="Mail the invitations.")
+    csv = serializers.CharField(
+        max_length=LARGEST,
+        trim_whitespace=False,
+        help_text=(
+            "The file: its first line names the columns email, name, role, team, team_role; between cells stand commas, semicolons or tabs."
+        ),
+    )
+    dry_run = serializers.BooleanField(
+        required=False, default=False, help_text="Say what would happen, and change nothing."
+    )
+    add = serializers.BooleanField(
+        required=False,
+        default=False,
+        help_text="Make them members at once, instead of inviting them.",
+    )
+    send = serializers.BooleanField(
+        required=False, default=False, help_text="Mail the invitations."
+    )
 
 
 class ImportedPersonSerializer(serializers.Serializer):  # type: ignore[type-arg]
     line = serializers.IntegerField()
     email = serializers.CharField()
     kind = serializers.CharField(help_text="invited, added, joined (teams), unchanged.")
-    teams = serializers.DictField(child=serializers.CharField(), help_text="Those they come into: role by team.")
+    teams = serializers.DictField(
+        child=serializers.CharField(), help_text="Those they come into: role by team."
+    )
     note = serializers.CharField()
 
 
@@ -43,7 +58,9 @@ class LinkSerializer(serializers.Serializer):  # type: ignore[type-arg]
 
 
 class ImportSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    is_done = serializers.BooleanField(help_text="False after a dry run, and where there are faults: then nothing was changed.")
+    is_done = serializers.BooleanField(
+        help_text="False after a dry run, and where there are faults: then nothing was changed."
+    )
     counts = serializers.DictField(child=serializers.IntegerField())
     people = ImportedPersonSerializer(many=True)
     faults = FaultSerializer(many=True)
@@ -57,8 +74,30 @@ class PeopleImportView(OrgView):
     def post(self, request: Request) -> Response:
         """Invite, or add, the people of a file, and bring those who are members into the teams it names."""
         body = read(PeopleFileSerializer, request)
-        report = services.import_people(actor=self.actor, org=self.org, text=body["csv"], is_dry=body["dry_run"], adds=body["add"])
-        return Response({
-            "is_done": report.is_done, "counts": report.counts, "faults": [{"line": f.line, "what": f.what} for f in report.faults],
-            "people": [{"line": s.person.line, "email": s.person.email, "kind": s.kind, "teams": s.teams, "note": s.note} for s in report.steps],
-            "links": handed_out(report, self.actor.email, send=body["send"]) if report.is_done else []})
+        report = services.import_people(
+            actor=self.actor,
+            org=self.org,
+            text=body["csv"],
+            is_dry=body["dry_run"],
+            adds=body["add"],
+        )
+        return Response(
+            {
+                "is_done": report.is_done,
+                "counts": report.counts,
+                "faults": [{"line": f.line, "what": f.what} for f in report.faults],
+                "people": [
+                    {
+                        "line": s.person.line,
+                        "email": s.person.email,
+                        "kind": s.kind,
+                        "teams": s.teams,
+                        "note": s.note,
+                    }
+                    for s in report.steps
+                ],
+                "links": handed_out(report, self.actor.email, send=body["send"])
+                if report.is_done
+                else [],
+            }
+        )

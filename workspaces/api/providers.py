@@ -23,14 +23,21 @@ from workspaces.sso.kinds import kinds
 
 class TryProviderSerializer(serializers.Serializer[Any]):
     kind = serializers.CharField(max_length=8)
-    options = serializers.DictField(default=dict, help_text="By name; see `kinds`. A secret that is left out or empty stays; null removes it.")
+    options = serializers.DictField(
+        default=dict,
+        help_text="By name; see `kinds`. A secret that is left out or empty stays; null removes it.",
+    )
 
 
 class NewProviderSerializer(TryProviderSerializer):
     slug = serializers.CharField(max_length=40)
     name = serializers.CharField(max_length=100, default="", allow_blank=True)
-    domains = serializers.ListField(child=serializers.CharField(max_length=190), default=list, help_text="For operators to say.")
-    is_wide = serializers.BooleanField(default=False, help_text="For the whole installation; operators only.")
+    domains = serializers.ListField(
+        child=serializers.CharField(max_length=190), default=list, help_text="For operators to say."
+    )
+    is_wide = serializers.BooleanField(
+        default=False, help_text="For the whole installation; operators only."
+    )
 
 
 class ChangeProviderSerializer(serializers.Serializer[Any]):
@@ -45,8 +52,12 @@ class ProviderOptionsSerializer(serializers.Serializer[Any]):
 
 
 class GroupRuleSerializer(serializers.Serializer[Any]):
-    group = serializers.CharField(max_length=400, help_text="As the provider writes it; * is everybody.")
-    org = serializers.CharField(max_length=40, default="", allow_blank=True, help_text="Left out: the provider's own.")
+    group = serializers.CharField(
+        max_length=400, help_text="As the provider writes it; * is everybody."
+    )
+    org = serializers.CharField(
+        max_length=40, default="", allow_blank=True, help_text="Left out: the provider's own."
+    )
     team = serializers.CharField(max_length=40, default="", allow_blank=True)
     role = serializers.CharField(max_length=40)
 
@@ -57,21 +68,44 @@ class GroupRulesSerializer(serializers.Serializer[Any]):
 
 class NewRunSerializer(serializers.Serializer[Any]):
     is_dry = serializers.BooleanField(default=False, help_text="Only say what would change.")
-    accept = serializers.UUIDField(required=False, help_text="A run that was stopped: what it would have taken may be taken.")
+    accept = serializers.UUIDField(
+        required=False, help_text="A run that was stopped: what it would have taken may be taken."
+    )
 
 
 def told(row: Provider) -> dict[str, Any]:
     """As the API shows it: no secret, but which are set."""
-    return {"slug": row.short_name, "address_name": row.slug, "name": row.name, "kind": row.kind, "org": row.org.slug if row.org else None,
-            "options": row.config, "secrets": service.secrets_set(row), "domains": row.domains, "is_enabled": row.is_enabled,
-            "created_at": row.created_at, "seen_at": row.seen_at, "trouble": row.trouble, "trouble_since": row.trouble_since}
+    return {
+        "slug": row.short_name,
+        "address_name": row.slug,
+        "name": row.name,
+        "kind": row.kind,
+        "org": row.org.slug if row.org else None,
+        "options": row.config,
+        "secrets": service.secrets_set(row),
+        "domains": row.domains,
+        "is_enabled": row.is_enabled,
+        "created_at": row.created_at,
+        "seen_at": row.seen_at,
+        "trouble": row.trouble,
+        "trouble_since": row.trouble_since,
+    }
 
 
 def run_told(run: DirectoryRun) -> dict[str, Any]:
     """One run with its diff in words."""
-    return {"id": run.id, "outcome": run.outcome, "is_dry": run.is_dry, "people_read": run.people_read,
-            "message": run.message, "actor": run.actor, "started_at": run.started_at,
-            "ended_at": run.ended_at, "counts": run.counts, "lines": run.lines}
+    return {
+        "id": run.id,
+        "outcome": run.outcome,
+        "is_dry": run.is_dry,
+        "people_read": run.people_read,
+        "message": run.message,
+        "actor": run.actor,
+        "started_at": run.started_at,
+        "ended_at": run.ended_at,
+        "counts": run.counts,
+        "lines": run.lines,
+    }
 
 
 class ProvidersView(OrgView):
@@ -80,8 +114,23 @@ class ProvidersView(OrgView):
     @extend_schema(operation_id="providers_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """Those of the organization, for operators also those of the installation, and the kinds with their options."""
-        known = [{"name": k.name, "title": k.title, "missing": k.missing(), "options": [o.as_dict() for o in k.options]} for k in kinds().values()]
-        return Response({"items": [told(row) for row in service.providers_for(self.actor)], "next": None, "previous": None, "kinds": known})
+        known = [
+            {
+                "name": k.name,
+                "title": k.title,
+                "missing": k.missing(),
+                "options": [o.as_dict() for o in k.options],
+            }
+            for k in kinds().values()
+        ]
+        return Response(
+            {
+                "items": [told(row) for row in service.providers_for(self.actor)],
+                "next": None,
+                "previous": None,
+                "kinds": known,
+            }
+        )
 
     @extend_schema(request=NewProviderSerializer, responses={201: OpenApiTypes.OBJECT})
     @idempotent
@@ -99,7 +148,12 @@ class ProviderTryView(OrgView):
     @extend_schema(request=TryProviderSerializer, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request) -> Response:
         """Begin to try options that are not stored yet; `Location` is where the answer will be."""
-        return _begun(self.org, service.start_test(actor=self.actor, org=self.org, **read(TryProviderSerializer, request)))
+        return _begun(
+            self.org,
+            service.start_test(
+                actor=self.actor, org=self.org, **read(TryProviderSerializer, request)
+            ),
+        )
 
 
 class ProviderTestAnswerView(OrgView):
@@ -124,7 +178,13 @@ class ProviderView(OrgView):
     def patch(self, request: Request, slug: str) -> Response:
         """Other options, another name, other domains, or switching it off and on."""
         row = service.find_provider(self.actor, slug)
-        return Response(told(service.change_provider(actor=self.actor, provider=row, **read(ChangeProviderSerializer, request))))
+        return Response(
+            told(
+                service.change_provider(
+                    actor=self.actor, provider=row, **read(ChangeProviderSerializer, request)
+                )
+            )
+        )
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
@@ -139,8 +199,16 @@ class ProviderTestView(OrgView):
     @extend_schema(request=ProviderOptionsSerializer, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request, slug: str) -> Response:
         """Begin to test it as it is stored, with other options on top if some are given; `Location` is where the answer will be."""
-        row, body = service.find_provider(self.actor, slug), read(ProviderOptionsSerializer, request)
-        return _begun(self.org, service.start_test(actor=self.actor, org=row.org, kind=row.kind, options=body["options"], provider=row))
+        row, body = (
+            service.find_provider(self.actor, slug),
+            read(ProviderOptionsSerializer, request),
+        )
+        return _begun(
+            self.org,
+            service.start_test(
+                actor=self.actor, org=row.org, kind=row.kind, options=body["options"], provider=row
+            ),
+        )
 
 
 class ProviderRulesView(OrgView):
@@ -155,18 +223,25 @@ class ProviderRulesView(OrgView):
     def put(self, request: Request, slug: str) -> Response:
         """All rules at once. They count at the next sign-in and run."""
         row = service.find_provider(self.actor, slug)
-        service.set_rules(actor=self.actor, provider=row, rules=read(GroupRulesSerializer, request)["rules"])
+        service.set_rules(
+            actor=self.actor, provider=row, rules=read(GroupRulesSerializer, request)["rules"]
+        )
         return items(service.rules_told(row))
 
 
 class ProviderGroupsView(OrgView):
     permissions = {"GET": P.PROVIDERS_WRITE}
 
-    @extend_schema(parameters=[OpenApiParameter("q", str, description="A part of the name")], responses=OpenApiTypes.OBJECT)
+    @extend_schema(
+        parameters=[OpenApiParameter("q", str, description="A part of the name")],
+        responses=OpenApiTypes.OBJECT,
+    )
     def get(self, request: Request, slug: str) -> Response:
         """Groups of the provider by a part of their name, at most twenty."""
         row = service.find_provider(self.actor, slug)
-        names = service.groups_named(actor=self.actor, provider=row, typed=request.query_params.get("q", ""))
+        names = service.groups_named(
+            actor=self.actor, provider=row, typed=request.query_params.get("q", "")
+        )
         return Response({"items": names, "next": None, "previous": None})
 
 
@@ -183,9 +258,13 @@ class ProviderRunsView(OrgView):
         """Begin to ask the directory for everybody, and make people and roles follow, or only say what would change; `Location` is where
         the run is. One at a time: 409 while another one is queued or running."""
         row, body = service.find_provider(self.actor, slug), read(NewRunSerializer, request)
-        stopped = DirectoryRun.objects.filter(provider=row, id=body.get("accept") or UUID(int=0), outcome=DirectoryRun.Outcome.STOPPED).first()
+        stopped = DirectoryRun.objects.filter(
+            provider=row, id=body.get("accept") or UUID(int=0), outcome=DirectoryRun.Outcome.STOPPED
+        ).first()
         run = start_sync(actor=self.actor, provider=row, is_dry=body["is_dry"], accepted=stopped)
-        where = reverse("api-provider-run", kwargs={"org": self.org.slug, "slug": slug, "run": run.id})
+        where = reverse(
+            "api-provider-run", kwargs={"org": self.org.slug, "slug": slug, "run": run.id}
+        )
         return Response(run_told(run), status=status.HTTP_202_ACCEPTED, headers={"Location": where})
 
 
@@ -200,4 +279,6 @@ class ProviderRunView(OrgView):
 
 def _begun(org: Organization, test: ProviderTest) -> Response:
     where = reverse("api-provider-test-answer", kwargs={"org": org.slug, "test": test.id})
-    return Response(service.answer_of_test(test), status=status.HTTP_202_ACCEPTED, headers={"Location": where})
+    return Response(
+        service.answer_of_test(test), status=status.HTTP_202_ACCEPTED, headers={"Location": where}
+    )

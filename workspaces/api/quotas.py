@@ -26,20 +26,34 @@ class QuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
     subject = serializers.CharField()
     resource = serializers.CharField()
     limit = serializers.FloatField(allow_null=True)
-    guaranteed = serializers.FloatField(help_text="kept free in the organization's limit while it is not used")
+    guaranteed = serializers.FloatField(
+        help_text="kept free in the organization's limit while it is not used"
+    )
     used = serializers.FloatField()
-    promised = serializers.FloatField(help_text="of the organization's meters: what is kept free now for guarantees that are not used")
-    left = serializers.FloatField(allow_null=True, help_text="what this meter still has room for; null: no limit")
+    promised = serializers.FloatField(
+        help_text="of the organization's meters: what is kept free now for guarantees that are not used"
+    )
+    left = serializers.FloatField(
+        allow_null=True, help_text="what this meter still has room for; null: no limit"
+    )
     unit = serializers.CharField()
-    begins_anew = serializers.DateTimeField(allow_null=True, help_text="of what is counted by month: when it counts from nothing again")
+    begins_anew = serializers.DateTimeField(
+        allow_null=True, help_text="of what is counted by month: when it counts from nothing again"
+    )
 
 
 class SetQuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
     scope = serializers.ChoiceField(["org", "team", "user"])
     subject = serializers.CharField(max_length=254, required=False, default="", allow_blank=True)
     resource = serializers.CharField(max_length=40)
-    limit = serializers.FloatField(allow_null=True, required=False, help_text="null: none; left out: as it is")
-    guaranteed = serializers.FloatField(allow_null=True, required=False, help_text="of a team or a person; null: nothing; left out: as it is")
+    limit = serializers.FloatField(
+        allow_null=True, required=False, help_text="null: none; left out: as it is"
+    )
+    guaranteed = serializers.FloatField(
+        allow_null=True,
+        required=False,
+        help_text="of a team or a person; null: nothing; left out: as it is",
+    )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if "limit" not in attrs and "guaranteed" not in attrs:
@@ -55,9 +69,18 @@ class AskQuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
     scope = serializers.ChoiceField(["org", "team", "user"])
     subject = serializers.CharField(max_length=254, required=False, default="", allow_blank=True)
     resource = serializers.CharField(max_length=40)
-    amount = serializers.FloatField(help_text="the limit that would be enough, in the unit people read")
+    amount = serializers.FloatField(
+        help_text="the limit that would be enough, in the unit people read"
+    )
     why = serializers.CharField(max_length=500, required=False, default="", allow_blank=True)
-    job = serializers.IntegerField(required=False, allow_null=True, default=None, min_value=1, max_value=2**53, help_text="the job that waits for it")
+    job = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        default=None,
+        min_value=1,
+        max_value=2**53,
+        help_text="the job that waits for it",
+    )
 
 
 class DecideQuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -100,9 +123,16 @@ class QuotasView(OrgView):
     @extend_schema(request=SetQuotasSerializer, responses=QuotaSerializer(many=True))
     def patch(self, request: Request) -> Response:
         """Set many limits and guarantees: all of them or none."""
-        changes = [services.Wanted(**change) for change in read(SetQuotasSerializer, request)["changes"]]
+        changes = [
+            services.Wanted(**change) for change in read(SetQuotasSerializer, request)["changes"]
+        ]
         rows = _counted(services.set_quotas(actor=self.actor, org=self.org, changes=changes))
-        return items([selectors.quota_row(row, change.subject or self.org.slug) for row, change in zip(rows, changes, strict=True)])
+        return items(
+            [
+                selectors.quota_row(row, change.subject or self.org.slug)
+                for row, change in zip(rows, changes, strict=True)
+            ]
+        )
 
 
 def _counted(rows: list[Quota]) -> list[Quota]:
@@ -121,16 +151,24 @@ class QuotaRequestsView(OrgView):
     @idempotent
     def post(self, request: Request) -> Response:
         """Ask for a higher limit."""
-        row = services.ask_for_more(actor=self.actor, org=self.org, **read(AskQuotaSerializer, request))
+        row = services.ask_for_more(
+            actor=self.actor, org=self.org, **read(AskQuotaSerializer, request)
+        )
         return Response(request_row(row), status=status.HTTP_201_CREATED)
 
 
 class QuotaRequestView(OrgView):
     permissions = {"POST": None}
 
-    @extend_schema(operation_id="orgs_quotas_requests_decide", request=DecideQuotaSerializer, responses=QuotaRequestSerializer)
+    @extend_schema(
+        operation_id="orgs_quotas_requests_decide",
+        request=DecideQuotaSerializer,
+        responses=QuotaRequestSerializer,
+    )
     def post(self, request: Request, ask: UUID) -> Response:
         """Approve (which sets the limit), decline, or withdraw what one asked oneself."""
-        row = services.decide_request(actor=self.actor, org=self.org, request_id=ask, **read(DecideQuotaSerializer, request))
+        row = services.decide_request(
+            actor=self.actor, org=self.org, request_id=ask, **read(DecideQuotaSerializer, request)
+        )
         tell_asker(row, self.org)
         return Response(request_row(row))

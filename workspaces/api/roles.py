@@ -27,7 +27,9 @@ class RoleSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField(help_text="What people read.")
     is_built_in = serializers.BooleanField()
     permissions = serializers.ListField(child=serializers.CharField())
-    unknown = serializers.ListField(child=serializers.CharField(), help_text="Stored, and granting nothing here.")
+    unknown = serializers.ListField(
+        child=serializers.CharField(), help_text="Stored, and granting nothing here."
+    )
     holders = serializers.IntegerField(help_text="How many memberships have it.")
 
 
@@ -35,18 +37,29 @@ class NewRoleSerializer(serializers.Serializer):  # type: ignore[type-arg]
     slug = serializers.CharField(max_length=40)
     kind = serializers.CharField(max_length=8, default="org", help_text="org, or team.")
     name = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
-    permissions = serializers.ListField(child=serializers.CharField(max_length=40), max_length=60, help_text=_PERMISSIONS)
+    permissions = serializers.ListField(
+        child=serializers.CharField(max_length=40), max_length=60, help_text=_PERMISSIONS
+    )
 
 
 class RoleChangeSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField(max_length=100, required=False)
-    permissions = serializers.ListField(child=serializers.CharField(max_length=40), max_length=60, required=False, help_text=_PERMISSIONS)
+    permissions = serializers.ListField(
+        child=serializers.CharField(max_length=40),
+        max_length=60,
+        required=False,
+        help_text=_PERMISSIONS,
+    )
 
 
 class StepSerializer(serializers.Serializer):  # type: ignore[type-arg]
     kind = serializers.CharField()
-    effect = serializers.CharField(help_text="grants, silent or blocks. Allowed is: something grants, and nothing blocks.")
-    is_decisive = serializers.BooleanField(help_text="Without it the decision would be the other one.")
+    effect = serializers.CharField(
+        help_text="grants, silent or blocks. Allowed is: something grants, and nothing blocks."
+    )
+    is_decisive = serializers.BooleanField(
+        help_text="Without it the decision would be the other one."
+    )
     text = serializers.CharField()
     facts = serializers.DictField()
 
@@ -59,13 +72,22 @@ class AccessSerializer(serializers.Serializer):  # type: ignore[type-arg]
     team = serializers.CharField(allow_null=True)
     about = serializers.CharField(allow_null=True, required=False)
     steps = StepSerializer(many=True)
-    would_allow = serializers.ListField(child=serializers.DictField(), help_text="The smallest changes that would allow it.")
+    would_allow = serializers.ListField(
+        child=serializers.DictField(), help_text="The smallest changes that would allow it."
+    )
 
 
 class StandingSerializer(serializers.Serializer):  # type: ignore[type-arg]
     email = serializers.CharField(max_length=254)
-    role = serializers.CharField(max_length=40, allow_null=True, help_text="In the organization; null: no member of it.")
-    teams = serializers.DictField(child=serializers.CharField(max_length=40), required=False, default=dict, help_text="Team → role.")
+    role = serializers.CharField(
+        max_length=40, allow_null=True, help_text="In the organization; null: no member of it."
+    )
+    teams = serializers.DictField(
+        child=serializers.CharField(max_length=40),
+        required=False,
+        default=dict,
+        help_text="Team → role.",
+    )
 
 
 class ChangesSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -76,7 +98,10 @@ class DifferenceSerializer(serializers.Serializer):  # type: ignore[type-arg]
     person = serializers.CharField()
     before = serializers.DictField()
     after = serializers.DictField()
-    gained = serializers.ListField(child=serializers.DictField(), help_text="Where (team null: everywhere) and which permissions.")
+    gained = serializers.ListField(
+        child=serializers.DictField(),
+        help_text="Where (team null: everywhere) and which permissions.",
+    )
     lost = serializers.ListField(child=serializers.DictField())
 
 
@@ -107,7 +132,9 @@ class RoleView(OrgView):
     @extend_schema(request=RoleChangeSerializer, responses=RoleSerializer)
     def patch(self, request: Request, role: str) -> Response:
         """Another name or other permissions, for everybody who holds it."""
-        services.change_role(actor=self.actor, org=self.org, slug=role, **read(RoleChangeSerializer, request))
+        services.change_role(
+            actor=self.actor, org=self.org, slug=role, **read(RoleChangeSerializer, request)
+        )
         return Response(selectors.role_here(self.org, role))
 
     @extend_schema(responses={204: None})
@@ -120,21 +147,39 @@ class RoleView(OrgView):
 class AccessView(OrgView):
     permissions = {"GET": None}
 
-    @extend_schema(responses=AccessSerializer, parameters=[
-        OpenApiParameter("permission", str, required=True), OpenApiParameter("team", str),
-        OpenApiParameter("user", str, description="An e-mail address; left out: oneself, with the token that asks."),
-        OpenApiParameter("about", str, description="A thing instead of a team, as job:17.")])
+    @extend_schema(
+        responses=AccessSerializer,
+        parameters=[
+            OpenApiParameter("permission", str, required=True),
+            OpenApiParameter("team", str),
+            OpenApiParameter(
+                "user",
+                str,
+                description="An e-mail address; left out: oneself, with the token that asks.",
+            ),
+            OpenApiParameter("about", str, description="A thing instead of a team, as job:17."),
+        ],
+    )
     def get(self, request: Request) -> Response:
         """Why that person may, or may not: the chain of grants, and what would allow it."""
-        asked = {name: request.query_params.get(name, "")[:254] for name in ("user", "permission", "team", "about")}
+        asked = {
+            name: request.query_params.get(name, "")[:254]
+            for name in ("user", "permission", "team", "about")
+        }
         if "\x00" in "".join(asked.values()):
             raise InvalidInput("No name holds a NUL character.")
         permission = permission_named(asked["permission"])
         about = about_named(self.actor, self.org, asked["about"]) if asked["about"] else None
         team = self.team(asked["team"]) if asked["team"] else None
         if asked["user"] or about:
-            found = explain_person(asker=self.actor, org=self.org, email=asked["user"] or self.actor.email, permission=permission,
-                                   team=team, about=about)
+            found = explain_person(
+                asker=self.actor,
+                org=self.org,
+                email=asked["user"] or self.actor.email,
+                permission=permission,
+                team=team,
+                about=about,
+            )
         else:
             found = explain(self.actor, permission, team)
         return Response(as_data(found) | {"about": about.title if about else None})
@@ -147,5 +192,7 @@ class ChangesView(OrgView):
     def post(self, request: Request) -> Response:
         """What would change if these people stood like this: who would gain or lose which permissions where. Nothing is stored."""
         given = read(ChangesSerializer, request)["changes"]
-        wanted = {one["email"].strip().lower(): Standing(one["role"] or "", one["teams"]) for one in given}
+        wanted = {
+            one["email"].strip().lower(): Standing(one["role"] or "", one["teams"]) for one in given
+        }
         return items([difference_row(one) for one in what_would_change(self.org, wanted)])

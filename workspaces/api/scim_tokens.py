@@ -29,7 +29,10 @@ class ScimTokenView(OrgView):
         """A new token; the former ends at once."""
         row = find_provider(self.actor, slug)
         made = tokens.make_scim_token(actor=self.actor, provider=row)
-        return Response({"token": made, "url": f"{settings.MUSTER_BASE_URL}/scim/v2/{row.slug}"}, status=status.HTTP_201_CREATED)
+        return Response(
+            {"token": made, "url": f"{settings.MUSTER_BASE_URL}/scim/v2/{row.slug}"},
+            status=status.HTTP_201_CREATED,
+        )
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:

@@ -55,7 +55,9 @@ class SecretView(OrgView):
     def put(self, request: Request, where: str, secret: str) -> Response:
         """A new version, which references without a version mean from now on."""
         value = read(ValueSerializer, request)["value"]
-        made = services.set_secret(actor=self.actor, org=self.org, team=_team(self, where), name=secret, value=value)
+        made = services.set_secret(
+            actor=self.actor, org=self.org, team=_team(self, where), name=secret, value=value
+        )
         return Response({"reference": f"{where}/{secret}", "version": made.number})
 
     @extend_schema(responses={204: None})
@@ -71,7 +73,9 @@ class SecretVersionView(OrgView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, where: str, secret: str, number: int) -> Response:
         """One version that is not the newest, as after a leak."""
-        services.delete_version(actor=self.actor, team=_team(self, where), name=secret, number=number)
+        services.delete_version(
+            actor=self.actor, team=_team(self, where), name=secret, number=number
+        )
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -21,7 +21,9 @@ class OrgSerializer(serializers.Serializer):  # type: ignore[type-arg]
 class NewOrgSerializer(serializers.Serializer):  # type: ignore[type-arg]
     slug = serializers.CharField(max_length=40)
     name = serializers.CharField(max_length=100, default="", allow_blank=True)
-    owner = serializers.CharField(max_length=254, help_text="The first owner's e-mail; an account is made if there is none.")
+    owner = serializers.CharField(
+        max_length=254, help_text="The first owner's e-mail; an account is made if there is none."
+    )
     owner_name = serializers.CharField(max_length=100, default="", allow_blank=True)
 
 
@@ -29,11 +31,15 @@ class NewOrgAnswerSerializer(serializers.Serializer):  # type: ignore[type-arg]
     slug = serializers.CharField()
     name = serializers.CharField()
     owner = serializers.CharField()
-    url = serializers.CharField(allow_null=True, help_text="Where an owner without a password sets one.")
+    url = serializers.CharField(
+        allow_null=True, help_text="Where an owner without a password sets one."
+    )
 
 
 class OrgRulesSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    requires_second_factor = serializers.BooleanField(help_text="Members without one are led to add it; their tokens stop here until then.")
+    requires_second_factor = serializers.BooleanField(
+        help_text="Members without one are led to add it; their tokens stop here until then."
+    )
 
 
 class TeamSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -58,13 +64,22 @@ class MemberSerializer(serializers.Serializer):  # type: ignore[type-arg]
     email = serializers.EmailField()
     name = serializers.CharField()
     role = serializers.CharField()
-    role_title = serializers.CharField(required=False, help_text="What people call that role; in lists.")
+    role_title = serializers.CharField(
+        required=False, help_text="What people call that role; in lists."
+    )
     teams = serializers.ListField(child=serializers.CharField(), required=False)
     created_at = serializers.DateTimeField()
     is_service = serializers.BooleanField(help_text="A service account, which is no person.")
-    is_suspended = serializers.BooleanField(required=False, help_text="Neither role nor tokens count; in lists.")
-    invite_url = serializers.CharField(required=False, help_text="Given once, for a person who has no password yet, or who is invited.")
-    is_invited = serializers.BooleanField(required=False, help_text="Has an account: a member once they follow the link.")
+    is_suspended = serializers.BooleanField(
+        required=False, help_text="Neither role nor tokens count; in lists."
+    )
+    invite_url = serializers.CharField(
+        required=False,
+        help_text="Given once, for a person who has no password yet, or who is invited.",
+    )
+    is_invited = serializers.BooleanField(
+        required=False, help_text="Has an account: a member once they follow the link."
+    )
 
 
 class MemberPageSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -74,8 +89,15 @@ class MemberPageSerializer(serializers.Serializer):  # type: ignore[type-arg]
 
 
 class AskedMembersSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    q = serializers.CharField(max_length=254, default="", allow_blank=True, help_text="A part of an e-mail address or of a name.")
-    cursor = serializers.CharField(max_length=254, default="", allow_blank=True, help_text="From `next`.")
+    q = serializers.CharField(
+        max_length=254,
+        default="",
+        allow_blank=True,
+        help_text="A part of an e-mail address or of a name.",
+    )
+    cursor = serializers.CharField(
+        max_length=254, default="", allow_blank=True, help_text="From `next`."
+    )
     limit = serializers.IntegerField(min_value=1, max_value=200, default=50)
 
 
@@ -106,34 +128,56 @@ class TokenSerializer(serializers.Serializer):  # type: ignore[type-arg]
     is_service = serializers.BooleanField(help_text="It belongs to a service account.")
     team = serializers.CharField(allow_null=True)
     scopes = serializers.ListField(child=serializers.CharField())
-    networks = serializers.ListField(child=serializers.CharField(), help_text="CIDRs that it works from; none: from anywhere.")
+    networks = serializers.ListField(
+        child=serializers.CharField(), help_text="CIDRs that it works from; none: from anywhere."
+    )
     made_by = serializers.CharField()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField(allow_null=True)
     ends_soon = serializers.BooleanField(help_text="Within a week, and nothing takes its place.")
-    is_rotated = serializers.BooleanField(help_text="Another takes its place; it works until `expires_at`.")
+    is_rotated = serializers.BooleanField(
+        help_text="Another takes its place; it works until `expires_at`."
+    )
     last_used_at = serializers.DateTimeField(allow_null=True)
     last_used_address = serializers.CharField(allow_blank=True)
-    token = serializers.CharField(required=False, help_text="The secret; only in the answer that made it.")
+    token = serializers.CharField(
+        required=False, help_text="The secret; only in the answer that made it."
+    )
 
 
 class NewTokenSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField(max_length=100)
-    scopes = serializers.ListField(child=serializers.CharField(max_length=40), min_length=1, max_length=40)
+    scopes = serializers.ListField(
+        child=serializers.CharField(max_length=40), min_length=1, max_length=40
+    )
     team = serializers.CharField(max_length=40, required=False, allow_null=True, default=None)
-    days = serializers.IntegerField(required=False, allow_null=True, default=90, help_text="null: it does not expire.")
-    networks = serializers.ListField(child=serializers.CharField(max_length=60), required=False, default=list, max_length=50,
-                                     help_text="CIDRs that it works from; none: from anywhere.")
+    days = serializers.IntegerField(
+        required=False, allow_null=True, default=90, help_text="null: it does not expire."
+    )
+    networks = serializers.ListField(
+        child=serializers.CharField(max_length=60),
+        required=False,
+        default=list,
+        max_length=50,
+        help_text="CIDRs that it works from; none: from anywhere.",
+    )
 
 
 class RotateSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    overlap_hours = serializers.IntegerField(required=False, default=24, min_value=0, max_value=168,
-                                             help_text="How long the old token goes on working.")
+    overlap_hours = serializers.IntegerField(
+        required=False,
+        default=24,
+        min_value=0,
+        max_value=168,
+        help_text="How long the old token goes on working.",
+    )
 
 
 class ServiceAccountSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField()
-    email = serializers.CharField(help_text="By which it is brought into teams; no mail reaches it.")
+    email = serializers.CharField(
+        help_text="By which it is brought into teams; no mail reaches it."
+    )
     note = serializers.CharField(allow_blank=True)
     role = serializers.CharField()
     role_title = serializers.CharField(help_text="What people call that role.")
@@ -142,13 +186,19 @@ class ServiceAccountSerializer(serializers.Serializer):  # type: ignore[type-arg
     created_at = serializers.DateTimeField()
     tokens = serializers.IntegerField(help_text="That work.")
     last_used_at = serializers.DateTimeField(allow_null=True)
-    ending_soon = serializers.IntegerField(help_text="Tokens that end within a week and have no successor.")
+    ending_soon = serializers.IntegerField(
+        help_text="Tokens that end within a week and have no successor."
+    )
 
 
 class NewServiceAccountSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField(max_length=40)
     note = serializers.CharField(max_length=200, required=False, default="", allow_blank=True)
-    role = serializers.CharField(max_length=40, default=str(OrgRole.MEMBER), help_text="Any but owner, and none beyond one's own.")
+    role = serializers.CharField(
+        max_length=40,
+        default=str(OrgRole.MEMBER),
+        help_text="Any but owner, and none beyond one's own.",
+    )
 
 
 class ChangeServiceAccountSerializer(serializers.Serializer):  # type: ignore[type-arg]

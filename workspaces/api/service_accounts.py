@@ -25,10 +25,14 @@ class ServiceAccountsView(OrgView):
         """Members of the organization that are no people."""
         return items(selectors.service_accounts())
 
-    @extend_schema(request=s.NewServiceAccountSerializer, responses={201: s.ServiceAccountSerializer})
+    @extend_schema(
+        request=s.NewServiceAccountSerializer, responses={201: s.ServiceAccountSerializer}
+    )
     def post(self, request: Request) -> Response:
         """Make one. Its role may not exceed one's own."""
-        row = services.create_service_account(actor=self.actor, org=self.org, **read(s.NewServiceAccountSerializer, request))
+        row = services.create_service_account(
+            actor=self.actor, org=self.org, **read(s.NewServiceAccountSerializer, request)
+        )
         return Response(_row(row.name), status=status.HTTP_201_CREATED)
 
 
@@ -44,13 +48,17 @@ class ServiceAccountView(OrgView):
     def patch(self, request: Request, account: str) -> Response:
         """Another role or note."""
         row = selectors.service_account(account)
-        services.change_service_account(actor=self.actor, account=row, **read(s.ChangeServiceAccountSerializer, request))
+        services.change_service_account(
+            actor=self.actor, account=row, **read(s.ChangeServiceAccountSerializer, request)
+        )
         return Response(_row(row.name))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, account: str) -> Response:
         """Remove it: its tokens stop working at once, its jobs stay."""
-        services.remove_service_account(actor=self.actor, account=selectors.service_account(account))
+        services.remove_service_account(
+            actor=self.actor, account=selectors.service_account(account)
+        )
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -60,15 +68,24 @@ class ServiceTokensView(OrgView):
     @extend_schema(responses=s.TokenSerializer(many=True))
     def get(self, request: Request, account: str) -> Response:
         """The tokens of a service account that work."""
-        return items([selectors.token_row(t) for t in selectors.tokens_of(selectors.service_account(account))])
+        return items(
+            [
+                selectors.token_row(t)
+                for t in selectors.tokens_of(selectors.service_account(account))
+            ]
+        )
 
     @extend_schema(request=s.NewTokenSerializer, responses={201: s.TokenSerializer})
     def post(self, request: Request, account: str) -> Response:
         """Make a token of a service account; the secret is in this answer only."""
         body = read(s.NewTokenSerializer, request)
         wish = services.Wish(**body | {"team": self.team(body["team"]) if body["team"] else None})
-        made = services.create_service_token(actor=self.actor, account=selectors.service_account(account), wish=wish)
-        return Response(selectors.token_row(made.row) | {"token": made.secret}, status=status.HTTP_201_CREATED)
+        made = services.create_service_token(
+            actor=self.actor, account=selectors.service_account(account), wish=wish
+        )
+        return Response(
+            selectors.token_row(made.row) | {"token": made.secret}, status=status.HTTP_201_CREATED
+        )
 
 
 class TokenRotationView(OrgView):
@@ -77,8 +94,12 @@ class TokenRotationView(OrgView):
     @extend_schema(request=s.RotateSerializer, responses={201: s.TokenSerializer})
     def post(self, request: Request, token: UUID) -> Response:
         """A successor with the same rights; the old token works for the overlap. The secret is in this answer only."""
-        made = services.rotate_token(actor=self.actor, token_id=token, **read(s.RotateSerializer, request))
-        return Response(selectors.token_row(made.row) | {"token": made.secret}, status=status.HTTP_201_CREATED)
+        made = services.rotate_token(
+            actor=self.actor, token_id=token, **read(s.RotateSerializer, request)
+        )
+        return Response(
+            selectors.token_row(made.row) | {"token": made.secret}, status=status.HTTP_201_CREATED
+        )
 
 
 def _row(name: str) -> dict[str, Any]:

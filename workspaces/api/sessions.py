@@ -55,8 +55,15 @@ class SessionView(PortalView):
 
 def _owner(actor: Actor) -> Actor:
     token = actor.token
-    if actor.is_service or (token and (token.attempt_id or token.team_id or ALL_SCOPES not in token.scopes or token.vouched_by)):
-        raise NotPermitted("Sessions are a person's: this needs a token of yours with all scopes and no team, made in a session of your own.")
+    if actor.is_service or (
+        token
+        and (
+            token.attempt_id or token.team_id or ALL_SCOPES not in token.scopes or token.vouched_by
+        )
+    ):
+        raise NotPermitted(
+            "Sessions are a person's: this needs a token of yours with all scopes and no team, made in a session of your own."
+        )
     return actor
 
 

@@ -17,14 +17,32 @@ from workspaces.team_rules import TeamRules
 
 
 class TeamRulesSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    max_runtime = serializers.IntegerField(required=False, allow_null=True, help_text="seconds that a job may ask for; null: any")
-    default_runtime = serializers.IntegerField(required=False, allow_null=True, help_text="of a job that names none; null: max_runtime")
-    max_gpus = serializers.IntegerField(required=False, allow_null=True, help_text="of one task, on all of its nodes together; null: any")
-    images = serializers.ListField(child=serializers.CharField(max_length=255), required=False, max_length=50,
-                                   help_text="globs, of which an image must match one; `none` also allows jobs without an image; empty: any")
-    pools = serializers.ListField(child=serializers.CharField(max_length=255), required=False, max_length=50,
-                                  help_text="names of pools, or of clusters without pools; empty: any")
-    default_pool = serializers.CharField(required=False, allow_blank=True, max_length=255, help_text="of a job that names none")
+    max_runtime = serializers.IntegerField(
+        required=False, allow_null=True, help_text="seconds that a job may ask for; null: any"
+    )
+    default_runtime = serializers.IntegerField(
+        required=False, allow_null=True, help_text="of a job that names none; null: max_runtime"
+    )
+    max_gpus = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        help_text="of one task, on all of its nodes together; null: any",
+    )
+    images = serializers.ListField(
+        child=serializers.CharField(max_length=255),
+        required=False,
+        max_length=50,
+        help_text="globs, of which an image must match one; `none` also allows jobs without an image; empty: any",
+    )
+    pools = serializers.ListField(
+        child=serializers.CharField(max_length=255),
+        required=False,
+        max_length=50,
+        help_text="names of pools, or of clusters without pools; empty: any",
+    )
+    default_pool = serializers.CharField(
+        required=False, allow_blank=True, max_length=255, help_text="of a job that names none"
+    )
 
 
 class TeamRulesView(OrgView):
@@ -39,4 +57,10 @@ class TeamRulesView(OrgView):
     @extend_schema(request=TeamRulesSerializer, responses=TeamRulesSerializer)
     def put(self, request: Request, team: str) -> Response:
         """Set the rules that are named; the rest stays. Jobs that were accepted before are not asked again."""
-        return Response(asdict(services.set_team_rules(actor=self.actor, team=self.team(team), **read(TeamRulesSerializer, request))))
+        return Response(
+            asdict(
+                services.set_team_rules(
+                    actor=self.actor, team=self.team(team), **read(TeamRulesSerializer, request)
+                )
+            )
+        )

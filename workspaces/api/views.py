@@ -42,10 +42,21 @@ class MeView(PortalView):
     def get(self, request: Request) -> Response:
         """Who one is, in which organizations and teams, and what the token is narrowed to."""
         actor = self.actor
-        token = actor.token and {"scopes": sorted(actor.token.scopes), "id": actor.token.id,
-                                 "is_job": actor.token.attempt_id is not None}
-        return Response({"email": actor.email, "name": actor.name, "is_operator": actor.is_operator,
-                         "orgs": selectors.orgs_of(actor), "token": token, "version": settings.MUSTER_VERSION})
+        token = actor.token and {
+            "scopes": sorted(actor.token.scopes),
+            "id": actor.token.id,
+            "is_job": actor.token.attempt_id is not None,
+        }
+        return Response(
+            {
+                "email": actor.email,
+                "name": actor.name,
+                "is_operator": actor.is_operator,
+                "orgs": selectors.orgs_of(actor),
+                "token": token,
+                "version": settings.MUSTER_VERSION,
+            }
+        )
 
 
 class OrgsView(PortalView):
@@ -61,15 +72,25 @@ class OrgsView(PortalView):
         """Create an organization with its first owner. For platform operators."""
         answer = self._create(request)
         owner = User.objects.filter(email=answer.data["owner"]).first()
-        answer.data["url"] = invite_url(owner) if owner else None      # never stored with a remembered answer
+        answer.data["url"] = (
+            invite_url(owner) if owner else None
+        )  # never stored with a remembered answer
         return answer
 
     @idempotent
     def _create(self, request: Request) -> Response:
         body = read(s.NewOrgSerializer, request)
-        org, owner = services.found_org(actor=self.actor, slug=body["slug"], name=body["name"], email=body["owner"],
-                                        owner_name=body["owner_name"])
-        return Response({"slug": org.slug, "name": org.name, "owner": owner.email}, status=status.HTTP_201_CREATED)
+        org, owner = services.found_org(
+            actor=self.actor,
+            slug=body["slug"],
+            name=body["name"],
+            email=body["owner"],
+            owner_name=body["owner_name"],
+        )
+        return Response(
+            {"slug": org.slug, "name": org.name, "owner": owner.email},
+            status=status.HTTP_201_CREATED,
+        )
 
 
 class OrgDetailView(OrgView):
@@ -83,12 +104,21 @@ class OrgDetailView(OrgView):
     @extend_schema(request=s.OrgRulesSerializer, responses=s.OrgSerializer)
     def patch(self, request: Request) -> Response:
         """Its rules: whether everybody must have a second factor."""
-        services.require_second_factor(actor=self.actor, org=self.org, is_required=read(s.OrgRulesSerializer, request)["requires_second_factor"])
+        services.require_second_factor(
+            actor=self.actor,
+            org=self.org,
+            is_required=read(s.OrgRulesSerializer, request)["requires_second_factor"],
+        )
         return Response(self._row())
 
     def _row(self) -> dict[str, Any]:
-        return {"slug": self.org.slug, "name": self.org.name, "role": self.actor.org_role, "created_at": self.org.created_at,
-                "requires_second_factor": self.org.requires_second_factor}
+        return {
+            "slug": self.org.slug,
+            "name": self.org.name,
+            "role": self.actor.org_role,
+            "created_at": self.org.created_at,
+            "requires_second_factor": self.org.requires_second_factor,
+        }
 
 
 class TeamsView(OrgView):
@@ -103,7 +133,9 @@ class TeamsView(OrgView):
     @idempotent
     def post(self, request: Request) -> Response:
         """Make a team."""
-        team = services.create_team(actor=self.actor, org=self.org, **read(s.NewTeamSerializer, request))
+        team = services.create_team(
+            actor=self.actor, org=self.org, **read(s.NewTeamSerializer, request)
+        )
         return Response(_team(self, team), status=status.HTTP_201_CREATED)
 
 
@@ -118,7 +150,9 @@ class TeamView(OrgView):
     @extend_schema(request=s.RenameSerializer, responses=s.TeamSerializer)
     def patch(self, request: Request, team: str) -> Response:
         """Rename a team."""
-        row = services.rename_team(actor=self.actor, team=self.team(team), **read(s.RenameSerializer, request))
+        row = services.rename_team(
+            actor=self.actor, team=self.team(team), **read(s.RenameSerializer, request)
+        )
         return Response(_team(self, row))
 
 
@@ -134,7 +168,9 @@ class TeamMembersView(OrgView):
     @idempotent
     def post(self, request: Request, team: str) -> Response:
         """Bring a member of the organization into the team."""
-        row = services.add_team_member(actor=self.actor, team=self.team(team), **read(s.NewTeamMemberSerializer, request))
+        row = services.add_team_member(
+            actor=self.actor, team=self.team(team), **read(s.NewTeamMemberSerializer, request)
+        )
         return Response(_member(row), status=status.HTTP_201_CREATED)
 
 
@@ -144,8 +180,12 @@ class TeamMemberView(OrgView):
     @extend_schema(request=s.TeamRoleSerializer, responses=s.MemberSerializer)
     def patch(self, request: Request, team: str, email: str) -> Response:
         """Another role in the team."""
-        row = services.change_team_member(actor=self.actor, team=self.team(team), email=email,
-                                          **read(s.TeamRoleSerializer, request))
+        row = services.change_team_member(
+            actor=self.actor,
+            team=self.team(team),
+            email=email,
+            **read(s.TeamRoleSerializer, request),
+        )
         return Response(_member(row))
 
     @extend_schema(responses={204: None})
@@ -164,23 +204,41 @@ class MembersView(OrgView):
         asked = s.AskedMembersSerializer(data=request.query_params)
         for name in request.query_params:
             if name not in asked.fields:
-                raise InvalidInput.at(name, f"is no filter here; there is {', '.join(asked.fields)}")
+                raise InvalidInput.at(
+                    name, f"is no filter here; there is {', '.join(asked.fields)}"
+                )
         asked.is_valid(raise_exception=True)
         q, cursor, limit = (asked.validated_data[name] for name in asked.fields)
         found, following = selectors.members_of_org(search=q, after=cursor, limit=limit)
         return Response({"items": found, "next": following or None, "previous": None})
 
-    @extend_schema(request=s.NewMemberSerializer, responses={201: s.MemberSerializer, 202: s.MemberSerializer})
+    @extend_schema(
+        request=s.NewMemberSerializer, responses={201: s.MemberSerializer, 202: s.MemberSerializer}
+    )
     def post(self, request: Request) -> Response:
         """Bring a person in. Someone new gets a link to set a password, given in the answer. Who has an account is invited (202,
         `is_invited`), and is a member once they have followed the link."""
-        row = services.bring_in(actor=self.actor, org=self.org, **read(s.NewMemberSerializer, request))
+        row = services.bring_in(
+            actor=self.actor, org=self.org, **read(s.NewMemberSerializer, request)
+        )
         if isinstance(row, Invited):
             asked = row.row
-            return Response({"email": asked.email, "name": asked.name, "role": asked.role, "created_at": asked.created_at, "is_service": False,
-                             "invite_url": row.url, "is_invited": True}, status=status.HTTP_202_ACCEPTED)
+            return Response(
+                {
+                    "email": asked.email,
+                    "name": asked.name,
+                    "role": asked.role,
+                    "created_at": asked.created_at,
+                    "is_service": False,
+                    "invite_url": row.url,
+                    "is_invited": True,
+                },
+                status=status.HTTP_202_ACCEPTED,
+            )
         link = invite_url(row.user)
-        return Response(_member(row) | ({"invite_url": link} if link else {}), status=status.HTTP_201_CREATED)
+        return Response(
+            _member(row) | ({"invite_url": link} if link else {}), status=status.HTTP_201_CREATED
+        )
 
 
 class MemberView(OrgView):
@@ -189,7 +247,9 @@ class MemberView(OrgView):
     @extend_schema(request=s.OrgRoleSerializer, responses=s.MemberSerializer)
     def patch(self, request: Request, email: str) -> Response:
         """Another role in the organization."""
-        row = services.change_member(actor=self.actor, org=self.org, email=email, **read(s.OrgRoleSerializer, request))
+        row = services.change_member(
+            actor=self.actor, org=self.org, email=email, **read(s.OrgRoleSerializer, request)
+        )
         return Response(_member(row))
 
     @extend_schema(responses={204: None})
@@ -213,7 +273,9 @@ class TokensView(OrgView):
         body = read(s.NewTokenSerializer, request)
         team = self.team(body.pop("team")) if body["team"] else body.pop("team")
         made = services.create_token(actor=self.actor, org=self.org, team=team, **body)
-        return Response(selectors.token_row(made.row) | {"token": made.secret}, status=status.HTTP_201_CREATED)
+        return Response(
+            selectors.token_row(made.row) | {"token": made.secret}, status=status.HTTP_201_CREATED
+        )
 
 
 class TokenView(OrgView):
@@ -235,4 +297,10 @@ def _team(view: OrgView, team: Team) -> dict[str, Any]:
 
 def _member(row: Any) -> dict[str, Any]:
     user: User = row.user
-    return {"email": user.email, "name": user.display_name, "role": row.role, "created_at": row.created_at, "is_service": user.is_service}
+    return {
+        "email": user.email,
+        "name": user.display_name,
+        "role": row.role,
+        "created_at": row.created_at,
+        "is_service": user.is_service,
+    }

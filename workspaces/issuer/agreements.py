@@ -23,9 +23,20 @@ from workspaces.web.doors import action
 
 def agreements_of(user: User) -> list[dict[str, Any]]:
     """By name, with what each is told."""
-    rows = Consent.objects.filter(user=user).select_related("client").order_by("client__name", "client_id")
-    return [{"client_id": row.client_id, "name": row.client.name, "given_at": row.given_at,
-             "told": [words for scope, words in SCOPES.items() if scope in row.scopes]} for row in rows]
+    rows = (
+        Consent.objects.filter(user=user)
+        .select_related("client")
+        .order_by("client__name", "client_id")
+    )
+    return [
+        {
+            "client_id": row.client_id,
+            "name": row.client.name,
+            "given_at": row.given_at,
+            "told": [words for scope, words in SCOPES.items() if scope in row.scopes],
+        }
+        for row in rows
+    ]
 
 
 @transaction.atomic
@@ -36,8 +47,21 @@ def take_back(*, user: User, client_id: str) -> None:
         raise NotFound(_("You have agreed to no such application."))
     count, _by = Token.objects.filter(user=user, client_id=client_id).delete()
     row.delete()
-    record(Fact("application.agreement_taken_back", None, "user", user.id, user.email, {
-        "client_id": client_id, "tokens": count, "before": {"scopes": row.scopes}, "after": None}))
+    record(
+        Fact(
+            "application.agreement_taken_back",
+            None,
+            "user",
+            user.id,
+            user.email,
+            {
+                "client_id": client_id,
+                "tokens": count,
+                "before": {"scopes": row.scopes},
+                "after": None,
+            },
+        )
+    )
 
 
 def while_agreed(response: HttpResponse) -> HttpResponse:
@@ -46,11 +70,23 @@ def while_agreed(response: HttpResponse) -> HttpResponse:
     if response.status_code != 200:
         return response
     digest = get_adapter().hash_token(orjson.loads(response.content).get("access_token", ""))
-    made = Token.objects.filter(type=Token.Type.ACCESS_TOKEN, hash=digest).select_related("client").first()
-    if made is None or made.client.skip_consent or Consent.objects.select_for_update().filter(user=made.user_id, client=made.client_id).first():
+    made = (
+        Token.objects.filter(type=Token.Type.ACCESS_TOKEN, hash=digest)
+        .select_related("client")
+        .first()
+    )
+    if (
+        made is None
+        or made.client.skip_consent
+        or Consent.objects.select_for_update()
+        .filter(user=made.user_id, client=made.client_id)
+        .first()
+    ):
         return response
     Token.objects.filter(user=made.user_id, client=made.client_id).delete()
-    return JsonResponse({"error": "invalid_grant", "error_description": "The agreement was taken back."}, status=400)
+    return JsonResponse(
+        {"error": "invalid_grant", "error_description": "The agreement was taken back."}, status=400
+    )
 
 
 @login_required
@@ -58,6 +94,14 @@ def while_agreed(response: HttpResponse) -> HttpResponse:
 def agreements(request: Any) -> HttpResponse:
     """One's own; POST with `client_id` takes one back."""
     if request.method == "POST":
-        return action(request, request.path, _("It has to ask you again."),
-                      lambda: take_back(user=request.user, client_id=request.POST.get("client_id", "")))
-    return render(request, "account/agreements.html", {"page_title": _("Applications you use"), "rows": agreements_of(request.user)})
+        return action(
+            request,
+            request.path,
+            _("It has to ask you again."),
+            lambda: take_back(user=request.user, client_id=request.POST.get("client_id", "")),
+        )
+    return render(
+        request,
+        "account/agreements.html",
+        {"page_title": _("Applications you use"), "rows": agreements_of(request.user)},
+    )

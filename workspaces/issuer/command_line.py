@@ -37,8 +37,15 @@ class DeviceCode(views.DeviceCodeView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not ratelimit.consume(request, app="allauth.idp.oidc", action="device_code"):
-            return JsonResponse({"error": "temporarily_unavailable", "error_description": "Too many codes were asked for from this address. "
-                                 "Wait a minute, then try again."}, status=429, headers={"Retry-After": "60"})
+            return JsonResponse(
+                {
+                    "error": "temporarily_unavailable",
+                    "error_description": "Too many codes were asked for from this address. "
+                    "Wait a minute, then try again.",
+                },
+                status=429,
+                headers={"Retry-After": "60"},
+            )
         if request.POST.get("client_id") == CLIENT:
             ensure_client()
         response = super().post(request, *args, **kwargs)
@@ -66,10 +73,21 @@ class Token(views.TokenView):
             user, data = device_codes.poll_device_code(request)
             made = token_for(user, data)  # type: ignore[arg-type]
         except OAuth2Error as error:
-            return HttpResponse(error.json, content_type="application/json", status=error.status_code)
+            return HttpResponse(
+                error.json, content_type="application/json", status=error.status_code
+            )
         except PortalError as error:
-            return JsonResponse({"error": "access_denied", "error_description": error.message}, status=400)
-        answer = JsonResponse({"access_token": made.secret, "token_type": "Bearer", "expires_in": DAYS * 86_400, "org": data["org"]})
+            return JsonResponse(
+                {"error": "access_denied", "error_description": error.message}, status=400
+            )
+        answer = JsonResponse(
+            {
+                "access_token": made.secret,
+                "token_type": "Bearer",
+                "expires_in": DAYS * 86_400,
+                "org": data["org"],
+            }
+        )
         answer.headers["Cache-Control"] = "no-store"
         return answer
 
@@ -84,8 +102,20 @@ def device(request: Any) -> HttpResponse:
         return render(request, "workspaces/issuer/device_code.html", shown)
     data = durable.get(device_codes.cache_device_code_key(form.device_code)) or {}
     orgs = selectors.orgs_of(request.actor)
-    shown |= {"orgs": orgs, "machine": data.get("machine", ""), "code": data["device"]["user_code"], "days": DAYS,
-              "here": next((o["slug"] for o in orgs if o["slug"] == request.COOKIES.get(settings.MUSTER_ORG_COOKIE_NAME)), "")}
+    shown |= {
+        "orgs": orgs,
+        "machine": data.get("machine", ""),
+        "code": data["device"]["user_code"],
+        "days": DAYS,
+        "here": next(
+            (
+                o["slug"]
+                for o in orgs
+                if o["slug"] == request.COOKIES.get(settings.MUSTER_ORG_COOKIE_NAME)
+            ),
+            "",
+        ),
+    }
     if request.method != "POST":
         return render(request, "workspaces/issuer/device_confirm.html", shown)
     is_agreed = request.POST.get("action") == "confirm"
@@ -93,7 +123,12 @@ def device(request: Any) -> HttpResponse:
         slug = request.POST.get("org", "")
         if slug not in {org["slug"] for org in orgs}:
             raise NotFound("Choose one of your organizations.")
-        _keep(form.device_code, org=slug, only=str(request.actor.only_org or ""), vouched_by=str(request.actor.vouched_by or ""))
+        _keep(
+            form.device_code,
+            org=slug,
+            only=str(request.actor.only_org or ""),
+            vouched_by=str(request.actor.vouched_by or ""),
+        )
     device_codes.confirm_or_deny_device_code(request.user, form.device_code, confirm=is_agreed)
     return render(request, "workspaces/issuer/device_done.html", shown | {"is_agreed": is_agreed})
 
@@ -104,18 +139,34 @@ def token_for(user: User, data: dict[str, Any]) -> NewToken:
     if org is None:
         raise NotFound("That organization is gone.")
     actor: Actor = actor_of(user)
-    if only := data.get("only"):            # agreed in a session that was worth that much
-        actor = confined(actor, UUID(only), UUID(data["vouched_by"]) if data.get("vouched_by") else None)
+    if only := data.get("only"):  # agreed in a session that was worth that much
+        actor = confined(
+            actor, UUID(only), UUID(data["vouched_by"]) if data.get("vouched_by") else None
+        )
     actor = actor.enter(org)
     with org_scope(org.id):
-        return create_token(actor=actor, org=org, name=f"muster login {data.get('machine', '')}".strip(), scopes=["all"], days=DAYS)
+        return create_token(
+            actor=actor,
+            org=org,
+            name=f"muster login {data.get('machine', '')}".strip(),
+            scopes=["all"],
+            days=DAYS,
+        )
 
 
 def ensure_client() -> Client:
     """The one client that is always there. It has no secret: it runs on everybody's machine."""
-    return Client.objects.get_or_create(id=CLIENT, defaults={
-        "name": "Muster command line", "type": Client.Type.PUBLIC, "grant_types": Client.GrantType.DEVICE_CODE.value,
-        "response_types": "", "scopes": "openid", "redirect_uris": ""})[0]
+    return Client.objects.get_or_create(
+        id=CLIENT,
+        defaults={
+            "name": "Muster command line",
+            "type": Client.Type.PUBLIC,
+            "grant_types": Client.GrantType.DEVICE_CODE.value,
+            "response_types": "",
+            "scopes": "openid",
+            "redirect_uris": "",
+        },
+    )[0]
 
 
 def _keep(device_code: str, **more: Any) -> None:

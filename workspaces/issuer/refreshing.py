@@ -21,23 +21,38 @@ SPENT = "sp"
 def refreshed(request: HttpRequest, answer: Any) -> HttpResponse:
     """What `answer()` makes of a request for fresh tokens. Of two requests with one token at a time, one waits and is the second."""
     digest = get_adapter().hash_token(request.POST.get("refresh_token", ""))
-    former = Token.objects.select_for_update().filter(type=Token.Type.REFRESH_TOKEN, hash=digest).first()
+    former = (
+        Token.objects.select_for_update().filter(type=Token.Type.REFRESH_TOKEN, hash=digest).first()
+    )
     response: HttpResponse = answer()
     if response.status_code == 200 and former is not None:
         return _continued(response, former)
-    if response.status_code == 400 and orjson.loads(response.content).get("error") == "invalid_grant":
+    if (
+        response.status_code == 400
+        and orjson.loads(response.content).get("error") == "invalid_grant"
+    ):
         _replayed(digest)
     return response
 
 
 def _continued(response: HttpResponse, former: Token) -> HttpResponse:
     """The new one ends when the former would have."""
-    Token.objects.create(type=SPENT, hash=former.hash, client_id=former.client_id, user_id=former.user_id, expires_at=former.expires_at)
+    Token.objects.create(
+        type=SPENT,
+        hash=former.hash,
+        client_id=former.client_id,
+        user_id=former.user_id,
+        expires_at=former.expires_at,
+    )
     told = orjson.loads(response.content)
     made = get_adapter().hash_token(told.get("refresh_token", ""))
-    Token.objects.filter(type=Token.Type.REFRESH_TOKEN, hash=made).update(expires_at=former.expires_at)
+    Token.objects.filter(type=Token.Type.REFRESH_TOKEN, hash=made).update(
+        expires_at=former.expires_at
+    )
     if former.expires_at is not None:
-        told["refresh_expires_in"] = max(0, int((former.expires_at - timezone.now()).total_seconds()))
+        told["refresh_expires_in"] = max(
+            0, int((former.expires_at - timezone.now()).total_seconds())
+        )
     response.content = orjson.dumps(told)
     return response
 
@@ -47,5 +62,18 @@ def _replayed(digest: str) -> None:
     spent = Token.objects.filter(type=SPENT, hash=digest).first()
     if spent is None:
         return
-    count, _ = Token.objects.filter(client_id=spent.client_id, user_id=spent.user_id).exclude(type=SPENT).delete()
-    record(Fact("application.token_replayed", None, "user", spent.user_id, "", {"client_id": spent.client_id, "tokens": count}))
+    count, _ = (
+        Token.objects.filter(client_id=spent.client_id, user_id=spent.user_id)
+        .exclude(type=SPENT)
+        .delete()
+    )
+    record(
+        Fact(
+            "application.token_replayed",
+            None,
+            "user",
+            spent.user_id,
+            "",
+            {"client_id": spent.client_id, "tokens": count},
+        )
+    )

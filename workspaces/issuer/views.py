@@ -23,22 +23,38 @@ class Authorization(views.AuthorizationView):
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         client = Client.objects.filter(id=request.GET.get("client_id", "")).first()
-        is_doubled = any(len(values) > 1 for name, values in request.GET.lists() if name != "resource")
-        if client is None or is_doubled or request.GET.get("redirect_uri") not in client.get_redirect_uris():
+        is_doubled = any(
+            len(values) > 1 for name, values in request.GET.lists() if name != "resource"
+        )
+        if (
+            client is None
+            or is_doubled
+            or request.GET.get("redirect_uri") not in client.get_redirect_uris()
+        ):
             return render(request, "workspaces/issuer/unknown.html", {"client": client}, status=400)
-        if proof_needed(client) and not (request.GET.get("code_challenge") and request.GET.get("code_challenge_method") == "S256"):
-            return self._there_with("invalid_request", "This application has to use PKCE (code_challenge_method S256).")
+        if proof_needed(client) and not (
+            request.GET.get("code_challenge") and request.GET.get("code_challenge_method") == "S256"
+        ):
+            return self._there_with(
+                "invalid_request", "This application has to use PKCE (code_challenge_method S256)."
+            )
         if self._is_silent() and request.user.is_authenticated and not self._may_be_silent(client):
             return self._there_with("consent_required")
         return super().get(request, *args, **kwargs)  # type: ignore[no-any-return]
 
     def render_to_response(self, context: dict[str, Any], **kwargs: Any) -> HttpResponse:
         if self.request.method == "GET" and self._has_agreed():
-            form = self.form_class(data={"scopes": self._scopes, "request": "agreed before"}, requested_scopes=self._scopes, user=self.request.user)
+            form = self.form_class(
+                data={"scopes": self._scopes, "request": "agreed before"},
+                requested_scopes=self._scopes,
+                user=self.request.user,
+            )
             if form.is_valid():
                 return self.form_valid(form)
         response: HttpResponse = super().render_to_response(context, **kwargs)
-        response.headers["Content-Security-Policy"] = CSP.replace("form-action 'self'", f"form-action 'self' {self._there}")
+        response.headers["Content-Security-Policy"] = CSP.replace(
+            "form-action 'self'", f"form-action 'self' {self._there}"
+        )
         return response
 
     def form_valid(self, form: Any) -> HttpResponse:
@@ -47,7 +63,9 @@ class Authorization(views.AuthorizationView):
         return super().form_valid(form)  # type: ignore[no-any-return]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        asked = [(scope, views.get_adapter().scope_display.get(scope, scope)) for scope in self._scopes]
+        asked = [
+            (scope, views.get_adapter().scope_display.get(scope, scope)) for scope in self._scopes
+        ]
         return super().get_context_data(**kwargs) | {"asked": asked, "there": self._there}
 
     def _is_silent(self) -> bool:
@@ -55,7 +73,9 @@ class Authorization(views.AuthorizationView):
 
     def _may_be_silent(self, client: Client) -> bool:
         """allauth looks for tokens of any application: what one agreed to with this one is what counts."""
-        asked = {scope for text in self.request.GET.getlist("scope") for scope in text.split()} or {*client.get_default_scopes()}
+        asked = {scope for text in self.request.GET.getlist("scope") for scope in text.split()} or {
+            *client.get_default_scopes()
+        }
         return client.skip_consent or self._agreed_to(client.pk, asked)
 
     def _there_with(self, error: str, words: str = "") -> HttpResponse:
@@ -63,7 +83,9 @@ class Authorization(views.AuthorizationView):
         answer = HttpResponse(status=302)
         state = {"state": self.request.GET["state"]} if "state" in self.request.GET else {}
         said = {"error": error, **({"error_description": words} if words else {})}
-        answer.headers["Location"] = add_query_params(self.request.GET["redirect_uri"], {**said, **state})
+        answer.headers["Location"] = add_query_params(
+            self.request.GET["redirect_uri"], {**said, **state}
+        )
         return answer
 
     @property

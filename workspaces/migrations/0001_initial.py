@@ -9,133 +9,321 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('email', models.EmailField(max_length=254, unique=True)),
-                ('name', models.CharField(blank=True, max_length=150)),
-                ('is_active', models.BooleanField(default=True)),
-                ('is_operator', models.BooleanField(default=False)),
-                ('date_joined', models.DateTimeField(default=portal.core.clock.now)),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                (
+                    "last_login",
+                    models.DateTimeField(blank=True, null=True, verbose_name="last login"),
+                ),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("email", models.EmailField(max_length=254, unique=True)),
+                ("name", models.CharField(blank=True, max_length=150)),
+                ("is_active", models.BooleanField(default=True)),
+                ("is_operator", models.BooleanField(default=False)),
+                ("date_joined", models.DateTimeField(default=portal.core.clock.now)),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='Organization',
+            name="Organization",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('slug', models.SlugField(max_length=40, unique=True)),
-                ('name', models.CharField(max_length=100)),
-                ('created_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('last_job_number', models.PositiveBigIntegerField(default=0)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=40, unique=True)),
+                ("name", models.CharField(max_length=100)),
+                ("created_at", models.DateTimeField(default=portal.core.clock.now)),
+                ("last_job_number", models.PositiveBigIntegerField(default=0)),
             ],
         ),
         migrations.CreateModel(
-            name='Team',
+            name="Team",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('slug', models.SlugField(max_length=40)),
-                ('name', models.CharField(max_length=100)),
-                ('created_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('org', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.organization')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=40)),
+                ("name", models.CharField(max_length=100)),
+                ("created_at", models.DateTimeField(default=portal.core.clock.now)),
+                (
+                    "org",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.organization",
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
-                'base_manager_name': 'objects',
-                'default_manager_name': 'objects',
+                "abstract": False,
+                "base_manager_name": "objects",
+                "default_manager_name": "objects",
             },
         ),
         migrations.CreateModel(
-            name='AccessToken',
+            name="AccessToken",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('attempt_id', models.UUIDField(db_index=True, null=True)),
-                ('name', models.CharField(max_length=100)),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('hint', models.CharField(max_length=12)),
-                ('scopes', models.JSONField(default=list)),
-                ('created_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('expires_at', models.DateTimeField(null=True)),
-                ('last_used_at', models.DateTimeField(null=True)),
-                ('revoked_at', models.DateTimeField(null=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('org', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.organization')),
-                ('team', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.team')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("attempt_id", models.UUIDField(db_index=True, null=True)),
+                ("name", models.CharField(max_length=100)),
+                ("digest", models.CharField(max_length=64, unique=True)),
+                ("hint", models.CharField(max_length=12)),
+                ("scopes", models.JSONField(default=list)),
+                ("created_at", models.DateTimeField(default=portal.core.clock.now)),
+                ("expires_at", models.DateTimeField(null=True)),
+                ("last_used_at", models.DateTimeField(null=True)),
+                ("revoked_at", models.DateTimeField(null=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "org",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.organization",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.team",
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
-                'base_manager_name': 'objects',
-                'default_manager_name': 'objects',
+                "abstract": False,
+                "base_manager_name": "objects",
+                "default_manager_name": "objects",
             },
         ),
         migrations.CreateModel(
-            name='TeamMembership',
+            name="TeamMembership",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('role', models.CharField(choices=[(workspaces.permissions.TeamRole['LEAD'], workspaces.permissions.TeamRole['LEAD']), (workspaces.permissions.TeamRole['MEMBER'], workspaces.permissions.TeamRole['MEMBER']), (workspaces.permissions.TeamRole['VIEWER'], workspaces.permissions.TeamRole['VIEWER'])], default=workspaces.permissions.TeamRole['MEMBER'], max_length=16)),
-                ('created_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('org', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.organization')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.team')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            (
+                                workspaces.permissions.TeamRole["LEAD"],
+                                workspaces.permissions.TeamRole["LEAD"],
+                            ),
+                            (
+                                workspaces.permissions.TeamRole["MEMBER"],
+                                workspaces.permissions.TeamRole["MEMBER"],
+                            ),
+                            (
+                                workspaces.permissions.TeamRole["VIEWER"],
+                                workspaces.permissions.TeamRole["VIEWER"],
+                            ),
+                        ],
+                        default=workspaces.permissions.TeamRole["MEMBER"],
+                        max_length=16,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=portal.core.clock.now)),
+                (
+                    "org",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.organization",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.team",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
-                'base_manager_name': 'objects',
-                'default_manager_name': 'objects',
+                "abstract": False,
+                "base_manager_name": "objects",
+                "default_manager_name": "objects",
             },
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('role', models.CharField(choices=[(workspaces.permissions.OrgRole['OWNER'], workspaces.permissions.OrgRole['OWNER']), (workspaces.permissions.OrgRole['ADMIN'], workspaces.permissions.OrgRole['ADMIN']), (workspaces.permissions.OrgRole['MEMBER'], workspaces.permissions.OrgRole['MEMBER']), (workspaces.permissions.OrgRole['VIEWER'], workspaces.permissions.OrgRole['VIEWER'])], default=workspaces.permissions.OrgRole['MEMBER'], max_length=16)),
-                ('created_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('org', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.organization')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            (
+                                workspaces.permissions.OrgRole["OWNER"],
+                                workspaces.permissions.OrgRole["OWNER"],
+                            ),
+                            (
+                                workspaces.permissions.OrgRole["ADMIN"],
+                                workspaces.permissions.OrgRole["ADMIN"],
+                            ),
+                            (
+                                workspaces.permissions.OrgRole["MEMBER"],
+                                workspaces.permissions.OrgRole["MEMBER"],
+                            ),
+                            (
+                                workspaces.permissions.OrgRole["VIEWER"],
+                                workspaces.permissions.OrgRole["VIEWER"],
+                            ),
+                        ],
+                        default=workspaces.permissions.OrgRole["MEMBER"],
+                        max_length=16,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=portal.core.clock.now)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "org",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.organization",
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
-                'base_manager_name': 'objects',
-                'default_manager_name': 'objects',
-                'constraints': [models.UniqueConstraint(fields=('org', 'user'), name='membership_once')],
+                "abstract": False,
+                "base_manager_name": "objects",
+                "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(fields=("org", "user"), name="membership_once")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Quota',
+            name="Quota",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('scope', models.CharField(choices=[('org', 'Org'), ('team', 'Team'), ('user', 'User')], max_length=8)),
-                ('subject_id', models.UUIDField()),
-                ('resource', models.CharField(max_length=40)),
-                ('limit', models.BigIntegerField(null=True)),
-                ('used', models.BigIntegerField(default=0)),
-                ('org', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.organization')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "scope",
+                    models.CharField(
+                        choices=[("org", "Org"), ("team", "Team"), ("user", "User")], max_length=8
+                    ),
+                ),
+                ("subject_id", models.UUIDField()),
+                ("resource", models.CharField(max_length=40)),
+                ("limit", models.BigIntegerField(null=True)),
+                ("used", models.BigIntegerField(default=0)),
+                (
+                    "org",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.organization",
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
-                'base_manager_name': 'objects',
-                'default_manager_name': 'objects',
-                'constraints': [models.UniqueConstraint(fields=('org', 'scope', 'subject_id', 'resource'), name='quota_once'), models.CheckConstraint(condition=models.Q(('used__gte', 0)), name='quota_used_not_negative')],
+                "abstract": False,
+                "base_manager_name": "objects",
+                "default_manager_name": "objects",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("org", "scope", "subject_id", "resource"), name="quota_once"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("used__gte", 0)), name="quota_used_not_negative"
+                    ),
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='team',
-            constraint=models.UniqueConstraint(fields=('org', 'slug'), name='team_slug_once'),
+            model_name="team",
+            constraint=models.UniqueConstraint(fields=("org", "slug"), name="team_slug_once"),
         ),
         migrations.AddConstraint(
-            model_name='teammembership',
-            constraint=models.UniqueConstraint(fields=('team', 'user'), name='team_membership_once'),
+            model_name="teammembership",
+            constraint=models.UniqueConstraint(
+                fields=("team", "user"), name="team_membership_once"
+            ),
         ),
     ]

@@ -8,84 +8,178 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('workspaces', '0001_initial'),
+        ("workspaces", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='membership',
-            name='suspended_at',
+            model_name="membership",
+            name="suspended_at",
             field=models.DateTimeField(null=True),
         ),
         migrations.AddField(
-            model_name='membership',
-            name='via',
+            model_name="membership",
+            name="via",
             field=models.CharField(blank=True, max_length=400),
         ),
         migrations.AddField(
-            model_name='teammembership',
-            name='via',
+            model_name="teammembership",
+            name="via",
             field=models.CharField(blank=True, max_length=400),
         ),
         migrations.CreateModel(
-            name='Provider',
+            name="Provider",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('ldap', 'Ldap'), ('oidc', 'Oidc'), ('saml', 'Saml'), ('scim', 'Scim')], max_length=8)),
-                ('slug', models.SlugField(max_length=40, unique=True)),
-                ('name', models.CharField(max_length=100)),
-                ('config', models.JSONField(default=dict)),
-                ('secrets', models.BinaryField(default=bytes)),
-                ('domains', models.JSONField(default=list)),
-                ('is_enabled', models.BooleanField(default=True)),
-                ('created_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('seen_at', models.DateTimeField(null=True)),
-                ('trouble', models.CharField(blank=True, max_length=500)),
-                ('trouble_since', models.DateTimeField(null=True)),
-                ('org', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.organization')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("ldap", "Ldap"),
+                            ("oidc", "Oidc"),
+                            ("saml", "Saml"),
+                            ("scim", "Scim"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                ("slug", models.SlugField(max_length=40, unique=True)),
+                ("name", models.CharField(max_length=100)),
+                ("config", models.JSONField(default=dict)),
+                ("secrets", models.BinaryField(default=bytes)),
+                ("domains", models.JSONField(default=list)),
+                ("is_enabled", models.BooleanField(default=True)),
+                ("created_at", models.DateTimeField(default=portal.core.clock.now)),
+                ("seen_at", models.DateTimeField(null=True)),
+                ("trouble", models.CharField(blank=True, max_length=500)),
+                ("trouble_since", models.DateTimeField(null=True)),
+                (
+                    "org",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.organization",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='membership',
-            name='provider',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='workspaces.provider'),
+            model_name="membership",
+            name="provider",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to="workspaces.provider",
+            ),
         ),
         migrations.AddField(
-            model_name='teammembership',
-            name='provider',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='workspaces.provider'),
+            model_name="teammembership",
+            name="provider",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to="workspaces.provider",
+            ),
         ),
         migrations.CreateModel(
-            name='Identity',
+            name="Identity",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('subject', models.CharField(max_length=400)),
-                ('login', models.CharField(blank=True, max_length=254)),
-                ('groups', models.JSONField(default=list)),
-                ('seen_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('gone_since', models.DateTimeField(null=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='identities', to=settings.AUTH_USER_MODEL)),
-                ('provider', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='identities', to='workspaces.provider')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("subject", models.CharField(max_length=400)),
+                ("login", models.CharField(blank=True, max_length=254)),
+                ("groups", models.JSONField(default=list)),
+                ("seen_at", models.DateTimeField(default=portal.core.clock.now)),
+                ("gone_since", models.DateTimeField(null=True)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="identities",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "provider",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="identities",
+                        to="workspaces.provider",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('provider', 'subject'), name='identity_once')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("provider", "subject"), name="identity_once")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='GroupRule',
+            name="GroupRule",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('position', models.PositiveIntegerField()),
-                ('group', models.CharField(max_length=400)),
-                ('role', models.CharField(max_length=40)),
-                ('org', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.organization')),
-                ('team', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.team')),
-                ('provider', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='rules', to='workspaces.provider')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("position", models.PositiveIntegerField()),
+                ("group", models.CharField(max_length=400)),
+                ("role", models.CharField(max_length=40)),
+                (
+                    "org",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.organization",
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.team",
+                    ),
+                ),
+                (
+                    "provider",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="rules",
+                        to="workspaces.provider",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('provider', 'position'), name='group_rule_position_once')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("provider", "position"), name="group_rule_position_once"
+                    )
+                ],
             },
         ),
     ]

@@ -9,6 +9,10 @@ class Migration(migrations.Migration):
     dependencies = [("workspaces", "0002_providers")]
 
     operations = [
-        migrations.AlterField("membership", "role", models.CharField(default="member", max_length=40)),
-        migrations.AlterField("teammembership", "role", models.CharField(default="member", max_length=40)),
+        migrations.AlterField(
+            "membership", "role", models.CharField(default="member", max_length=40)
+        ),
+        migrations.AlterField(
+            "teammembership", "role", models.CharField(default="member", max_length=40)
+        ),
     ]

@@ -16,19 +16,39 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="Role",
             fields=[
-                ("id", models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
                 ("slug", models.SlugField(max_length=40)),
-                ("kind", models.CharField(choices=[("org", "org"), ("team", "team")], max_length=8)),
+                (
+                    "kind",
+                    models.CharField(choices=[("org", "org"), ("team", "team")], max_length=8),
+                ),
                 ("name", models.CharField(max_length=100)),
                 ("permissions", models.JSONField(default=list)),
                 ("created_at", models.DateTimeField(default=portal.core.clock.now)),
-                ("org", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="+", to="workspaces.organization")),
+                (
+                    "org",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.organization",
+                    ),
+                ),
             ],
             options={
                 "abstract": False,
                 "base_manager_name": "objects",
                 "default_manager_name": "objects",
-                "constraints": [models.UniqueConstraint(fields=("org", "slug"), name="role_slug_once")],
+                "constraints": [
+                    models.UniqueConstraint(fields=("org", "slug"), name="role_slug_once")
+                ],
             },
         ),
     ]

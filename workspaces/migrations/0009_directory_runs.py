@@ -7,29 +7,59 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('workspaces', '0008_invitations'),
+        ("workspaces", "0008_invitations"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='DirectoryRun',
+            name="DirectoryRun",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('started_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('outcome', models.CharField(choices=[('running', 'Running'), ('dry', 'Dry'), ('done', 'Done'), ('unchanged', 'Unchanged'), ('stopped', 'Stopped'), ('failed', 'Failed')], default='running', max_length=10)),
-                ('actor', models.CharField(blank=True, max_length=254)),
-                ('message', models.CharField(blank=True, max_length=500)),
-                ('counts', models.JSONField(default=dict)),
-                ('lines', models.JSONField(default=list)),
-                ('losses', models.JSONField(default=list)),
-                ('clashes', models.JSONField(default=dict)),
-                ('provider', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='runs', to='workspaces.provider')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("started_at", models.DateTimeField(default=portal.core.clock.now)),
+                ("ended_at", models.DateTimeField(null=True)),
+                (
+                    "outcome",
+                    models.CharField(
+                        choices=[
+                            ("running", "Running"),
+                            ("dry", "Dry"),
+                            ("done", "Done"),
+                            ("unchanged", "Unchanged"),
+                            ("stopped", "Stopped"),
+                            ("failed", "Failed"),
+                        ],
+                        default="running",
+                        max_length=10,
+                    ),
+                ),
+                ("actor", models.CharField(blank=True, max_length=254)),
+                ("message", models.CharField(blank=True, max_length=500)),
+                ("counts", models.JSONField(default=dict)),
+                ("lines", models.JSONField(default=list)),
+                ("losses", models.JSONField(default=list)),
+                ("clashes", models.JSONField(default=dict)),
+                (
+                    "provider",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="runs",
+                        to="workspaces.provider",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['provider', '-started_at'], name='directory_run_last')],
+                "indexes": [
+                    models.Index(fields=["provider", "-started_at"], name="directory_run_last")
+                ],
             },
         ),
     ]

@@ -8,34 +8,65 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('allauth_idp_oidc', '0003_client_allow_uri_wildcards'),
-        ('workspaces', '0009_directory_runs'),
+        ("allauth_idp_oidc", "0003_client_allow_uri_wildcards"),
+        ("workspaces", "0009_directory_runs"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='SigningKey',
+            name="SigningKey",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('sealed', models.BinaryField()),
-                ('issued_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('signs_from', models.DateTimeField(default=portal.core.clock.now)),
-                ('ends_at', models.DateTimeField(null=True)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("sealed", models.BinaryField()),
+                ("issued_at", models.DateTimeField(default=portal.core.clock.now)),
+                ("signs_from", models.DateTimeField(default=portal.core.clock.now)),
+                ("ends_at", models.DateTimeField(null=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Consent',
+            name="Consent",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('scopes', models.JSONField(default=list)),
-                ('given_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('client', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='allauth_idp_oidc.client')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("scopes", models.JSONField(default=list)),
+                ("given_at", models.DateTimeField(default=portal.core.clock.now)),
+                (
+                    "client",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="allauth_idp_oidc.client",
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('user', 'client'), name='consent_once')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("user", "client"), name="consent_once")
+                ],
             },
         ),
     ]

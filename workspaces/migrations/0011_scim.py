@@ -7,40 +7,76 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('workspaces', '0010_signing_keys'),
+        ("workspaces", "0010_signing_keys"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ScimToken',
+            name="ScimToken",
             fields=[
-                ('provider', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to='workspaces.provider')),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('hint', models.CharField(max_length=12)),
-                ('created_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('last_used_at', models.DateTimeField(null=True)),
+                (
+                    "provider",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="+",
+                        serialize=False,
+                        to="workspaces.provider",
+                    ),
+                ),
+                ("digest", models.CharField(max_length=64, unique=True)),
+                ("hint", models.CharField(max_length=12)),
+                ("created_at", models.DateTimeField(default=portal.core.clock.now)),
+                ("last_used_at", models.DateTimeField(null=True)),
             ],
         ),
         migrations.CreateModel(
-            name='ScimRecord',
+            name="ScimRecord",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('User', 'User'), ('Group', 'Group')], max_length=8)),
-                ('name', models.CharField(max_length=254)),
-                ('external_id', models.CharField(blank=True, max_length=254)),
-                ('subject', models.CharField(blank=True, max_length=400)),
-                ('data', models.JSONField(default=dict)),
-                ('version', models.PositiveIntegerField(default=1)),
-                ('created_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('changed_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('gone_at', models.DateTimeField(null=True)),
-                ('provider', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.provider')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(choices=[("User", "User"), ("Group", "Group")], max_length=8),
+                ),
+                ("name", models.CharField(max_length=254)),
+                ("external_id", models.CharField(blank=True, max_length=254)),
+                ("subject", models.CharField(blank=True, max_length=400)),
+                ("data", models.JSONField(default=dict)),
+                ("version", models.PositiveIntegerField(default=1)),
+                ("created_at", models.DateTimeField(default=portal.core.clock.now)),
+                ("changed_at", models.DateTimeField(default=portal.core.clock.now)),
+                ("gone_at", models.DateTimeField(null=True)),
+                (
+                    "provider",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.provider",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['provider', 'kind', 'external_id'], name='scim_external_id')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('gone_at', None)), fields=('provider', 'kind', 'name'), name='scim_name_once')],
+                "indexes": [
+                    models.Index(
+                        fields=["provider", "kind", "external_id"], name="scim_external_id"
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("gone_at", None)),
+                        fields=("provider", "kind", "name"),
+                        name="scim_name_once",
+                    )
+                ],
             },
         ),
     ]

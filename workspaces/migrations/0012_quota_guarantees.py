@@ -4,24 +4,26 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('workspaces', '0011_scim'),
+        ("workspaces", "0011_scim"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='quota',
-            name='guaranteed',
+            model_name="quota",
+            name="guaranteed",
             field=models.BigIntegerField(db_default=0, default=0),
         ),
         migrations.AddField(
-            model_name='quota',
-            name='promised',
+            model_name="quota",
+            name="promised",
             field=models.BigIntegerField(db_default=0, default=0),
         ),
         migrations.AddConstraint(
-            model_name='quota',
-            constraint=models.CheckConstraint(condition=models.Q(('guaranteed__gte', 0), ('promised__gte', 0)), name='quota_guarantee_not_negative'),
+            model_name="quota",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("guaranteed__gte", 0), ("promised__gte", 0)),
+                name="quota_guarantee_not_negative",
+            ),
         ),
     ]

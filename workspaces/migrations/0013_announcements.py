@@ -7,23 +7,45 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('workspaces', '0012_quota_guarantees'),
+        ("workspaces", "0012_quota_guarantees"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Announcement',
+            name="Announcement",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('level', models.CharField(choices=[('note', 'Note'), ('warning', 'Warning'), ('trouble', 'Trouble')], default='note', max_length=8)),
-                ('text', models.CharField(max_length=300)),
-                ('begins_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('ends_at', models.DateTimeField(null=True)),
-                ('made_by', models.CharField(max_length=254)),
-                ('created_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('org', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.organization')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                (
+                    "level",
+                    models.CharField(
+                        choices=[("note", "Note"), ("warning", "Warning"), ("trouble", "Trouble")],
+                        default="note",
+                        max_length=8,
+                    ),
+                ),
+                ("text", models.CharField(max_length=300)),
+                ("begins_at", models.DateTimeField(default=portal.core.clock.now)),
+                ("ends_at", models.DateTimeField(null=True)),
+                ("made_by", models.CharField(max_length=254)),
+                ("created_at", models.DateTimeField(default=portal.core.clock.now)),
+                (
+                    "org",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.organization",
+                    ),
+                ),
             ],
         ),
     ]

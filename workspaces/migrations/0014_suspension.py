@@ -4,20 +4,19 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('workspaces', '0013_announcements'),
+        ("workspaces", "0013_announcements"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='user',
-            name='suspended_at',
+            model_name="user",
+            name="suspended_at",
             field=models.DateTimeField(null=True),
         ),
         migrations.AddField(
-            model_name='user',
-            name='suspended_why',
-            field=models.CharField(blank=True, db_default='', default='', max_length=200),
+            model_name="user",
+            name="suspended_why",
+            field=models.CharField(blank=True, db_default="", default="", max_length=200),
         ),
     ]

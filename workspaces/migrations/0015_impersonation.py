@@ -8,22 +8,43 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('workspaces', '0014_suspension'),
+        ("workspaces", "0014_suspension"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Impersonation',
+            name="Impersonation",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('why', models.CharField(max_length=200)),
-                ('began_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('ends_at', models.DateTimeField()),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('operator', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("why", models.CharField(max_length=200)),
+                ("began_at", models.DateTimeField(default=portal.core.clock.now)),
+                ("ends_at", models.DateTimeField()),
+                ("ended_at", models.DateTimeField(null=True)),
+                (
+                    "operator",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
     ]

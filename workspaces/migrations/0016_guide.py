@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('workspaces', '0015_impersonation'),
+        ("workspaces", "0015_impersonation"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='organization',
-            name='has_guide',
+            model_name="organization",
+            name="has_guide",
             field=models.BooleanField(db_default=True, default=True),
         ),
     ]

@@ -8,37 +8,78 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('workspaces', '0016_guide'),
+        ("workspaces", "0016_guide"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='QuotaRequest',
+            name="QuotaRequest",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('scope', models.CharField(max_length=8)),
-                ('subject_id', models.UUIDField()),
-                ('subject', models.CharField(max_length=254)),
-                ('resource', models.CharField(max_length=40)),
-                ('amount', models.BigIntegerField()),
-                ('why', models.CharField(blank=True, max_length=500)),
-                ('job', models.PositiveBigIntegerField(null=True)),
-                ('state', models.CharField(choices=[('open', 'Open'), ('approved', 'Approved'), ('declined', 'Declined'), ('withdrawn', 'Withdrawn')], default='open', max_length=10)),
-                ('created_at', models.DateTimeField(default=portal.core.clock.now)),
-                ('decided_at', models.DateTimeField(null=True)),
-                ('decided_by', models.CharField(blank=True, max_length=254)),
-                ('word', models.CharField(blank=True, max_length=500)),
-                ('asker', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('org', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='workspaces.organization')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("scope", models.CharField(max_length=8)),
+                ("subject_id", models.UUIDField()),
+                ("subject", models.CharField(max_length=254)),
+                ("resource", models.CharField(max_length=40)),
+                ("amount", models.BigIntegerField()),
+                ("why", models.CharField(blank=True, max_length=500)),
+                ("job", models.PositiveBigIntegerField(null=True)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("open", "Open"),
+                            ("approved", "Approved"),
+                            ("declined", "Declined"),
+                            ("withdrawn", "Withdrawn"),
+                        ],
+                        default="open",
+                        max_length=10,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=portal.core.clock.now)),
+                ("decided_at", models.DateTimeField(null=True)),
+                ("decided_by", models.CharField(blank=True, max_length=254)),
+                ("word", models.CharField(blank=True, max_length=500)),
+                (
+                    "asker",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "org",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="workspaces.organization",
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
-                'base_manager_name': 'objects',
-                'default_manager_name': 'objects',
-                'indexes': [models.Index(fields=['org', 'state', '-created_at'], name='quota_request_state')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('state', 'open')), fields=('org', 'asker', 'scope', 'subject_id', 'resource'), name='quota_request_open_once')],
+                "abstract": False,
+                "base_manager_name": "objects",
+                "default_manager_name": "objects",
+                "indexes": [
+                    models.Index(fields=["org", "state", "-created_at"], name="quota_request_state")
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("state", "open")),
+                        fields=("org", "asker", "scope", "subject_id", "resource"),
+                        name="quota_request_open_once",
+                    )
+                ],
             },
         ),
     ]

@@ -2,21 +2,20 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('workspaces', '0024_provider_names'),
+        ("workspaces", "0024_provider_names"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='DurableEntry',
+            name="DurableEntry",
             fields=[
-                ('cache_key', models.CharField(max_length=255, primary_key=True, serialize=False)),
-                ('value', models.TextField()),
-                ('expires', models.DateTimeField(db_index=True)),
+                ("cache_key", models.CharField(max_length=255, primary_key=True, serialize=False)),
+                ("value", models.TextField()),
+                ("expires", models.DateTimeField(db_index=True)),
             ],
             options={
-                'db_table': 'workspaces_durable',
+                "db_table": "workspaces_durable",
             },
         ),
     ]

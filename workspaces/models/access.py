@@ -9,7 +9,9 @@ from portal.core.ids import uuid7
 from workspaces.models.people import Team, User
 from workspaces.tenancy.models import TenantModel
 
-SERVICE_DOMAIN = ".service.invalid"      # the end of service accounts' addresses, which no mail reaches (RFC 2606)
+SERVICE_DOMAIN = (
+    ".service.invalid"  # the end of service accounts' addresses, which no mail reaches (RFC 2606)
+)
 
 
 class AccessToken(TenantModel):
@@ -17,16 +19,18 @@ class AccessToken(TenantModel):
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     team = models.ForeignKey(Team, null=True, on_delete=models.CASCADE, related_name="+")
-    attempt_id = models.UUIDField(null=True, db_index=True)     # set: lives and dies with that attempt
+    attempt_id = models.UUIDField(null=True, db_index=True)  # set: lives and dies with that attempt
     name = models.CharField(max_length=100)
     digest = models.CharField(max_length=64, unique=True)
-    hint = models.CharField(max_length=12)                      # the first characters, to recognise it by
-    scopes = models.JSONField(default=list)                     # permission values, or ["all"]
-    networks = models.JSONField(default=list)                   # CIDRs that it works from; none: from anywhere
+    hint = models.CharField(max_length=12)  # the first characters, to recognise it by
+    scopes = models.JSONField(default=list)  # permission values, or ["all"]
+    networks = models.JSONField(default=list)  # CIDRs that it works from; none: from anywhere
     made_by = models.CharField(max_length=254, blank=True, default="")
     # made in a session that this organization's own provider vouched for: it ends with that bond
-    vouched_by = models.ForeignKey("workspaces.Provider", null=True, on_delete=models.SET_NULL, related_name="+")
-    successor_id = models.UUIDField(null=True)                  # it was rotated: the token that takes its place
+    vouched_by = models.ForeignKey(
+        "workspaces.Provider", null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    successor_id = models.UUIDField(null=True)  # it was rotated: the token that takes its place
     created_at = models.DateTimeField(default=clock.now)
     expires_at = models.DateTimeField(null=True)
     last_used_at = models.DateTimeField(null=True)
@@ -49,7 +53,9 @@ class ServiceAccount(TenantModel):
     removed_at = models.DateTimeField(null=True)
 
     class Meta(TenantModel.Meta):
-        constraints = [models.UniqueConstraint(fields=["org", "name"], name="service_account_name_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["org", "name"], name="service_account_name_once")
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -23,7 +23,7 @@ class Announcement(models.Model):
     level = models.CharField(max_length=8, choices=Level.choices, default=Level.NOTE)
     text = models.CharField(max_length=300)
     begins_at = models.DateTimeField(default=clock.now)
-    ends_at = models.DateTimeField(null=True)               # none: until somebody removes it
+    ends_at = models.DateTimeField(null=True)  # none: until somebody removes it
     made_by = models.CharField(max_length=254)
     created_at = models.DateTimeField(default=clock.now)
 

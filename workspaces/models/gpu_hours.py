@@ -14,12 +14,14 @@ class GpuMonth(TenantModel):
 
     scope = models.CharField(max_length=8, choices=Quota.Scope.choices)
     subject_id = models.UUIDField()
-    month = models.DateField()                  # its first day
+    month = models.DateField()  # its first day
     used = models.BigIntegerField(default=0)
 
     class Meta(TenantModel.Meta):
         constraints = [
-            models.UniqueConstraint(fields=["org", "scope", "subject_id", "month"], name="gpu_month_once"),
+            models.UniqueConstraint(
+                fields=["org", "scope", "subject_id", "month"], name="gpu_month_once"
+            ),
             models.CheckConstraint(condition=models.Q(used__gte=0), name="gpu_month_not_negative"),
         ]
 

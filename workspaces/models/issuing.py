@@ -15,12 +15,12 @@ class SigningKey(models.Model):
     """What the portal signs ID tokens with. Published before it signs and for a while after it has ceased to.
     Written by `workspaces.issuer.keys`."""
 
-    SEALED: ClassVar[dict[str, str]] = {"sealed": "signing key"}      # for `manage.py rotate_secrets`
+    SEALED: ClassVar[dict[str, str]] = {"sealed": "signing key"}  # for `manage.py rotate_secrets`
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    sealed = models.BinaryField(editable=False)             # PEM, by `portal.core.vault`
+    sealed = models.BinaryField(editable=False)  # PEM, by `portal.core.vault`
     issued_at = models.DateTimeField(default=clock.now)
     signs_from = models.DateTimeField(default=clock.now)
-    ends_at = models.DateTimeField(null=True)               # no longer published after
+    ends_at = models.DateTimeField(null=True)  # no longer published after
 
     def __str__(self) -> str:
         return str(self.id)
@@ -32,7 +32,9 @@ class Consent(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
-    client = models.ForeignKey("allauth_idp_oidc.Client", on_delete=models.CASCADE, related_name="+")
+    client = models.ForeignKey(
+        "allauth_idp_oidc.Client", on_delete=models.CASCADE, related_name="+"
+    )
     scopes = models.JSONField(default=list)
     given_at = models.DateTimeField(default=clock.now)
 

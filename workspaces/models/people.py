@@ -30,9 +30,15 @@ class User(AbstractBaseUser):
     name = models.CharField(max_length=150, blank=True)
     is_active = models.BooleanField(default=True)
     is_operator = models.BooleanField(default=False)
-    is_service = models.BooleanField(default=False)      # no person: a service account, which never signs in (models/access.py)
-    has_second_factor = models.BooleanField(default=False)     # kept by `second_factor.note_factors`: doors read it with every request
-    suspended_at = models.DateTimeField(null=True)       # by an operator, who alone ends it: no directory brings them back
+    is_service = models.BooleanField(
+        default=False
+    )  # no person: a service account, which never signs in (models/access.py)
+    has_second_factor = models.BooleanField(
+        default=False
+    )  # kept by `second_factor.note_factors`: doors read it with every request
+    suspended_at = models.DateTimeField(
+        null=True
+    )  # by an operator, who alone ends it: no directory brings them back
     suspended_why = models.CharField(max_length=200, blank=True, default="", db_default="")
     date_joined = models.DateTimeField(default=clock.now)
 
@@ -42,7 +48,12 @@ class User(AbstractBaseUser):
     REQUIRED_FIELDS: ClassVar[list[str]] = []
 
     class Meta:
-        constraints = [models.CheckConstraint(condition=~models.Q(is_service=True, is_operator=True), name="service_never_operates")]
+        constraints = [
+            models.CheckConstraint(
+                condition=~models.Q(is_service=True, is_operator=True),
+                name="service_never_operates",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.email
@@ -61,7 +72,9 @@ class Organization(models.Model):
     created_at = models.DateTimeField(default=clock.now)
     last_job_number = models.PositiveBigIntegerField(default=0)
     requires_second_factor = models.BooleanField(default=False)
-    has_guide = models.BooleanField(default=True, db_default=True)     # owners are shown the first steps on the home page
+    has_guide = models.BooleanField(
+        default=True, db_default=True
+    )  # owners are shown the first steps on the home page
 
     def __str__(self) -> str:
         return self.slug
@@ -73,9 +86,15 @@ class Membership(TenantModel):
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     role = models.CharField(max_length=40, default="member")
-    provider = models.ForeignKey("workspaces.Provider", null=True, on_delete=models.SET_NULL, related_name="+")  # whose group gave it
-    via = models.CharField(max_length=400, blank=True)      # that group; no provider: given by hand, and no directory touches it
-    suspended_at = models.DateTimeField(null=True)          # counts for nothing while set: their directory no longer names them
+    provider = models.ForeignKey(
+        "workspaces.Provider", null=True, on_delete=models.SET_NULL, related_name="+"
+    )  # whose group gave it
+    via = models.CharField(
+        max_length=400, blank=True
+    )  # that group; no provider: given by hand, and no directory touches it
+    suspended_at = models.DateTimeField(
+        null=True
+    )  # counts for nothing while set: their directory no longer names them
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta(TenantModel.Meta):
@@ -96,7 +115,7 @@ class Team(TenantModel):
     slug = models.SlugField(max_length=40)
     name = models.CharField(max_length=100)
     created_at = models.DateTimeField(default=clock.now)
-    job_rules = models.JSONField(default=dict)      # what its jobs may be: workspaces.team_rules
+    job_rules = models.JSONField(default=dict)  # what its jobs may be: workspaces.team_rules
 
     class Meta(TenantModel.Meta):
         constraints = [models.UniqueConstraint(fields=["org", "slug"], name="team_slug_once")]
@@ -112,7 +131,7 @@ class Role(TenantModel):
     slug = models.SlugField(max_length=40)
     kind = models.CharField(max_length=8, choices=[("org", "org"), ("team", "team")])
     name = models.CharField(max_length=100)
-    permissions = models.JSONField(default=list)      # permission values, sorted
+    permissions = models.JSONField(default=list)  # permission values, sorted
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta(TenantModel.Meta):
@@ -129,12 +148,18 @@ class TeamMembership(TenantModel):
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     role = models.CharField(max_length=40, default="member")
-    provider = models.ForeignKey("workspaces.Provider", null=True, on_delete=models.SET_NULL, related_name="+")  # whose group gave it
-    via = models.CharField(max_length=400, blank=True)      # that group; no provider: given by hand, and no directory touches it
+    provider = models.ForeignKey(
+        "workspaces.Provider", null=True, on_delete=models.SET_NULL, related_name="+"
+    )  # whose group gave it
+    via = models.CharField(
+        max_length=400, blank=True
+    )  # that group; no provider: given by hand, and no directory touches it
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta(TenantModel.Meta):
-        constraints = [models.UniqueConstraint(fields=["team", "user"], name="team_membership_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["team", "user"], name="team_membership_once")
+        ]
 
     def __str__(self) -> str:
         return f"{self.team_id} {self.user_id} {self.role}"

@@ -30,9 +30,14 @@ class Quota(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            models.UniqueConstraint(fields=["org", "scope", "subject_id", "resource"], name="quota_once"),
+            models.UniqueConstraint(
+                fields=["org", "scope", "subject_id", "resource"], name="quota_once"
+            ),
             models.CheckConstraint(condition=models.Q(used__gte=0), name="quota_used_not_negative"),
-            models.CheckConstraint(condition=models.Q(guaranteed__gte=0) & models.Q(promised__gte=0), name="quota_guarantee_not_negative"),
+            models.CheckConstraint(
+                condition=models.Q(guaranteed__gte=0) & models.Q(promised__gte=0),
+                name="quota_guarantee_not_negative",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -26,7 +26,7 @@ class QuotaRequest(TenantModel):
     resource = models.CharField(max_length=40)
     amount = models.BigIntegerField()
     why = models.CharField(max_length=500, blank=True)
-    job = models.PositiveBigIntegerField(null=True)        # the number of the job that waits for it
+    job = models.PositiveBigIntegerField(null=True)  # the number of the job that waits for it
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
     created_at = models.DateTimeField(default=clock.now)
     decided_at = models.DateTimeField(null=True)
@@ -34,8 +34,13 @@ class QuotaRequest(TenantModel):
     word = models.CharField(max_length=500, blank=True)
 
     class Meta(TenantModel.Meta):
-        constraints = [models.UniqueConstraint(fields=["org", "asker", "scope", "subject_id", "resource"], condition=models.Q(state="open"),
-                                               name="quota_request_open_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["org", "asker", "scope", "subject_id", "resource"],
+                condition=models.Q(state="open"),
+                name="quota_request_open_once",
+            )
+        ]
         indexes = [models.Index(fields=["org", "state", "-created_at"], name="quota_request_state")]
 
     def __str__(self) -> str:

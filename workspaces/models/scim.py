@@ -13,7 +13,9 @@ class ScimToken(models.Model):
     """With what one provider's SCIM client comes. Only its HMAC is stored; a new one ends the former.
     Written by `workspaces.scim.tokens`."""
 
-    provider = models.OneToOneField(Provider, primary_key=True, on_delete=models.CASCADE, related_name="+")
+    provider = models.OneToOneField(
+        Provider, primary_key=True, on_delete=models.CASCADE, related_name="+"
+    )
     digest = models.CharField(max_length=64, unique=True)
     hint = models.CharField(max_length=12)
     created_at = models.DateTimeField(default=clock.now)
@@ -34,7 +36,7 @@ class ScimRecord(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     provider = models.ForeignKey(Provider, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=8, choices=Kind.choices)
-    name = models.CharField(max_length=254)                 # userName or displayName, in small letters
+    name = models.CharField(max_length=254)  # userName or displayName, in small letters
     external_id = models.CharField(max_length=254, blank=True)
     subject = models.CharField(max_length=400, blank=True)  # of a user's identity
     data = models.JSONField(default=dict)
@@ -44,8 +46,16 @@ class ScimRecord(models.Model):
     gone_at = models.DateTimeField(null=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["provider", "kind", "name"], condition=models.Q(gone_at=None), name="scim_name_once")]
-        indexes = [models.Index(fields=["provider", "kind", "external_id"], name="scim_external_id")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["provider", "kind", "name"],
+                condition=models.Q(gone_at=None),
+                name="scim_name_once",
+            )
+        ]
+        indexes = [
+            models.Index(fields=["provider", "kind", "external_id"], name="scim_external_id")
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}"

@@ -25,8 +25,16 @@ class Secret(TenantModel):
 
     class Meta(TenantModel.Meta):
         constraints = [
-            models.UniqueConstraint(fields=["team", "name"], condition=models.Q(team__isnull=False), name="secret_once_a_team"),
-            models.UniqueConstraint(fields=["org", "name"], condition=models.Q(team__isnull=True), name="secret_once_an_org"),
+            models.UniqueConstraint(
+                fields=["team", "name"],
+                condition=models.Q(team__isnull=False),
+                name="secret_once_a_team",
+            ),
+            models.UniqueConstraint(
+                fields=["org", "name"],
+                condition=models.Q(team__isnull=True),
+                name="secret_once_an_org",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -36,7 +44,7 @@ class Secret(TenantModel):
 class SecretVersion(TenantModel):
     """One value, encrypted by `portal.core.vault`. It never changes; it is made, used by jobs, and deleted."""
 
-    SEALED: ClassVar[dict[str, str]] = {"sealed": PURPOSE}        # for `manage.py rotate_secrets`
+    SEALED: ClassVar[dict[str, str]] = {"sealed": PURPOSE}  # for `manage.py rotate_secrets`
 
     secret = models.ForeignKey(Secret, on_delete=models.CASCADE, related_name="+")
     number = models.PositiveIntegerField()
@@ -45,7 +53,9 @@ class SecretVersion(TenantModel):
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta(TenantModel.Meta):
-        constraints = [models.UniqueConstraint(fields=["secret", "number"], name="secret_version_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["secret", "number"], name="secret_version_once")
+        ]
 
     def __str__(self) -> str:
         return f"{self.secret_id}@{self.number}"

@@ -11,14 +11,20 @@ from workspaces.scim.schemas import ScimError
 
 Predicate = Callable[[Mapping[str, Any]], bool]
 LONGEST, DEEPEST = 2000, 20
-_TOKENS = re.compile(r'\s*(?:(?P<sign>[()\[\]])|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>[^\s()\[\]"]+))')
+_TOKENS = re.compile(
+    r'\s*(?:(?P<sign>[()\[\]])|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>[^\s()\[\]"]+))'
+)
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "eq": lambda a, b: a == b, "ne": lambda a, b: a != b,
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
     "co": lambda a, b: isinstance(a, str) and isinstance(b, str) and b in a,
     "sw": lambda a, b: isinstance(a, str) and isinstance(b, str) and a.startswith(b),
     "ew": lambda a, b: isinstance(a, str) and isinstance(b, str) and a.endswith(b),
-    "gt": lambda a, b: _ordered(a, b) and a > b, "ge": lambda a, b: _ordered(a, b) and a >= b,
-    "lt": lambda a, b: _ordered(a, b) and a < b, "le": lambda a, b: _ordered(a, b) and a <= b}
+    "gt": lambda a, b: _ordered(a, b) and a > b,
+    "ge": lambda a, b: _ordered(a, b) and a >= b,
+    "lt": lambda a, b: _ordered(a, b) and a < b,
+    "le": lambda a, b: _ordered(a, b) and a <= b,
+}
 
 
 def _ordered(a: Any, b: Any) -> bool:
@@ -134,13 +140,19 @@ def _grouped(tokens: _Tokens, depth: int) -> Predicate:
 def _comparison(path: str, tokens: _Tokens) -> Predicate:
     operator = tokens.next().lower()
     if operator == "pr":
-        return lambda resource: any(value not in (None, "", [], {}) for value in values_at(resource, path))
+        return lambda resource: any(
+            value not in (None, "", [], {}) for value in values_at(resource, path)
+        )
     if operator not in _COMPARE:
         raise _wrong(f"does not know {operator[:20]!r}")
     wanted, compare = _folded(_literal(tokens.next())), _COMPARE[operator]
     if operator == "ne":
-        return lambda resource: all(compare(_plain(value), wanted) for value in values_at(resource, path))
-    return lambda resource: any(compare(_plain(value), wanted) for value in values_at(resource, path))
+        return lambda resource: all(
+            compare(_plain(value), wanted) for value in values_at(resource, path)
+        )
+    return lambda resource: any(
+        compare(_plain(value), wanted) for value in values_at(resource, path)
+    )
 
 
 def _plain(value: Any) -> Any:

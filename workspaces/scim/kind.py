@@ -13,8 +13,17 @@ class Config:
 
 
 def _test(config: Config) -> Found:
-    return Found(True, "There is nothing to ask: the other side comes here by itself, with the token that its page gives.")
+    return Found(
+        True,
+        "There is nothing to ask: the other side comes here by itself, with the token that its page gives.",
+    )
 
 
-SCIM = Kind("scim", "SCIM 2.0", "Your identity provider tells Muster of people and groups as they change; they sign in by another provider "
-            "that they link, or by a password.", Config, _test)
+SCIM = Kind(
+    "scim",
+    "SCIM 2.0",
+    "Your identity provider tells Muster of people and groups as they change; they sign in by another provider "
+    "that they link, or by a password.",
+    Config,
+    _test,
+)

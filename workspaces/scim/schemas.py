@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-USER, GROUP = "urn:ietf:params:scim:schemas:core:2.0:User", "urn:ietf:params:scim:schemas:core:2.0:Group"
-LIST, PATCH = "urn:ietf:params:scim:api:messages:2.0:ListResponse", "urn:ietf:params:scim:api:messages:2.0:PatchOp"
+USER, GROUP = (
+    "urn:ietf:params:scim:schemas:core:2.0:User",
+    "urn:ietf:params:scim:schemas:core:2.0:Group",
+)
+LIST, PATCH = (
+    "urn:ietf:params:scim:api:messages:2.0:ListResponse",
+    "urn:ietf:params:scim:api:messages:2.0:PatchOp",
+)
 LONGEST, MOST = 1000, 20_000
 MOST_RESULTS = 1000
 _TRUE, _FALSE = ("true",), ("false",)
@@ -20,46 +26,130 @@ class ScimError(Exception):
         self.status, self.detail, self.kind = status, detail, kind
 
     def as_dict(self) -> dict[str, Any]:
-        body = {"schemas": ["urn:ietf:params:scim:api:messages:2.0:Error"], "status": str(self.status), "detail": self.detail}
+        body = {
+            "schemas": ["urn:ietf:params:scim:api:messages:2.0:Error"],
+            "status": str(self.status),
+            "detail": self.detail,
+        }
         return body | ({"scimType": self.kind} if self.kind else {})
 
 
-def _attribute(name: str, kind: str = "string", *, note: str = "", many: bool = False, required: bool = False, writable: bool = True,
-               unique: str = "none", inside: tuple[dict[str, Any], ...] = (), **more: Any) -> dict[str, Any]:
-    made = {"name": name, "type": kind, "multiValued": many, "description": note or name, "required": required, "caseExact": False,
-            "mutability": "readWrite" if writable else "readOnly", "returned": "default", "uniqueness": unique} | more
+def _attribute(
+    name: str,
+    kind: str = "string",
+    *,
+    note: str = "",
+    many: bool = False,
+    required: bool = False,
+    writable: bool = True,
+    unique: str = "none",
+    inside: tuple[dict[str, Any], ...] = (),
+    **more: Any,
+) -> dict[str, Any]:
+    made = {
+        "name": name,
+        "type": kind,
+        "multiValued": many,
+        "description": note or name,
+        "required": required,
+        "caseExact": False,
+        "mutability": "readWrite" if writable else "readOnly",
+        "returned": "default",
+        "uniqueness": unique,
+    } | more
     return made | ({"subAttributes": list(inside)} if inside else {})
 
 
 _USER_ATTRIBUTES = (
-    _attribute("userName", note="The name that the person signs in with there.", required=True, unique="server"),
-    _attribute("name", "complex", inside=(_attribute("formatted"), _attribute("familyName"), _attribute("givenName"))),
+    _attribute(
+        "userName",
+        note="The name that the person signs in with there.",
+        required=True,
+        unique="server",
+    ),
+    _attribute(
+        "name",
+        "complex",
+        inside=(_attribute("formatted"), _attribute("familyName"), _attribute("givenName")),
+    ),
     _attribute("displayName", note="As shown to others."),
     _attribute("active", "boolean", note="Whether the person may come in."),
-    _attribute("emails", "complex", many=True, inside=(_attribute("value"), _attribute("type"), _attribute("primary", "boolean"))),
-    _attribute("groups", "complex", many=True, writable=False, note="Groups that they are in.", inside=(
-        _attribute("value", writable=False), _attribute("$ref", "reference", writable=False, referenceTypes=["Group"]),
-        _attribute("display", writable=False))),
+    _attribute(
+        "emails",
+        "complex",
+        many=True,
+        inside=(_attribute("value"), _attribute("type"), _attribute("primary", "boolean")),
+    ),
+    _attribute(
+        "groups",
+        "complex",
+        many=True,
+        writable=False,
+        note="Groups that they are in.",
+        inside=(
+            _attribute("value", writable=False),
+            _attribute("$ref", "reference", writable=False, referenceTypes=["Group"]),
+            _attribute("display", writable=False),
+        ),
+    ),
 )
 _GROUP_ATTRIBUTES = (
-    _attribute("displayName", note="The name that rules give roles to.", required=True, unique="server"),
-    _attribute("members", "complex", many=True, note="Users of this provider.", inside=(
-        _attribute("value", mutability="immutable"), _attribute("$ref", "reference", writable=False, referenceTypes=["User"]),
-        _attribute("display", writable=False))),
+    _attribute(
+        "displayName", note="The name that rules give roles to.", required=True, unique="server"
+    ),
+    _attribute(
+        "members",
+        "complex",
+        many=True,
+        note="Users of this provider.",
+        inside=(
+            _attribute("value", mutability="immutable"),
+            _attribute("$ref", "reference", writable=False, referenceTypes=["User"]),
+            _attribute("display", writable=False),
+        ),
+    ),
 )
 SCHEMAS: dict[str, dict[str, Any]] = {
-    urn: {"schemas": ["urn:ietf:params:scim:schemas:core:2.0:Schema"], "id": urn, "name": name, "description": f"{name}s of one provider.",
-          "attributes": list(attributes)}
-    for urn, name, attributes in ((USER, "User", _USER_ATTRIBUTES), (GROUP, "Group", _GROUP_ATTRIBUTES))}
+    urn: {
+        "schemas": ["urn:ietf:params:scim:schemas:core:2.0:Schema"],
+        "id": urn,
+        "name": name,
+        "description": f"{name}s of one provider.",
+        "attributes": list(attributes),
+    }
+    for urn, name, attributes in (
+        (USER, "User", _USER_ATTRIBUTES),
+        (GROUP, "Group", _GROUP_ATTRIBUTES),
+    )
+}
 TYPES: dict[str, dict[str, Any]] = {
-    name: {"schemas": ["urn:ietf:params:scim:schemas:core:2.0:ResourceType"], "id": name, "name": name, "endpoint": f"/{name}s",
-           "description": f"{name}s of one provider.", "schema": urn} for name, urn in (("User", USER), ("Group", GROUP))}
+    name: {
+        "schemas": ["urn:ietf:params:scim:schemas:core:2.0:ResourceType"],
+        "id": name,
+        "name": name,
+        "endpoint": f"/{name}s",
+        "description": f"{name}s of one provider.",
+        "schema": urn,
+    }
+    for name, urn in (("User", USER), ("Group", GROUP))
+}
 CONFIG: dict[str, Any] = {
     "schemas": ["urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig"],
-    "patch": {"supported": True}, "bulk": {"supported": False, "maxOperations": 0, "maxPayloadSize": 0},
-    "filter": {"supported": True, "maxResults": MOST_RESULTS}, "changePassword": {"supported": False}, "sort": {"supported": True},
-    "etag": {"supported": True}, "authenticationSchemes": [{
-        "type": "oauthbearertoken", "name": "Bearer token", "description": "The token that the provider's page gave.", "primary": True}]}
+    "patch": {"supported": True},
+    "bulk": {"supported": False, "maxOperations": 0, "maxPayloadSize": 0},
+    "filter": {"supported": True, "maxResults": MOST_RESULTS},
+    "changePassword": {"supported": False},
+    "sort": {"supported": True},
+    "etag": {"supported": True},
+    "authenticationSchemes": [
+        {
+            "type": "oauthbearertoken",
+            "name": "Bearer token",
+            "description": "The token that the provider's page gave.",
+            "primary": True,
+        }
+    ],
+}
 
 
 def attributes_of(kind: str) -> list[dict[str, Any]]:
@@ -98,17 +188,27 @@ def _one(attribute: Mapping[str, Any], value: Any) -> Any:
     name, kind = attribute["name"], attribute["type"]
     if kind == "complex":
         if not isinstance(value, Mapping):
-            value = {"value": value}                        # as Okta and Azure shorten it
+            value = {"value": value}  # as Okta and Azure shorten it
         inside = {a["name"]: _of(value, a["name"]) for a in attribute["subAttributes"]}
-        return {a["name"]: _one(a, inside[a["name"]]) for a in attribute["subAttributes"] if inside[a["name"]] is not None}
+        return {
+            a["name"]: _one(a, inside[a["name"]])
+            for a in attribute["subAttributes"]
+            if inside[a["name"]] is not None
+        }
     if kind == "boolean":
         if isinstance(value, bool):
             return value
-        if str(value).lower() in _TRUE + _FALSE:            # Azure sends "True"
+        if str(value).lower() in _TRUE + _FALSE:  # Azure sends "True"
             return str(value).lower() in _TRUE
         raise ScimError(400, f"{name} must be true or false.", "invalidValue")
-    if not isinstance(value, str) or len(value) > LONGEST or not value.replace("\n", "").isprintable():
-        raise ScimError(400, f"{name} must be a text of at most {LONGEST} characters.", "invalidValue")
+    if (
+        not isinstance(value, str)
+        or len(value) > LONGEST
+        or not value.replace("\n", "").isprintable()
+    ):
+        raise ScimError(
+            400, f"{name} must be a text of at most {LONGEST} characters.", "invalidValue"
+        )
     return value
 
 
@@ -116,4 +216,11 @@ def _of(given: Mapping[str, Any], name: str) -> Any:
     """Names of attributes are the same in any case (RFC 7643, 2.1)."""
     if name in given:
         return given[name]
-    return next((value for key, value in given.items() if isinstance(key, str) and key.lower() == name.lower()), None)
+    return next(
+        (
+            value
+            for key, value in given.items()
+            if isinstance(key, str) and key.lower() == name.lower()
+        ),
+        None,
+    )

@@ -29,7 +29,11 @@ def records(provider: Provider, kind: str) -> Any:
 def alone(provider: Provider) -> None:
     """Until the transaction ends. Writes of one provider happen one after the other, from before they read: they look at each
     other's rows."""
-    list(Provider.objects.select_for_update(no_key=True, of=("self",)).filter(id=provider.id).values_list("id"))
+    list(
+        Provider.objects.select_for_update(no_key=True, of=("self",))
+        .filter(id=provider.id)
+        .values_list("id")
+    )
 
 
 def record_of(provider: Provider, kind: str, record_id: UUID) -> ScimRecord:
@@ -89,15 +93,31 @@ def shown(rows: Sequence[ScimRecord], base: str) -> list[dict[str, Any]]:
     return [_shown(row, base, groups, names) for row in rows]
 
 
-def _shown(row: ScimRecord, base: str, groups: Mapping[str, list[ScimRecord]], names: Mapping[str, str]) -> dict[str, Any]:
+def _shown(
+    row: ScimRecord, base: str, groups: Mapping[str, list[ScimRecord]], names: Mapping[str, str]
+) -> dict[str, Any]:
     place = f"{base}/{row.kind}s/{row.id}"
-    body = {"schemas": [f"urn:ietf:params:scim:schemas:core:2.0:{row.kind}"], "id": str(row.id), **row.data}
+    body = {
+        "schemas": [f"urn:ietf:params:scim:schemas:core:2.0:{row.kind}"],
+        "id": str(row.id),
+        **row.data,
+    }
     if row.kind == GROUP and row.data.get("members"):
-        body["members"] = [m | _member(m.get("value", ""), base, names) for m in row.data["members"]]
+        body["members"] = [
+            m | _member(m.get("value", ""), base, names) for m in row.data["members"]
+        ]
     if found := groups.get(str(row.id)):
-        body["groups"] = [{"value": str(g.id), "$ref": f"{base}/Groups/{g.id}", "display": g.data["displayName"]} for g in found]
-    body["meta"] = {"resourceType": row.kind, "created": row.created_at.isoformat(), "lastModified": row.changed_at.isoformat(),
-                    "location": place, "version": f'W/"{row.version}"'}
+        body["groups"] = [
+            {"value": str(g.id), "$ref": f"{base}/Groups/{g.id}", "display": g.data["displayName"]}
+            for g in found
+        ]
+    body["meta"] = {
+        "resourceType": row.kind,
+        "created": row.created_at.isoformat(),
+        "lastModified": row.changed_at.isoformat(),
+        "location": place,
+        "version": f'W/"{row.version}"',
+    }
     return body
 
 
@@ -107,7 +127,10 @@ def _member(value: str, base: str, names: Mapping[str, str]) -> dict[str, str]:
 
 
 def _facts(kind: str, data: dict[str, Any]) -> dict[str, Any]:
-    name, external = str(data[_NAMES[ScimRecord.Kind(kind)]]).strip(), str(data.get("externalId", ""))
+    name, external = (
+        str(data[_NAMES[ScimRecord.Kind(kind)]]).strip(),
+        str(data.get("externalId", "")),
+    )
     if len(name) > 254 or len(external) > 254:
         raise ScimError(400, "A name or externalId is longer than 254 characters.", "invalidValue")
     facts: dict[str, Any] = {"name": name.lower(), "external_id": external, "data": data}
@@ -119,7 +142,9 @@ def _save(row: ScimRecord, *, is_new: bool) -> None:
         with transaction.atomic():
             row.save(force_insert=is_new)
     except IntegrityError:
-        raise ScimError(409, f"There is a {row.kind} called {row.name!r} already.", "uniqueness") from None
+        raise ScimError(
+            409, f"There is a {row.kind} called {row.name!r} already.", "uniqueness"
+        ) from None
 
 
 def _follow(provider: Provider, row: ScimRecord, before: Mapping[str, Any]) -> None:
@@ -143,10 +168,21 @@ def _tell_users(provider: Provider, ids: Iterable[str]) -> None:
 def _person(row: ScimRecord, groups: Mapping[str, list[ScimRecord]]) -> Person:
     data, name = row.data, row.data.get("name") or {}
     emails = sorted(data.get("emails") or [], key=lambda e: not e.get("primary"))
-    email = next((found for each in emails if (found := checked_email(each.get("value")))), "") or checked_email(data["userName"])
-    shown_as = data.get("displayName") or name.get("formatted") or f"{name.get('givenName', '')} {name.get('familyName', '')}".strip()
-    return Person(row.subject, email, " ".join(shown_as.split())[:100], data["userName"][:254],
-                  frozenset(g.data["displayName"] for g in groups.get(str(row.id), ())))
+    email = next(
+        (found for each in emails if (found := checked_email(each.get("value")))), ""
+    ) or checked_email(data["userName"])
+    shown_as = (
+        data.get("displayName")
+        or name.get("formatted")
+        or f"{name.get('givenName', '')} {name.get('familyName', '')}".strip()
+    )
+    return Person(
+        row.subject,
+        email,
+        " ".join(shown_as.split())[:100],
+        data["userName"][:254],
+        frozenset(g.data["displayName"] for g in groups.get(str(row.id), ())),
+    )
 
 
 def _groups_of(rows: Sequence[ScimRecord]) -> dict[str, list[ScimRecord]]:
@@ -163,7 +199,11 @@ def _names_in(rows: Sequence[ScimRecord]) -> dict[str, str]:
     ids = sorted({m for row in rows if row.kind == GROUP for m in _members(row.data) if is_uuid(m)})
     named: dict[str, str] = {}
     for start in range(0, len(ids), 900):
-        found = records(rows[0].provider, USER).filter(id__in=ids[start:start + 900]).values_list("id", "data__userName")
+        found = (
+            records(rows[0].provider, USER)
+            .filter(id__in=ids[start : start + 900])
+            .values_list("id", "data__userName")
+        )
         named |= {str(record_id): name or "" for record_id, name in found}
     return named
 
@@ -176,7 +216,9 @@ def _rename(row: ScimRecord, former: str) -> None:
     """The same person under another subject, as the provider says itself."""
     mine = Identity.objects.filter(provider=row.provider)
     if mine.filter(subject=row.subject).exists():
-        raise ScimError(409, "Another person has that externalId or userName already.", "uniqueness")
+        raise ScimError(
+            409, "Another person has that externalId or userName already.", "uniqueness"
+        )
     mine.filter(subject=former).update(subject=row.subject)
 
 

@@ -25,10 +25,19 @@ def make_scim_token(*, actor: Actor, provider: Provider) -> str:
     """A new one; the former ends at once. Raises NotPermitted, InvalidInput."""
     check_may_write(actor, provider.org)
     if provider.kind not in KINDS:
-        raise InvalidInput("A directory is asked by Muster; SCIM is for providers that tell by themselves.")
+        raise InvalidInput(
+            "A directory is asked by Muster; SCIM is for providers that tell by themselves."
+        )
     secret, former = new_secret(), _hint(provider)
-    ScimToken.objects.update_or_create(provider=provider, defaults={
-        "digest": digest_of(secret), "hint": secret[:8], "created_at": clock.now(), "last_used_at": None})
+    ScimToken.objects.update_or_create(
+        provider=provider,
+        defaults={
+            "digest": digest_of(secret),
+            "hint": secret[:8],
+            "created_at": clock.now(),
+            "last_used_at": None,
+        },
+    )
     _tell("created", provider, actor, before=former, after=secret[:8])
     return secret
 
@@ -48,8 +57,16 @@ def provider_by_token(slug: str, raw: str) -> Provider | None:
     if not is_well_formed(raw):
         return None
     digests = [digest_of(raw), *(digest_of(raw, key) for key in settings.SECRET_KEY_FALLBACKS)]
-    row = ScimToken.objects.select_related("provider", "provider__org").filter(
-        digest__in=digests, provider__slug=slug, provider__is_enabled=True, provider__kind__in=KINDS).first()
+    row = (
+        ScimToken.objects.select_related("provider", "provider__org")
+        .filter(
+            digest__in=digests,
+            provider__slug=slug,
+            provider__is_enabled=True,
+            provider__kind__in=KINDS,
+        )
+        .first()
+    )
     if row is None:
         return None
     if row.last_used_at is None or row.last_used_at < clock.now() - _TOUCH:
@@ -63,4 +80,13 @@ def _hint(provider: Provider) -> str | None:
 
 
 def _tell(verb: str, provider: Provider, actor: Actor, **data: str | None) -> None:
-    record(Fact(f"scim_token.{verb}", provider.org_id, "provider", provider.id, actor.email, {"provider": provider.slug, **data}))
+    record(
+        Fact(
+            f"scim_token.{verb}",
+            provider.org_id,
+            "provider",
+            provider.id,
+            actor.email,
+            {"provider": provider.slug, **data},
+        )
+    )

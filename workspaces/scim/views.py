@@ -24,8 +24,10 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 LARGEST = 4 << 20
 COUNT = 100
-_COLUMNS = {"User": {"username": "name", "externalid": "external_id", "id": "id"},
-            "Group": {"displayname": "name", "externalid": "external_id", "id": "id"}}
+_COLUMNS = {
+    "User": {"username": "name", "externalid": "external_id", "id": "id"},
+    "Group": {"displayname": "name", "externalid": "external_id", "id": "id"},
+}
 View = Callable[..., HttpResponse]
 
 
@@ -40,7 +42,11 @@ def door(*methods: str) -> Callable[[View], View]:
                 row = _provider(request, provider)
                 if request.method not in methods:
                     raise ScimError(405, f"{request.method} is not for this address.")
-                with org_scope(row.org_id) if row.org_id else platform_scope("SCIM of the whole installation"):
+                with (
+                    org_scope(row.org_id)
+                    if row.org_id
+                    else platform_scope("SCIM of the whole installation")
+                ):
                     return view(request, row, **kwargs)
             except ScimError as error:
                 answer = _answer(error.as_dict(), error.status)
@@ -55,7 +61,15 @@ def door(*methods: str) -> Callable[[View], View]:
 
 @door("GET")
 def config(request: HttpRequest, provider: Provider) -> HttpResponse:
-    return _answer(CONFIG | {"meta": {"resourceType": "ServiceProviderConfig", "location": f"{_base(provider)}/ServiceProviderConfig"}})
+    return _answer(
+        CONFIG
+        | {
+            "meta": {
+                "resourceType": "ServiceProviderConfig",
+                "location": f"{_base(provider)}/ServiceProviderConfig",
+            }
+        }
+    )
 
 
 @door("GET")
@@ -82,7 +96,11 @@ def search(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
     body = _body(request)
     if not isinstance(body, dict):
         raise ScimError(400, "The body must be an object.", "invalidSyntax")
-    asked = {str(name): ",".join(map(str, value)) if isinstance(value, list) else str(value) for name, value in body.items() if value is not None}
+    asked = {
+        str(name): ",".join(map(str, value)) if isinstance(value, list) else str(value)
+        for name, value in body.items()
+        if value is not None
+    }
     return _answer(_page(asked, provider, kind))
 
 
@@ -92,7 +110,10 @@ def one(request: HttpRequest, provider: Provider, kind: str, record: str) -> Htt
     if request.method != "GET":
         return _written(request, provider, kind, record_id)
     row = store.record_of(provider, kind, record_id)
-    if request.headers.get("If-None-Match", "").strip() in (f'W/"{row.version}"', f'"{row.version}"'):
+    if request.headers.get("If-None-Match", "").strip() in (
+        f'W/"{row.version}"',
+        f'"{row.version}"',
+    ):
         return HttpResponse(status=304, headers={"ETag": f'W/"{row.version}"'})
     return _resource(request, provider, row)
 
@@ -106,31 +127,51 @@ def _written(request: HttpRequest, provider: Provider, kind: str, record_id: UUI
     if request.method == "DELETE":
         store.remove(row)
         return HttpResponse(status=204)
-    data = cleaned(kind, _body(request)) if request.method == "PUT" else patched(kind, row.data, _body(request))
+    data = (
+        cleaned(kind, _body(request))
+        if request.method == "PUT"
+        else patched(kind, row.data, _body(request))
+    )
     return _resource(request, provider, store.change(row, data))
 
 
 @door("GET", "POST", "PUT", "PATCH", "DELETE")
 def not_here(request: HttpRequest, provider: Provider, rest: str = "") -> HttpResponse:
     """/Me, /Bulk and a search of users and groups at once are not served; the rest is nothing."""
-    raise ScimError(501 if rest.partition("/")[0] in ("Me", "Bulk", ".search") else 404, "There is nothing at this address.")
+    raise ScimError(
+        501 if rest.partition("/")[0] in ("Me", "Bulk", ".search") else 404,
+        "There is nothing at this address.",
+    )
 
 
 def _page(asked: Mapping[str, str], provider: Provider, kind: str) -> dict[str, Any]:
     start = min(max(_number(asked, "startIndex", 1), 1), 1 + store.MOST_RECORDS)
     count = min(max(_number(asked, "count", COUNT), 0), MOST_RESULTS)
-    rows, given = store.records(provider, kind).select_related("provider").order_by("name", "id"), asked.get("filter", "")
+    rows, given = (
+        store.records(provider, kind).select_related("provider").order_by("name", "id"),
+        asked.get("filter", ""),
+    )
     order = asked.get("sortBy", "")
     if (simple := equals(given)) and (column := _COLUMNS[kind].get(simple[0])) and not order:
         rows, given = _by_column(rows, column, simple[1]), ""
     if not given and not order:
-        total, page = rows.count(), list(rows[start - 1:start - 1 + count])
+        total, page = rows.count(), list(rows[start - 1 : start - 1 + count])
         shown = store.shown(page, _base(provider))
     else:
-        found = _filtered(store.shown(list(rows), _base(provider)), given, order, is_down=asked.get("sortOrder", "") == "descending")
-        total, shown = len(found), found[start - 1:start - 1 + count]
-    return {"schemas": [LIST], "totalResults": total, "startIndex": start, "itemsPerPage": len(shown),
-            "Resources": [_chosen(asked, each) for each in shown]}
+        found = _filtered(
+            store.shown(list(rows), _base(provider)),
+            given,
+            order,
+            is_down=asked.get("sortOrder", "") == "descending",
+        )
+        total, shown = len(found), found[start - 1 : start - 1 + count]
+    return {
+        "schemas": [LIST],
+        "totalResults": total,
+        "startIndex": start,
+        "itemsPerPage": len(shown),
+        "Resources": [_chosen(asked, each) for each in shown],
+    }
 
 
 def _by_column(rows: Any, column: str, value: str) -> Any:
@@ -139,10 +180,18 @@ def _by_column(rows: Any, column: str, value: str) -> Any:
     return rows.filter(**{column: value.lower() if column == "name" else value})
 
 
-def _filtered(found: list[dict[str, Any]], text: str, order: str, *, is_down: bool) -> list[dict[str, Any]]:
+def _filtered(
+    found: list[dict[str, Any]], text: str, order: str, *, is_down: bool
+) -> list[dict[str, Any]]:
     fits = parse(text) if text else None
     kept = [each for each in found if fits is None or fits(each)]
-    return sorted(kept, key=lambda each: str((values_at(each, order) or [""])[0]).lower(), reverse=is_down) if order else kept
+    return (
+        sorted(
+            kept, key=lambda each: str((values_at(each, order) or [""])[0]).lower(), reverse=is_down
+        )
+        if order
+        else kept
+    )
 
 
 def _chosen(asked: Mapping[str, str], resource: dict[str, Any]) -> dict[str, Any]:
@@ -153,14 +202,18 @@ def _chosen(asked: Mapping[str, str], resource: dict[str, Any]) -> dict[str, Any
         own = "id" if name in ("id", "schemas") else name.lower()
         parts, gone = wanted.get(own, set()), without.get(own, set())
         if own == "id" or ((not wanted or own in wanted) and "" not in gone):
-            found[name] = value if own == "id" else _parts(value, parts if "" not in parts else set(), gone)
+            found[name] = (
+                value if own == "id" else _parts(value, parts if "" not in parts else set(), gone)
+            )
     return found
 
 
 def _names(text: str) -> dict[str, set[str]]:
     """Attributes in small letters, each with the parts of it that are named; "" is all of it."""
     found: dict[str, set[str]] = {}
-    for path in (part.strip().rpartition(":")[2].lower() for part in text.split(",") if part.strip()):
+    for path in (
+        part.strip().rpartition(":")[2].lower() for part in text.split(",") if part.strip()
+    ):
         found.setdefault(path.partition(".")[0], set()).add(path.partition(".")[2])
     return found
 
@@ -170,25 +223,47 @@ def _parts(value: Any, wanted: set[str], gone: set[str]) -> Any:
         return [_parts(each, wanted, gone) for each in value]
     if not isinstance(value, dict) or not (wanted or gone):
         return value
-    return {name: part for name, part in value.items() if (not wanted or name.lower() in wanted) and name.lower() not in gone}
+    return {
+        name: part
+        for name, part in value.items()
+        if (not wanted or name.lower() in wanted) and name.lower() not in gone
+    }
 
 
-def _described(request: HttpRequest, provider: Provider, kind: str, known: dict[str, dict[str, Any]], name: str) -> HttpResponse:
+def _described(
+    request: HttpRequest, provider: Provider, kind: str, known: dict[str, dict[str, Any]], name: str
+) -> HttpResponse:
     if "filter" in request.GET:
         raise ScimError(403, "These are not filtered (RFC 7644, 4).")
-    found = {key: value | {"meta": {"resourceType": kind, "location": f"{_base(provider)}/{kind}s/{key}"}} for key, value in known.items()}
+    found = {
+        key: value
+        | {"meta": {"resourceType": kind, "location": f"{_base(provider)}/{kind}s/{key}"}}
+        for key, value in known.items()
+    }
     if not name:
-        return _answer({"schemas": [LIST], "totalResults": len(found), "startIndex": 1, "itemsPerPage": len(found),
-                        "Resources": list(found.values())})
+        return _answer(
+            {
+                "schemas": [LIST],
+                "totalResults": len(found),
+                "startIndex": 1,
+                "itemsPerPage": len(found),
+                "Resources": list(found.values()),
+            }
+        )
     if name not in found:
         raise ScimError(404, f"There is no {kind} {name[:100]!r}.")
     return _answer(found[name])
 
 
-def _resource(request: HttpRequest, provider: Provider, row: ScimRecord, status: int = 200) -> HttpResponse:
+def _resource(
+    request: HttpRequest, provider: Provider, row: ScimRecord, status: int = 200
+) -> HttpResponse:
     body = store.shown([row], _base(provider))[0]
     answer = _answer(_chosen(request.GET, body), status)
-    answer.headers["ETag"], answer.headers["Location"] = body["meta"]["version"], body["meta"]["location"]
+    answer.headers["ETag"], answer.headers["Location"] = (
+        body["meta"]["version"],
+        body["meta"]["location"],
+    )
     return answer
 
 

@@ -1,7 +1,14 @@
 from workspaces.services.announcements import announce, withdraw_announcement
 from workspaces.services.bootstrap import bootstrap
 from workspaces.services.impersonation import act_as, stop_acting
-from workspaces.services.invitations import accept, bring_in, claim, invite, renew_invitation, revoke_invitation
+from workspaces.services.invitations import (
+    accept,
+    bring_in,
+    claim,
+    invite,
+    renew_invitation,
+    revoke_invitation,
+)
 from workspaces.services.orgs import (
     add_member,
     add_team_member,
@@ -17,7 +24,13 @@ from workspaces.services.orgs import (
     show_guide,
 )
 from workspaces.services.people import import_people
-from workspaces.services.platform import found_org, reinstate_person, sign_out_everywhere, suspend_person, take_off_factors
+from workspaces.services.platform import (
+    found_org,
+    reinstate_person,
+    sign_out_everywhere,
+    suspend_person,
+    take_off_factors,
+)
 from workspaces.services.quota_requests import ask_for_more, decide_request
 from workspaces.services.quota_setting import Wanted, set_quota, set_quotas
 from workspaces.services.roles import change_role, delete_role, make_role

@@ -21,25 +21,44 @@ from workspaces.tenancy.scope import platform_scope
 LONGEST = 300
 _WIDE = "an announcement to everybody belongs to no organization"
 FARTHEST = timedelta(days=36_500)
-MOST = 20               # that have not ended, of one place: a wall of them is read by nobody
+MOST = 20  # that have not ended, of one place: a wall of them is read by nobody
 
 
 @transaction.atomic
-def announce(*, actor: Actor, org: Organization | None, text: str, level: str = Announcement.Level.NOTE,
-             begins_at: datetime | None = None, ends_at: datetime | None = None) -> Announcement:
+def announce(
+    *,
+    actor: Actor,
+    org: Organization | None,
+    text: str,
+    level: str = Announcement.Level.NOTE,
+    begins_at: datetime | None = None,
+    ends_at: datetime | None = None,
+) -> Announcement:
     """To that organization, or to everybody. Raises InvalidInput, Conflict, NotPermitted."""
     _check_may(actor, org)
     begins = begins_at or clock.now()
     _check_near("from", begins_at)
     _check_near("until", ends_at)
     if level not in Announcement.Level.values:
-        raise InvalidInput.at("level", _("must be one of %(levels)s") % {"levels": ", ".join(Announcement.Level.values)})
+        raise InvalidInput.at(
+            "level",
+            _("must be one of %(levels)s") % {"levels": ", ".join(Announcement.Level.values)},
+        )
     if ends_at is not None and ends_at <= max(begins, clock.now()):
         raise InvalidInput.at("until", _("must lie in the future, and after the beginning"))
     if _open(org).count() >= MOST:
-        raise Conflict(_("There are %(n)s announcements here already: remove one first.") % {"n": MOST})
+        raise Conflict(
+            _("There are %(n)s announcements here already: remove one first.") % {"n": MOST}
+        )
     with nullcontext() if org else platform_scope(_WIDE):
-        row = Announcement.objects.create(org=org, level=level, text=_clean(text), begins_at=begins, ends_at=ends_at, made_by=actor.email)
+        row = Announcement.objects.create(
+            org=org,
+            level=level,
+            text=_clean(text),
+            begins_at=begins,
+            ends_at=ends_at,
+            made_by=actor.email,
+        )
     _record("announcement.made", actor, row, after=_facts(row))
     return row
 
@@ -48,7 +67,9 @@ def announce(*, actor: Actor, org: Organization | None, text: str, level: str = 
 def withdraw_announcement(*, actor: Actor, org: Organization, pk: UUID) -> None:
     """From this moment nobody sees it. Raises NotFound, NotPermitted."""
     with platform_scope(_WIDE):
-        row = Announcement.objects.select_for_update().filter(Q(org=org) | Q(org=None), id=pk).first()
+        row = (
+            Announcement.objects.select_for_update().filter(Q(org=org) | Q(org=None), id=pk).first()
+        )
     if row is None:
         raise NotFound(_("There is no such announcement here."))
     _check_may(actor, row.org)
@@ -70,7 +91,10 @@ def _check_near(name: str, moment: datetime | None) -> None:
 def _clean(text: str) -> str:
     text = " ".join(text.split())
     if not text or len(text) > LONGEST or not text.isprintable():
-        raise InvalidInput.at("text", _("must be 1 to %(n)s characters long, without control characters") % {"n": LONGEST})
+        raise InvalidInput.at(
+            "text",
+            _("must be 1 to %(n)s characters long, without control characters") % {"n": LONGEST},
+        )
     return text
 
 
@@ -79,8 +103,15 @@ def _open(org: Organization | None) -> QuerySet[Announcement]:
 
 
 def _facts(row: Announcement) -> dict[str, object]:
-    return {"text": row.text, "level": row.level, "from": row.begins_at.isoformat(), "until": row.ends_at and row.ends_at.isoformat()}
+    return {
+        "text": row.text,
+        "level": row.level,
+        "from": row.begins_at.isoformat(),
+        "until": row.ends_at and row.ends_at.isoformat(),
+    }
 
 
 def _record(kind: str, actor: Actor, row: Announcement, **data: object) -> None:
-    record(Fact(kind, row.org_id, "announcement", row.id, actor.email, {"name": row.text[:40], **data}))
+    record(
+        Fact(kind, row.org_id, "announcement", row.id, actor.email, {"name": row.text[:40], **data})
+    )

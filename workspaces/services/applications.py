@@ -20,7 +20,7 @@ from workspaces.services.orgs import clean_name
 from workspaces.tokens import new_secret
 
 SCOPES = ("openid", "profile", "email", "groups")
-COMMAND_LINE = "muster-cli"                       # always there, and nobody's to change
+COMMAND_LINE = "muster-cli"  # always there, and nobody's to change
 MOST_ADDRESSES = 20
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}[a-z0-9]")
 
@@ -46,7 +46,9 @@ def find_application(actor: Actor, client_id: str) -> Client:
 
 
 @transaction.atomic
-def create_application(*, actor: Actor, client_id: str, name: str, addresses: Sequence[str], needs_pkce: bool = True) -> NewApplication:
+def create_application(
+    *, actor: Actor, client_id: str, name: str, addresses: Sequence[str], needs_pkce: bool = True
+) -> NewApplication:
     """`addresses`: where answers may go, to the letter. `needs_pkce`: codes only for who proves at their use to have asked for them.
     Raises NotPermitted, InvalidInput, Conflict."""
     authorize(actor, Permission.APPLICATIONS_WRITE)
@@ -54,11 +56,16 @@ def create_application(*, actor: Actor, client_id: str, name: str, addresses: Se
         raise InvalidInput.at("client_id", "must be 2 to 64 of a-z, 0-9, '.', '_' and '-'")
     if client_id == COMMAND_LINE or Client.objects.filter(id=client_id).exists():
         raise Conflict(f"There is an application {client_id!r} already.", code="name_taken")
-    row, secret = Client(id=client_id, name=clean_name(name or client_id)), new_secret().replace("mst_", "mca_")
+    row, secret = (
+        Client(id=client_id, name=clean_name(name or client_id)),
+        new_secret().replace("mst_", "mca_"),
+    )
     row.set_redirect_uris(_addresses(addresses))
     row.set_scopes(list(SCOPES))
     row.set_default_scopes(["openid"])
-    row.set_grant_types([Client.GrantType.AUTHORIZATION_CODE.value, Client.GrantType.REFRESH_TOKEN.value])
+    row.set_grant_types(
+        [Client.GrantType.AUTHORIZATION_CODE.value, Client.GrantType.REFRESH_TOKEN.value]
+    )
     row.data = {"needs_pkce": needs_pkce}
     row.set_secret(secret)
     row.save(force_insert=True)
@@ -67,8 +74,14 @@ def create_application(*, actor: Actor, client_id: str, name: str, addresses: Se
 
 
 @transaction.atomic
-def change_application(*, actor: Actor, client_id: str, name: str | None = None, addresses: Sequence[str] | None = None,
-                       needs_pkce: bool | None = None) -> Client:
+def change_application(
+    *,
+    actor: Actor,
+    client_id: str,
+    name: str | None = None,
+    addresses: Sequence[str] | None = None,
+    needs_pkce: bool | None = None,
+) -> Client:
     """What is not given stays. Raises NotPermitted, InvalidInput, NotFound."""
     authorize(actor, Permission.APPLICATIONS_WRITE)
     row = _row(client_id)
@@ -108,8 +121,14 @@ def remove_application(*, actor: Actor, client_id: str) -> None:
 
 def application_row(row: Client) -> dict[str, Any]:
     """As the API and the page show it."""
-    return {"client_id": row.id, "name": row.name, "addresses": row.get_redirect_uris(), "needs_pkce": _needs_pkce(row), "created_at": row.created_at,
-            "people": Consent.objects.filter(client=row).count()}
+    return {
+        "client_id": row.id,
+        "name": row.name,
+        "addresses": row.get_redirect_uris(),
+        "needs_pkce": _needs_pkce(row),
+        "created_at": row.created_at,
+        "people": Consent.objects.filter(client=row).count(),
+    }
 
 
 def _row(client_id: str) -> Client:
@@ -142,12 +161,34 @@ def _check(address: str) -> None:
     try:
         parts = urlsplit(address)
         is_here = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1")
-        is_good = (parts.scheme == "https" or is_here) and bool(parts.hostname) and (parts.port or 1)
+        is_good = (
+            (parts.scheme == "https" or is_here) and bool(parts.hostname) and (parts.port or 1)
+        )
     except ValueError:
         is_good = False
-    if not is_good or parts.username or parts.fragment or "*" in address or not address.isprintable() or " " in address or len(address) > 500:
-        raise InvalidInput.at("addresses", f"{address[:80]!r} is no address like https://grafana.example.com/login/generic_oauth")
+    if (
+        not is_good
+        or parts.username
+        or parts.fragment
+        or "*" in address
+        or not address.isprintable()
+        or " " in address
+        or len(address) > 500
+    ):
+        raise InvalidInput.at(
+            "addresses",
+            f"{address[:80]!r} is no address like https://grafana.example.com/login/generic_oauth",
+        )
 
 
 def _tell(verb: str, row: Client, actor: Actor, **data: Any) -> None:
-    record(Fact(f"application.{verb}", None, "application", None, actor.email, {"client_id": row.id, **data}))
+    record(
+        Fact(
+            f"application.{verb}",
+            None,
+            "application",
+            None,
+            actor.email,
+            {"client_id": row.id, **data},
+        )
+    )

@@ -24,7 +24,7 @@ from workspaces.actors import Actor, authorize
 from workspaces.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
 
-MOST_FORWARDS = 5        # of one chain
+MOST_FORWARDS = 5  # of one chain
 
 
 def chain_for(actor: Actor, *, of_installation: bool = False) -> UUID:
@@ -53,7 +53,12 @@ def ask_for_verification(*, actor: Actor, chain: UUID) -> dict[str, Any]:
 
 def tell_export(*, actor: Actor, chain: UUID, kind: str, asked: Mapping[str, str]) -> None:
     """Who took the trail out, and what of it."""
-    tell(actor, chain, "audit.exported", {"format": kind, "filters": {name: text for name, text in asked.items() if text}})
+    tell(
+        actor,
+        chain,
+        "audit.exported",
+        {"format": kind, "filters": {name: text for name, text in asked.items() if text}},
+    )
 
 
 @transaction.atomic
@@ -61,11 +66,18 @@ def set_retention(*, actor: Actor, chain: UUID, days: int | None) -> AuditPolicy
     """How long events are kept; None: for ever. What is older goes within a quarter of an hour. Raises NotPermitted, InvalidInput."""
     may_change(actor, chain)
     if days is not None and not SHORTEST <= days <= LONGEST:
-        raise InvalidInput.at("keep_days", f"must be between {SHORTEST} and {LONGEST:,}, or null to keep everything")
+        raise InvalidInput.at(
+            "keep_days", f"must be between {SHORTEST} and {LONGEST:,}, or null to keep everything"
+        )
     row, _ = AuditPolicy.objects.select_for_update().get_or_create(chain=chain)
     before, row.keep_days, row.trouble = row.keep_days, days, ""
     row.save(update_fields=["keep_days", "trouble"])
-    tell(actor, chain, "audit.retention_changed", {"before": {"keep_days": before}, "after": {"keep_days": days}})
+    tell(
+        actor,
+        chain,
+        "audit.retention_changed",
+        {"before": {"keep_days": before}, "after": {"keep_days": days}},
+    )
     return row
 
 
@@ -94,10 +106,28 @@ def add_forward(*, actor: Actor, chain: UUID, target: str, from_start: bool = Fa
     if rows.count() >= MOST_FORWARDS:
         raise Conflict(f"There are {MOST_FORWARDS} already; remove one first.")
     secret = "" if at.scheme.startswith("syslog") else f"whsec_{secrets.token_urlsafe(32)}"
-    head = 0 if from_start else AuditLink.objects.filter(chain=chain).order_by("-seq").values_list("seq", flat=True).first() or 0
-    row = AuditForward.objects.create(chain=chain, target=target, sent_seq=head, created_by=actor.email,
-                                      secret=vault.encrypt(secret.encode(), PURPOSE) if secret else b"")
-    tell(actor, chain, "audit.forward_added", {"name": shown(target), "after": {"target": shown(target), "from": head + 1}})
+    head = (
+        0
+        if from_start
+        else AuditLink.objects.filter(chain=chain)
+        .order_by("-seq")
+        .values_list("seq", flat=True)
+        .first()
+        or 0
+    )
+    row = AuditForward.objects.create(
+        chain=chain,
+        target=target,
+        sent_seq=head,
+        created_by=actor.email,
+        secret=vault.encrypt(secret.encode(), PURPOSE) if secret else b"",
+    )
+    tell(
+        actor,
+        chain,
+        "audit.forward_added",
+        {"name": shown(target), "after": {"target": shown(target), "from": head + 1}},
+    )
     return NewForward(row, secret)
 
 
@@ -106,7 +136,15 @@ def remove_forward(*, actor: Actor, chain: UUID, forward_id: UUID) -> None:
     """Nothing goes there any longer. Raises NotPermitted, NotFound."""
     may_change(actor, chain)
     row = _forward(chain, forward_id)
-    tell(actor, chain, "audit.forward_removed", {"name": shown(row.target), "before": {"target": shown(row.target), "sent_seq": row.sent_seq}})
+    tell(
+        actor,
+        chain,
+        "audit.forward_removed",
+        {
+            "name": shown(row.target),
+            "before": {"target": shown(row.target), "sent_seq": row.sent_seq},
+        },
+    )
     row.delete()
 
 
@@ -115,7 +153,15 @@ def retry_forward(*, actor: Actor, chain: UUID, forward_id: UUID) -> AuditForwar
     """Try again at once, also what was given up. Raises NotPermitted, NotFound."""
     may_change(actor, chain)
     row = _forward(chain, forward_id)
-    tell(actor, chain, "audit.forward_retried", {"name": shown(row.target), "before": {"is_dead": row.dead_at is not None, "tries": row.tries}})
+    tell(
+        actor,
+        chain,
+        "audit.forward_retried",
+        {
+            "name": shown(row.target),
+            "before": {"is_dead": row.dead_at is not None, "tries": row.tries},
+        },
+    )
     row.tries, row.dead_at, row.next_at = 0, None, clock.now()
     row.save(update_fields=["tries", "dead_at", "next_at"])
     return row
@@ -125,8 +171,11 @@ def settings_of(chain: UUID) -> dict[str, Any]:
     """What is kept, and where it goes."""
     policy = AuditPolicy.objects.filter(chain=chain).first()
     rows = AuditForward.objects.filter(chain=chain).order_by("created_at")
-    return {"keep_days": policy.keep_days if policy else None, "trouble": policy.trouble if policy else "",
-            "forwards": [state_of(row) | {"target": shown(row.target)} for row in rows]}
+    return {
+        "keep_days": policy.keep_days if policy else None,
+        "trouble": policy.trouble if policy else "",
+        "forwards": [state_of(row) | {"target": shown(row.target)} for row in rows],
+    }
 
 
 def may_change(actor: Actor, chain: UUID) -> None:

@@ -33,17 +33,35 @@ def bootstrap() -> FirstStart:
     if first is not None:
         return FirstStart(first.email, None, is_new=False)
     password = settings.MUSTER_ADMIN_PASSWORD or secrets.token_urlsafe(12)
-    user = User.objects.create_user(settings.MUSTER_ADMIN_EMAIL, password, name="Administrator", is_operator=True)
+    user = User.objects.create_user(
+        settings.MUSTER_ADMIN_EMAIL, password, name="Administrator", is_operator=True
+    )
     org, _ = Organization.objects.get_or_create(slug="home", defaults={"name": "Home"})
     with org_scope(org.id):
         Membership.objects.get_or_create(org=org, user=user, defaults={"role": OrgRole.OWNER})
         team, _ = Team.objects.get_or_create(org=org, slug="default", defaults={"name": "Default"})
-        TeamMembership.objects.get_or_create(org=org, team=team, user=user, defaults={"role": TeamRole.LEAD})
-    record(Fact("org.created", org.id, "org", org.id, PLATFORM.email, {
-        "name": org.slug, "after": {"slug": org.slug, "name": org.name, "owner": user.email, "operator": user.email}}))
+        TeamMembership.objects.get_or_create(
+            org=org, team=team, user=user, defaults={"role": TeamRole.LEAD}
+        )
+    record(
+        Fact(
+            "org.created",
+            org.id,
+            "org",
+            org.id,
+            PLATFORM.email,
+            {
+                "name": org.slug,
+                "after": {
+                    "slug": org.slug,
+                    "name": org.name,
+                    "owner": user.email,
+                    "operator": user.email,
+                },
+            },
+        )
+    )
     return FirstStart(user.email, None if settings.MUSTER_ADMIN_PASSWORD else password, is_new=True)
-
-
 
 
 def awaits_first_sign_in() -> bool:

@@ -20,11 +20,21 @@ def is_unclaimed(user: User) -> bool:
 
 def somebodys(emails: Sequence[str]) -> set[str]:
     """Of these addresses, those of accounts that are somebody's already."""
-    has_come = (~Q(password__startswith=UNUSABLE_PASSWORD_PREFIX) | Q(last_login__isnull=False) | Q(is_service=True) | Q(is_operator=True)
-                | Q(is_active=False) | Exists(Identity.objects.filter(user=OuterRef("pk"))))
+    has_come = (
+        ~Q(password__startswith=UNUSABLE_PASSWORD_PREFIX)
+        | Q(last_login__isnull=False)
+        | Q(is_service=True)
+        | Q(is_operator=True)
+        | Q(is_active=False)
+        | Exists(Identity.objects.filter(user=OuterRef("pk")))
+    )
     found: set[str] = set()
     with platform_scope("whether an account is somebody's already"):
         known = has_come | Q(Exists(Membership.objects.filter(user=OuterRef("pk"))))
         for start in range(0, len(emails), _SOME):
-            found.update(User.objects.filter(known, email__in=emails[start:start + _SOME]).values_list("email", flat=True))
+            found.update(
+                User.objects.filter(known, email__in=emails[start : start + _SOME]).values_list(
+                    "email", flat=True
+                )
+            )
     return found

@@ -17,7 +17,7 @@ from workspaces.services.providers import run_next_test
 from workspaces.services.syncing import run_next
 
 log = logging.getLogger(__name__)
-THREADS, OF_ONE = 8, 2          # in one process; and of those, how many may work for one organization
+THREADS, OF_ONE = 8, 2  # in one process; and of those, how many may work for one organization
 _lock = threading.Lock()
 _threads = 0
 _busy: Counter[UUID | None] = Counter()
@@ -45,7 +45,7 @@ def _one(run: Callable[[Callable[[UUID | None], bool]], bool]) -> bool:
 
     def may_begin(org_id: UUID | None) -> bool:
         with _lock:
-            while taken:                                # the one before could not be begun
+            while taken:  # the one before could not be begun
                 _busy[taken.pop()] -= 1
             if _busy[org_id] >= (OF_ONE if _busy.total() < THREADS // 2 else 1):
                 return False
@@ -57,7 +57,7 @@ def _one(run: Callable[[Callable[[UUID | None], bool]], bool]) -> bool:
         return run(may_begin)
     except Exception:
         log.exception("a directory's run or test")
-        return False                                    # the next hint, or the clock, goes on: no hot loop where the database is away
+        return False  # the next hint, or the clock, goes on: no hot loop where the database is away
     finally:
         with _lock:
             for org_id in taken:

@@ -14,14 +14,21 @@ from workspaces.roles import RoleFacts, role_facts, roles_of
 
 def org_roles_for(actor: Actor, org: Organization) -> list[RoleFacts]:
     """The roles that the actor may give in the organization, as a form offers them."""
-    return [role for role in roles_of("org", read_own_roles(org.id)) if role.permissions <= actor.granted()]
+    return [
+        role
+        for role in roles_of("org", read_own_roles(org.id))
+        if role.permissions <= actor.granted()
+    ]
 
 
 def team_roles_for(actor: Actor, team: Team) -> list[RoleFacts]:
     """The same for a team: those that they may give to others."""
     hands_on = Permission.MEMBERS_WRITE in actor.granted()
-    return [role for role in roles_of("team", read_own_roles(team.org_id))
-            if role.permissions <= actor.granted(team.id) or (hands_on and role.slug in HANDED_ON)]
+    return [
+        role
+        for role in roles_of("team", read_own_roles(team.org_id))
+        if role.permissions <= actor.granted(team.id) or (hands_on and role.slug in HANDED_ON)
+    ]
 
 
 def check_org_role(actor: Actor, org: Organization, slug: str) -> str:
@@ -43,7 +50,11 @@ def check_org_role_of(actor: Actor, membership: Membership) -> None:
 def check_team_role(actor: Actor, team: Team, slug: str, user_id: UUID) -> str:
     """The same in a team. Who brings people into the organization also brings *others* into its teams to work or look."""
     role = _existing(team.org_id, "team", slug)
-    is_handed_on = slug in HANDED_ON and user_id != actor.user_id and Permission.MEMBERS_WRITE in actor.granted()
+    is_handed_on = (
+        slug in HANDED_ON
+        and user_id != actor.user_id
+        and Permission.MEMBERS_WRITE in actor.granted()
+    )
     if not is_handed_on:
         _check_held(actor, role, team)
     return role.slug
@@ -58,7 +69,9 @@ def _existing(org_id: UUID, kind: str, slug: str) -> RoleFacts:
     own = read_own_roles(org_id)
     role = role_facts(kind, slug, own)
     if role.is_gone:
-        raise InvalidInput.at("role", f"must be one of {', '.join(one.slug for one in roles_of(kind, own))}")
+        raise InvalidInput.at(
+            "role", f"must be one of {', '.join(one.slug for one in roles_of(kind, own))}"
+        )
     return role
 
 
@@ -66,7 +79,10 @@ def _check_held(actor: Actor, role: RoleFacts, team: Team | None = None) -> None
     """By the person's roles: what a token narrows are the acts, not the roles they are about."""
     lacking = sorted(role.permissions - actor.granted(team.id if team else None))
     if lacking:
-        actor.check_acts_for_oneself()              # who acts as a person lacks what that person holds: another reason
+        actor.check_acts_for_oneself()  # who acts as a person lacks what that person holds: another reason
         where = f"in team {team.slug}" if team else "in this organization"
-        raise NotPermitted(f"You cannot give or take the role {role.title}: it holds {', '.join(lacking)}, which you do not hold {where}"
-                           " yourself.", data={"permissions": [str(p) for p in lacking]})
+        raise NotPermitted(
+            f"You cannot give or take the role {role.title}: it holds {', '.join(lacking)}, which you do not hold {where}"
+            " yourself.",
+            data={"permissions": [str(p) for p in lacking]},
+        )

@@ -17,7 +17,7 @@ from workspaces.models import Impersonation, Membership, User
 from workspaces.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
 
-LONGEST = 60            # minutes
+LONGEST = 60  # minutes
 
 
 @transaction.atomic
@@ -37,8 +37,16 @@ def act_as(*, actor: Actor, user_id: UUID, why: str, minutes: int = LONGEST) -> 
     if person.is_operator or not person.is_active:
         raise Conflict(_("Nobody acts as an operator, or as somebody who is suspended."))
     now = clock.now()
-    row = Impersonation.objects.create(operator_id=actor.user_id, person=person, why=why, began_at=now, ends_at=now + timedelta(minutes=minutes))
-    _tell("impersonation.began", actor.email, row, why=why, after={"until": row.ends_at.isoformat()})
+    row = Impersonation.objects.create(
+        operator_id=actor.user_id,
+        person=person,
+        why=why,
+        began_at=now,
+        ends_at=now + timedelta(minutes=minutes),
+    )
+    _tell(
+        "impersonation.began", actor.email, row, why=why, after={"until": row.ends_at.isoformat()}
+    )
     return row
 
 
@@ -49,21 +57,43 @@ def stop_acting(*, actor: Actor) -> None:
         raise NotFound(_("You act as nobody but yourself."))
     row = Impersonation.objects.select_related("person").get(id=actor.acted_by.id)
     if Impersonation.objects.filter(id=row.id, ended_at=None).update(ended_at=clock.now()):
-        _tell("impersonation.ended", actor.acted_by.email, row, before={"until": row.ends_at.isoformat()})
+        _tell(
+            "impersonation.ended",
+            actor.acted_by.email,
+            row,
+            before={"until": row.ends_at.isoformat()},
+        )
 
 
 @transaction.atomic
 def end_overdue() -> int:
     """What ended by the clock is told, once; how many there were. By the operator's next request, else by the clock."""
-    rows = list(Impersonation.objects.select_related("person", "operator").filter(ended_at=None, ends_at__lte=clock.now()).order_by("ends_at")[:500])
+    rows = list(
+        Impersonation.objects.select_related("person", "operator")
+        .filter(ended_at=None, ends_at__lte=clock.now())
+        .order_by("ends_at")[:500]
+    )
     for row in rows:
         if Impersonation.objects.filter(id=row.id, ended_at=None).update(ended_at=row.ends_at):
-            _tell("impersonation.ended", row.operator.email, row, why="its time was over", before={"until": row.ends_at.isoformat()})
+            _tell(
+                "impersonation.ended",
+                row.operator.email,
+                row,
+                why="its time was over",
+                before={"until": row.ends_at.isoformat()},
+            )
     return len(rows)
 
 
 def _tell(kind: str, operator: str, row: Impersonation, **data: Any) -> None:
     """In the trail of the installation, and in that of each organization of the person's."""
     with platform_scope("whose trail tells that somebody acted as a person"):
-        orgs = list(Membership.objects.filter(user_id=row.person_id).order_by("org_id").values_list("org_id", flat=True))
-    record_all(Fact(kind, org_id, "user", row.person_id, operator, {"name": row.person.email, **data}) for org_id in (None, *orgs))
+        orgs = list(
+            Membership.objects.filter(user_id=row.person_id)
+            .order_by("org_id")
+            .values_list("org_id", flat=True)
+        )
+    record_all(
+        Fact(kind, org_id, "user", row.person_id, operator, {"name": row.person.email, **data})
+        for org_id in (None, *orgs)
+    )

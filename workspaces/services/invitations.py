@@ -34,7 +34,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 from workspaces.tokens import digest_of
 
 DEFAULT_DAYS, MAX_DAYS = 7, 30
-NOBODY = UUID(int=0)          # who will come is not the inviter
+NOBODY = UUID(int=0)  # who will come is not the inviter
 _TEXT = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 
 
@@ -47,11 +47,23 @@ class Invited:
 
 
 @transaction.atomic
-def invite(*, actor: Actor, org: Organization, email: str, name: str = "", role: str = OrgRole.MEMBER,
-           teams: Mapping[str, str] | None = None, days: int = DEFAULT_DAYS) -> Invited:
+def invite(
+    *,
+    actor: Actor,
+    org: Organization,
+    email: str,
+    name: str = "",
+    role: str = OrgRole.MEMBER,
+    teams: Mapping[str, str] | None = None,
+    days: int = DEFAULT_DAYS,
+) -> Invited:
     """`teams`: role by slug. Raises InvalidInput, Conflict, NotPermitted."""
     authorize(actor, Permission.MEMBERS_WRITE)
-    email, role, name = checked_email(email), check_org_role(actor, org, role), clean_name(name) if name else ""
+    email, role, name = (
+        checked_email(email),
+        check_org_role(actor, org, role),
+        clean_name(name) if name else "",
+    )
     if not 0 < days <= MAX_DAYS:
         raise InvalidInput.at("days", f"must be between 1 and {MAX_DAYS}")
     if Membership.objects.filter(user__email=email).exists():
@@ -61,11 +73,29 @@ def invite(*, actor: Actor, org: Organization, email: str, name: str = "", role:
     try:
         with transaction.atomic():
             row = Invitation.objects.create(
-                org=org, email=email, name=name, role=role, teams=found, digest=digest_of(text), made_by_id=actor.user_id,
-                expires_at=clock.now() + timedelta(days=days))
+                org=org,
+                email=email,
+                name=name,
+                role=role,
+                teams=found,
+                digest=digest_of(text),
+                made_by_id=actor.user_id,
+                expires_at=clock.now() + timedelta(days=days),
+            )
     except IntegrityError as error:
-        raise Conflict(f"{email} is invited already: send that invitation again, or revoke it first.") from error
-    record(Fact("invitation.made", org.id, "invitation", row.id, actor.email, {"name": email, "after": {"role": role, "teams": dict(teams or {})}}))
+        raise Conflict(
+            f"{email} is invited already: send that invitation again, or revoke it first."
+        ) from error
+    record(
+        Fact(
+            "invitation.made",
+            org.id,
+            "invitation",
+            row.id,
+            actor.email,
+            {"name": email, "after": {"role": role, "teams": dict(teams or {})}},
+        )
+    )
     return Invited(row, url_of(text))
 
 
@@ -80,29 +110,56 @@ class Guest:
 
 
 @transaction.atomic
-def invite_many(*, actor: Actor, org: Organization, guests: Sequence[Guest], days: int = DEFAULT_DAYS) -> list[Invited]:
+def invite_many(
+    *, actor: Actor, org: Organization, guests: Sequence[Guest], days: int = DEFAULT_DAYS
+) -> list[Invited]:
     """The same for many, none of whom is a member or invited, in a few statements. Raises InvalidInput, Conflict, NotPermitted."""
     authorize(actor, Permission.MEMBERS_WRITE)
-    role_of, place = cache(lambda role: check_org_role(actor, org, role)), cache(lambda slug, role: _team(actor, slug, role))
+    role_of, place = (
+        cache(lambda role: check_org_role(actor, org, role)),
+        cache(lambda slug, role: _team(actor, slug, role)),
+    )
     made = []
     for guest in guests:
         text = secrets.token_urlsafe(32)
-        made.append(Invited(Invitation(
-            org=org, email=checked_email(guest.email), name=clean_name(guest.name) if guest.name else "", role=role_of(guest.role),
-            teams=[place(slug, role) for slug, role in guest.teams.items()], digest=digest_of(text), made_by_id=actor.user_id,
-            expires_at=clock.now() + timedelta(days=days)), url_of(text)))
+        made.append(
+            Invited(
+                Invitation(
+                    org=org,
+                    email=checked_email(guest.email),
+                    name=clean_name(guest.name) if guest.name else "",
+                    role=role_of(guest.role),
+                    teams=[place(slug, role) for slug, role in guest.teams.items()],
+                    digest=digest_of(text),
+                    made_by_id=actor.user_id,
+                    expires_at=clock.now() + timedelta(days=days),
+                ),
+                url_of(text),
+            )
+        )
     try:
         with transaction.atomic():
             Invitation.objects.bulk_create([one.row for one in made], batch_size=500)
     except IntegrityError as error:
         raise Conflict("Somebody of these was invited at this moment. Look again.") from error
-    record_all(Fact("invitation.made", org.id, "invitation", one.row.id, actor.email, {
-        "name": one.row.email, "after": {"role": one.row.role, "teams": dict(guest.teams)}}) for one, guest in zip(made, guests, strict=True))
+    record_all(
+        Fact(
+            "invitation.made",
+            org.id,
+            "invitation",
+            one.row.id,
+            actor.email,
+            {"name": one.row.email, "after": {"role": one.row.role, "teams": dict(guest.teams)}},
+        )
+        for one, guest in zip(made, guests, strict=True)
+    )
     return made
 
 
 @transaction.atomic
-def bring_in(*, actor: Actor, org: Organization, email: str, name: str = "", role: str = OrgRole.MEMBER) -> Membership | Invited:
+def bring_in(
+    *, actor: Actor, org: Organization, email: str, name: str = "", role: str = OrgRole.MEMBER
+) -> Membership | Invited:
     """A member at once who is new to Muster, or whom an operator brings; whoever has an account is invited. Raises InvalidInput, Conflict,
     NotPermitted."""
     authorize(actor, Permission.MEMBERS_WRITE)
@@ -119,10 +176,26 @@ def renew_invitation(*, actor: Actor, invitation_id: UUID, days: int = DEFAULT_D
     row = open_invitation(invitation_id)
     check_org_role(actor, row.org, row.role)
     text = secrets.token_urlsafe(32)
-    row.digest, row.made_by_id, row.expires_at = digest_of(text), actor.user_id, clock.now() + timedelta(days=days)
+    row.digest, row.made_by_id, row.expires_at = (
+        digest_of(text),
+        actor.user_id,
+        clock.now() + timedelta(days=days),
+    )
     row.save(update_fields=["digest", "made_by", "expires_at"])
-    record(Fact("invitation.renewed", row.org_id, "invitation", row.id, actor.email, {
-        "name": row.email, "before": {"link": "the former one"}, "after": {"link": "a new one"}}))
+    record(
+        Fact(
+            "invitation.renewed",
+            row.org_id,
+            "invitation",
+            row.id,
+            actor.email,
+            {
+                "name": row.email,
+                "before": {"link": "the former one"},
+                "after": {"link": "a new one"},
+            },
+        )
+    )
     return Invited(row, url_of(text))
 
 
@@ -133,7 +206,16 @@ def widen_invitation(*, actor: Actor, invitation_id: UUID, teams: Mapping[str, s
     row = open_invitation(invitation_id)
     row.teams = [*row.teams, *(_team(actor, slug, role) for slug, role in teams.items())]
     row.save(update_fields=["teams"])
-    record(Fact("invitation.widened", row.org_id, "invitation", row.id, actor.email, {"name": row.email, "after": {"teams": dict(teams)}}))
+    record(
+        Fact(
+            "invitation.widened",
+            row.org_id,
+            "invitation",
+            row.id,
+            actor.email,
+            {"name": row.email, "after": {"teams": dict(teams)}},
+        )
+    )
 
 
 @transaction.atomic
@@ -142,8 +224,16 @@ def revoke_invitation(*, actor: Actor, invitation_id: UUID) -> None:
     authorize(actor, Permission.MEMBERS_WRITE)
     row = open_invitation(invitation_id)
     Invitation.objects.filter(id=row.id).update(revoked_at=clock.now())
-    record(Fact("invitation.revoked", row.org_id, "invitation", row.id, actor.email, {
-        "name": row.email, "before": {"role": row.role}}))
+    record(
+        Fact(
+            "invitation.revoked",
+            row.org_id,
+            "invitation",
+            row.id,
+            actor.email,
+            {"name": row.email, "before": {"role": row.role}},
+        )
+    )
 
 
 def open_invitation(invitation_id: UUID) -> Invitation:
@@ -158,12 +248,25 @@ def invitation_of(text: str) -> Invitation:
     """By the text of its link. Raises NotFound for one that no longer works, whatever the reason."""
     row = None
     if _TEXT.match(text):
-        digests = [digest_of(text), *(digest_of(text, key) for key in settings.SECRET_KEY_FALLBACKS)]
+        digests = [
+            digest_of(text),
+            *(digest_of(text, key) for key in settings.SECRET_KEY_FALLBACKS),
+        ]
         with platform_scope("an invitation names its organization itself"):
-            row = Invitation.objects.filter(digest__in=digests, accepted_at=None, revoked_at=None, expires_at__gt=clock.now()).select_related(
-                "org", "made_by").first()
+            row = (
+                Invitation.objects.filter(
+                    digest__in=digests,
+                    accepted_at=None,
+                    revoked_at=None,
+                    expires_at__gt=clock.now(),
+                )
+                .select_related("org", "made_by")
+                .first()
+            )
     if row is None or row.made_by is None or not row.made_by.is_active:
-        raise NotFound("This invitation no longer works: it was used, revoked or has expired. Ask for a new one.")
+        raise NotFound(
+            "This invitation no longer works: it was used, revoked or has expired. Ask for a new one."
+        )
     return row  # type: ignore[no-any-return]
 
 
@@ -177,12 +280,25 @@ def accept(*, text: str, user: User) -> Organization:
     """The person who is signed in comes in, by what the inviter may now. Raises NotFound, NotPermitted."""
     row = invitation_of(text)
     if user.email.lower() != row.email:
-        raise NotPermitted(f"This invitation is for {row.email}, and you are signed in as {user.email}: sign out first, or ask for one of your own.")
+        raise NotPermitted(
+            f"This invitation is for {row.email}, and you are signed in as {user.email}: sign out first, or ask for one of your own."
+        )
     with org_scope(row.org_id), transaction.atomic():
-        if not Invitation.objects.filter(id=row.id, digest=row.digest, accepted_at=None, revoked_at=None).update(accepted_at=clock.now()):
+        if not Invitation.objects.filter(
+            id=row.id, digest=row.digest, accepted_at=None, revoked_at=None
+        ).update(accepted_at=clock.now()):
             raise NotFound("This invitation was used or revoked at this moment.")
         _bring_in(row)
-        record(Fact("invitation.accepted", row.org_id, "invitation", row.id, user.email, {"name": row.email, "after": {"role": row.role}}))
+        record(
+            Fact(
+                "invitation.accepted",
+                row.org_id,
+                "invitation",
+                row.id,
+                user.email,
+                {"name": row.email, "after": {"role": row.role}},
+            )
+        )
     return row.org  # type: ignore[no-any-return]
 
 
@@ -217,10 +333,15 @@ def _bring_in(row: Invitation) -> None:
             add_member(actor=inviter, org=row.org, email=row.email, role=row.role, has_agreed=True)
         for place in row.teams:
             team = Team.objects.filter(id=UUID(place["team"])).first()
-            if team and not TeamMembership.objects.filter(team=team, user__email=row.email).exists():
+            if (
+                team
+                and not TeamMembership.objects.filter(team=team, user__email=row.email).exists()
+            ):
                 add_team_member(actor=inviter, team=team, email=row.email, role=place["role"])
     except (NotFound, NotPermitted) as error:
-        raise NotPermitted("Who invited you may no longer bring people in. Ask for a new invitation.") from error
+        raise NotPermitted(
+            "Who invited you may no longer bring people in. Ask for a new invitation."
+        ) from error
 
 
 def _team(actor: Actor, slug: str, role: str) -> dict[str, str]:

@@ -14,14 +14,18 @@ SLUG = re.compile(r"[a-z][a-z0-9-]{0,38}[a-z0-9]\Z")
 def check_slug(slug: str) -> None:
     """Fit to be part of an address. Raises InvalidInput."""
     if not SLUG.match(slug):
-        raise InvalidInput.at("slug", "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'")
+        raise InvalidInput.at(
+            "slug", "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'"
+        )
 
 
 def clean_name(name: str) -> str:
     """A display name without control characters, at most 100 long. Raises InvalidInput."""
     name = name.strip()
     if not name or len(name) > 100 or not name.isprintable():
-        raise InvalidInput.at("name", "must be 1 to 100 characters long, without control characters")
+        raise InvalidInput.at(
+            "name", "must be 1 to 100 characters long, without control characters"
+        )
     return name
 
 

@@ -20,10 +20,41 @@ from workspaces.services.quota_ends import end_guarantees
 from workspaces.services.tokens import revoke_tokens_of
 from workspaces.tenancy.scope import org_scope
 
-RESERVED = frozenset({
-    "about", "accounts", "admin", "agent", "api", "apps", "assets", "auth", "favicon.ico", "healthz", "help", "hf", "identity", "login", "logout",
-    "metrics", "mlflow", "new", "oauth", "oidc", "readyz", "robots.txt", "s3", "saml", "scim", "settings", "static", "v1", "v2", "ws", "xet",
-})
+RESERVED = frozenset(
+    {
+        "about",
+        "accounts",
+        "admin",
+        "agent",
+        "api",
+        "apps",
+        "assets",
+        "auth",
+        "favicon.ico",
+        "healthz",
+        "help",
+        "hf",
+        "identity",
+        "login",
+        "logout",
+        "metrics",
+        "mlflow",
+        "new",
+        "oauth",
+        "oidc",
+        "readyz",
+        "robots.txt",
+        "s3",
+        "saml",
+        "scim",
+        "settings",
+        "static",
+        "v1",
+        "v2",
+        "ws",
+        "xet",
+    }
+)
 
 
 @transaction.atomic
@@ -33,15 +64,24 @@ def create_org(*, actor: Actor, slug: str, name: str, owner: User) -> Organizati
         raise NotPermitted("Only a platform operator makes organizations.")
     check_slug(slug)
     if slug in RESERVED:
-        raise InvalidInput.at("slug", f"{slug!r} is an address of the portal itself; choose another name")
+        raise InvalidInput.at(
+            "slug", f"{slug!r} is an address of the portal itself; choose another name"
+        )
     try:
-        with transaction.atomic():                       # the database decides between two who are as fast
+        with transaction.atomic():  # the database decides between two who are as fast
             org = Organization.objects.create(slug=slug, name=clean_name(name or slug))
     except IntegrityError as error:
         raise Conflict(f"There is already an organization {slug!r}.") from error
     with org_scope(org.id):
         Membership.objects.create(org=org, user=owner, role=OrgRole.OWNER)
-    _record("org.created", actor, org.id, "org", org.id, after={"slug": slug, "name": org.name, "owner": owner.email})
+    _record(
+        "org.created",
+        actor,
+        org.id,
+        "org",
+        org.id,
+        after={"slug": slug, "name": org.name, "owner": owner.email},
+    )
     return org
 
 
@@ -51,12 +91,22 @@ def require_second_factor(*, actor: Actor, org: Organization, is_required: bool)
     it on must have one. Raises NotPermitted, Conflict."""
     authorize(actor, Permission.ORG_ADMIN)
     if is_required and not actor.has_second_factor:
-        raise Conflict("You have no second factor yourself: add one first, or this would lock you out.")
+        raise Conflict(
+            "You have no second factor yourself: add one first, or this would lock you out."
+        )
     if org.requires_second_factor != is_required:
         org.requires_second_factor = is_required
         org.save(update_fields=["requires_second_factor"])
-        _record("org.second_factor_required" if is_required else "org.second_factor_not_required", actor, org.id, "org", org.id,
-                name=org.slug, before={"requires_second_factor": not is_required}, after={"requires_second_factor": is_required})
+        _record(
+            "org.second_factor_required" if is_required else "org.second_factor_not_required",
+            actor,
+            org.id,
+            "org",
+            org.id,
+            name=org.slug,
+            before={"requires_second_factor": not is_required},
+            after={"requires_second_factor": is_required},
+        )
     return org
 
 
@@ -66,7 +116,16 @@ def rename_org(*, actor: Actor, org: Organization, name: str) -> Organization:
     authorize(actor, Permission.ORG_ADMIN)
     before, org.name = org.name, clean_name(name)
     org.save(update_fields=["name"])
-    _record("org.renamed", actor, org.id, "org", org.id, name=org.slug, before={"name": before}, after={"name": org.name})
+    _record(
+        "org.renamed",
+        actor,
+        org.id,
+        "org",
+        org.id,
+        name=org.slug,
+        before={"name": before},
+        after={"name": org.name},
+    )
     return org
 
 
@@ -77,8 +136,16 @@ def show_guide(*, actor: Actor, org: Organization, is_shown: bool) -> None:
     if org.has_guide != is_shown:
         org.has_guide = is_shown
         org.save(update_fields=["has_guide"])
-        _record("org.guide_shown" if is_shown else "org.guide_put_away", actor, org.id, "org", org.id, name=org.slug,
-                before={"has_guide": not is_shown}, after={"has_guide": is_shown})
+        _record(
+            "org.guide_shown" if is_shown else "org.guide_put_away",
+            actor,
+            org.id,
+            "org",
+            org.id,
+            name=org.slug,
+            before={"has_guide": not is_shown},
+            after={"has_guide": is_shown},
+        )
 
 
 @transaction.atomic
@@ -90,9 +157,21 @@ def create_team(*, actor: Actor, org: Organization, slug: str, name: str = "") -
     if Team.objects.filter(slug=slug).exists():
         raise Conflict(f"There is already a team {slug!r} in {org.slug}.")
     team = Team.objects.create(org=org, slug=slug, name=clean_name(name or slug))
-    if actor.user_id and may_lead(actor) and Membership.objects.filter(user_id=actor.user_id).exists():
+    if (
+        actor.user_id
+        and may_lead(actor)
+        and Membership.objects.filter(user_id=actor.user_id).exists()
+    ):
         TeamMembership.objects.create(org=org, team=team, user_id=actor.user_id, role=TeamRole.LEAD)
-    _record("team.created", actor, org.id, "team", team.id, name=slug, after={"slug": slug, "name": team.name})
+    _record(
+        "team.created",
+        actor,
+        org.id,
+        "team",
+        team.id,
+        name=slug,
+        after={"slug": slug, "name": team.name},
+    )
     return team
 
 
@@ -102,13 +181,29 @@ def rename_team(*, actor: Actor, team: Team, name: str) -> Team:
     authorize(actor, Permission.TEAMS_WRITE, team)
     before, team.name = team.name, clean_name(name)
     team.save(update_fields=["name"])
-    _record("team.renamed", actor, team.org_id, "team", team.id, name=team.slug, before={"name": before}, after={"name": team.name})
+    _record(
+        "team.renamed",
+        actor,
+        team.org_id,
+        "team",
+        team.id,
+        name=team.slug,
+        before={"name": before},
+        after={"name": team.name},
+    )
     return team
 
 
 @transaction.atomic
-def add_member(*, actor: Actor, org: Organization, email: str, name: str = "", role: str = OrgRole.MEMBER,
-               has_agreed: bool = False) -> Membership:
+def add_member(
+    *,
+    actor: Actor,
+    org: Organization,
+    email: str,
+    name: str = "",
+    role: str = OrgRole.MEMBER,
+    has_agreed: bool = False,
+) -> Membership:
     """Bring a person into the organization, making their account if they have none (without a password: they set it by
     link). Whose account it is must have agreed, unless an operator does it. Raises InvalidInput, Conflict, NotPermitted."""
     authorize(actor, Permission.MEMBERS_WRITE)
@@ -118,7 +213,10 @@ def add_member(*, actor: Actor, org: Organization, email: str, name: str = "", r
     if Membership.objects.filter(user=user).exists():
         raise Conflict(f"{user.email} is already a member of {org.slug}.")
     if not (has_agreed or actor.is_operator or is_unclaimed(user)):
-        raise Conflict(f"{user.email} has an account already, and comes in by invitation only.", code="has_account")
+        raise Conflict(
+            f"{user.email} has an account already, and comes in by invitation only.",
+            code="has_account",
+        )
     membership = Membership.objects.create(org=org, user=user, role=role)
     _record("member.added", actor, org.id, "user", user.id, name=user.email, after={"role": role})
     return membership
@@ -134,7 +232,16 @@ def change_member(*, actor: Actor, org: Organization, email: str, role: str) -> 
     _spare_betters(actor, membership, keeps=role == OrgRole.OWNER)
     before, membership.role = membership.role, role
     membership.save(update_fields=["role"])
-    _record("member.changed", actor, org.id, "user", membership.user_id, name=email, before={"role": before}, after={"role": role})
+    _record(
+        "member.changed",
+        actor,
+        org.id,
+        "user",
+        membership.user_id,
+        name=email,
+        before={"role": before},
+        after={"role": role},
+    )
     return membership
 
 
@@ -151,11 +258,21 @@ def remove_member(*, actor: Actor, org: Organization, email: str) -> None:
     revoke_tokens_of(membership.user_id, by=actor.email)
     end_guarantees(org.id, [membership.user_id], by=actor.email)
     membership.delete()
-    _record("member.removed", actor, org.id, "user", membership.user_id, name=email, before={"role": membership.role, "teams": teams})
+    _record(
+        "member.removed",
+        actor,
+        org.id,
+        "user",
+        membership.user_id,
+        name=email,
+        before={"role": membership.role, "teams": teams},
+    )
 
 
 @transaction.atomic
-def add_team_member(*, actor: Actor, team: Team, email: str, role: str = TeamRole.MEMBER) -> TeamMembership:
+def add_team_member(
+    *, actor: Actor, team: Team, email: str, role: str = TeamRole.MEMBER
+) -> TeamMembership:
     """A member of the organization joins a team. Raises InvalidInput, NotFound, Conflict, NotPermitted."""
     authorize(actor, Permission.MEMBERS_WRITE, team)
     alone_in(team.org_id)
@@ -163,8 +280,19 @@ def add_team_member(*, actor: Actor, team: Team, email: str, role: str = TeamRol
     if TeamMembership.objects.filter(team=team, user_id=membership.user_id).exists():
         raise Conflict(f"{email} is already in team {team.slug}.")
     role = check_team_role(actor, team, role, membership.user_id)
-    row = TeamMembership.objects.create(org_id=team.org_id, team=team, user_id=membership.user_id, role=role)
-    _record("team_member.added", actor, team.org_id, "team", team.id, name=team.slug, email=email, after={"role": role})
+    row = TeamMembership.objects.create(
+        org_id=team.org_id, team=team, user_id=membership.user_id, role=role
+    )
+    _record(
+        "team_member.added",
+        actor,
+        team.org_id,
+        "team",
+        team.id,
+        name=team.slug,
+        email=email,
+        after={"role": role},
+    )
     return row
 
 
@@ -176,8 +304,17 @@ def change_team_member(*, actor: Actor, team: Team, email: str, role: str) -> Te
     row = _team_membership(team, email)
     before, row.role = row.role, check_team_role(actor, team, role, row.user_id)
     row.save(update_fields=["role"])
-    _record("team_member.changed", actor, team.org_id, "team", team.id, name=team.slug, email=email,
-            before={"role": before}, after={"role": row.role})
+    _record(
+        "team_member.changed",
+        actor,
+        team.org_id,
+        "team",
+        team.id,
+        name=team.slug,
+        email=email,
+        before={"role": before},
+        after={"role": row.role},
+    )
     return row
 
 
@@ -189,7 +326,16 @@ def remove_team_member(*, actor: Actor, team: Team, email: str) -> None:
     row = _team_membership(team, email)
     revoke_tokens_of(row.user_id, team_id=team.id, by=actor.email)
     row.delete()
-    _record("team_member.removed", actor, team.org_id, "team", team.id, name=team.slug, email=email, before={"role": row.role})
+    _record(
+        "team_member.removed",
+        actor,
+        team.org_id,
+        "team",
+        team.id,
+        name=team.slug,
+        email=email,
+        before={"role": row.role},
+    )
 
 
 def checked_email(email: str) -> str:
@@ -198,7 +344,9 @@ def checked_email(email: str) -> str:
     if not re.fullmatch(r"[^@\s\x00-\x1f<>\"']{1,64}@[a-z0-9.-]{1,185}", email):
         raise InvalidInput.at("email", f"{email[:80]!r} is not an e-mail address")
     if email.endswith(SERVICE_DOMAIN):
-        raise InvalidInput.at("email", "is kept for service accounts, which are made on their own page")
+        raise InvalidInput.at(
+            "email", "is kept for service accounts, which are made on their own page"
+        )
     return email
 
 
@@ -208,8 +356,10 @@ def person_of(email: str, name: str) -> User:
     name = clean_name(name) if name else ""
     try:
         with transaction.atomic():
-            return User.objects.filter(email=email).first() or User.objects.create_user(email, name=name)
-    except IntegrityError:           # another organization brought the same person in at this moment
+            return User.objects.filter(email=email).first() or User.objects.create_user(
+                email, name=name
+            )
+    except IntegrityError:  # another organization brought the same person in at this moment
         return User.objects.get(email=email)
 
 
@@ -237,5 +387,7 @@ def _spare_betters(actor: Actor, membership: Membership, *, keeps: bool) -> None
         raise Conflict("An organization needs an owner: make somebody else owner first.")
 
 
-def _record(kind: str, actor: Actor, org_id: Any, subject: str, subject_id: Any, **data: Any) -> None:
+def _record(
+    kind: str, actor: Actor, org_id: Any, subject: str, subject_id: Any, **data: Any
+) -> None:
     record(Fact(kind, org_id, subject, subject_id, actor.email, data))

@@ -20,7 +20,15 @@ from workspaces.people_file import Fault, Person, read_people
 from workspaces.permissions import OrgRole, Permission
 from workspaces.services.consent import somebodys
 from workspaces.services.giving import check_org_role, check_team_role
-from workspaces.services.invitations import NOBODY, Guest, Invited, invite_many, renew_invitation, revoke_invitation, widen_invitation
+from workspaces.services.invitations import (
+    NOBODY,
+    Guest,
+    Invited,
+    invite_many,
+    renew_invitation,
+    revoke_invitation,
+    widen_invitation,
+)
 from workspaces.services.naming import alone_in
 from workspaces.services.orgs import add_member, add_team_member
 
@@ -35,7 +43,7 @@ class Step:
     kind: str
     teams: dict[str, str]
     note: str = ""
-    invitation: UUID | None = None        # the open one, where there is one
+    invitation: UUID | None = None  # the open one, where there is one
 
 
 @dataclass
@@ -50,10 +58,15 @@ class Report:
 
     @property
     def counts(self) -> dict[str, int]:
-        return {kind: sum(step.kind == kind for step in self.steps) for kind in (INVITED, ADDED, JOINED, UNCHANGED)} | {"faults": len(self.faults)}
+        return {
+            kind: sum(step.kind == kind for step in self.steps)
+            for kind in (INVITED, ADDED, JOINED, UNCHANGED)
+        } | {"faults": len(self.faults)}
 
 
-def import_people(*, actor: Actor, org: Organization, text: str, is_dry: bool, adds: bool = False) -> Report:
+def import_people(
+    *, actor: Actor, org: Organization, text: str, is_dry: bool, adds: bool = False
+) -> Report:
     """Invite whom the file names, or with `adds` make members at once of those who have no account; who is one joins the teams. Raises
     InvalidInput and TooLarge for what is no such file, NotPermitted."""
     authorize(actor, Permission.MEMBERS_WRITE)
@@ -69,15 +82,32 @@ def import_people(*, actor: Actor, org: Organization, text: str, is_dry: bool, a
 
 def _do(actor: Actor, org: Organization, report: Report) -> None:
     fresh = [step for step in report.steps if step.kind == INVITED and step.invitation is None]
-    report.made += invite_many(actor=actor, org=org, guests=[
-        Guest(step.person.email, step.person.name, step.person.role or OrgRole.MEMBER, step.teams) for step in fresh])
+    report.made += invite_many(
+        actor=actor,
+        org=org,
+        guests=[
+            Guest(
+                step.person.email, step.person.name, step.person.role or OrgRole.MEMBER, step.teams
+            )
+            for step in fresh
+        ],
+    )
     for step in report.steps:
         if step.kind != INVITED or step.invitation is not None:
             _DO[step.kind](actor, org, step, report)
     report.is_done = True
     counts = {kind: n for kind, n in report.counts.items() if n}
     if set(counts) - {UNCHANGED}:
-        record(Fact("people.imported", org.id, "org", org.id, actor.email, {"name": org.slug, "after": counts}))
+        record(
+            Fact(
+                "people.imported",
+                org.id,
+                "org",
+                org.id,
+                actor.email,
+                {"name": org.slug, "after": counts},
+            )
+        )
 
 
 def _invite(actor: Actor, org: Organization, step: Step, report: Report) -> None:
@@ -91,7 +121,13 @@ def _add(actor: Actor, org: Organization, step: Step, report: Report) -> None:
     person = step.person
     if step.invitation is not None:
         revoke_invitation(actor=actor, invitation_id=step.invitation)
-    member = add_member(actor=actor, org=org, email=person.email, name=person.name, role=person.role or OrgRole.MEMBER)
+    member = add_member(
+        actor=actor,
+        org=org,
+        email=person.email,
+        name=person.name,
+        role=person.role or OrgRole.MEMBER,
+    )
     report.added.append(member.user)
     _seat(actor, step)
 
@@ -114,13 +150,22 @@ def _widen(actor: Actor, step: Step) -> None:
 
 def _seat(actor: Actor, step: Step) -> None:
     for slug, role in step.teams.items():
-        add_team_member(actor=actor, team=Team.objects.get(slug=slug), email=step.person.email, role=role)
+        add_team_member(
+            actor=actor, team=Team.objects.get(slug=slug), email=step.person.email, role=role
+        )
 
 
-_DO: dict[str, Callable[[Actor, Organization, Step, Report], None]] = {INVITED: _invite, ADDED: _add, JOINED: _join, UNCHANGED: _nothing}
+_DO: dict[str, Callable[[Actor, Organization, Step, Report], None]] = {
+    INVITED: _invite,
+    ADDED: _add,
+    JOINED: _join,
+    UNCHANGED: _nothing,
+}
 
 
-def _planned(actor: Actor, org: Organization, people: Sequence[Person], faults: list[Fault], adds: bool) -> Report:
+def _planned(
+    actor: Actor, org: Organization, people: Sequence[Person], faults: list[Fault], adds: bool
+) -> Report:
     here = _Here(actor, org, adds, [person.email for person in people])
     steps = []
     for person in people:
@@ -137,9 +182,19 @@ class _Here:
     def __init__(self, actor: Actor, org: Organization, adds: bool, emails: list[str]):
         self.actor, self.org, self.adds = actor, org, adds
         self.teams = {team.slug: team for team in Team.objects.all()}
-        self.members = {m.user.email: m for m in Membership.objects.filter(user__email__in=emails).select_related("user")}
-        self.seats = set(TeamMembership.objects.filter(user__email__in=emails).values_list("user__email", "team__slug"))
-        self.invitations = {i.email: i for i in Invitation.objects.filter(email__in=emails, accepted_at=None, revoked_at=None)}
+        self.members = {
+            m.user.email: m
+            for m in Membership.objects.filter(user__email__in=emails).select_related("user")
+        }
+        self.seats = set(
+            TeamMembership.objects.filter(user__email__in=emails).values_list(
+                "user__email", "team__slug"
+            )
+        )
+        self.invitations = {
+            i.email: i
+            for i in Invitation.objects.filter(email__in=emails, accepted_at=None, revoked_at=None)
+        }
         self.somebodys = set() if actor.is_operator or not adds else somebodys(emails)
         self.check_role = cache(lambda role: check_org_role(actor, org, role))
         self.check_team = cache(self._check_team)
@@ -148,7 +203,10 @@ class _Here:
         """Raises PortalError for what may not be."""
         if member := self.members.get(person.email):
             return self._of_member(person, member)
-        row, is_added = self.invitations.get(person.email), self.adds and person.email not in self.somebodys
+        row, is_added = (
+            self.invitations.get(person.email),
+            self.adds and person.email not in self.somebodys,
+        )
         self.check_role(row.role if row and not is_added else person.role or OrgRole.MEMBER)
         for slug, role in person.teams.items():
             self.check_team(slug, role, NOBODY)
@@ -158,18 +216,32 @@ class _Here:
         return self._of_invited(person, row) if row else Step(person, INVITED, person.teams, note)
 
     def _of_member(self, person: Person, member: Membership) -> Step:
-        wanted = {slug: role for slug, role in person.teams.items() if (person.email, self._team(slug).slug) not in self.seats}
+        wanted = {
+            slug: role
+            for slug, role in person.teams.items()
+            if (person.email, self._team(slug).slug) not in self.seats
+        }
         for slug, role in wanted.items():
             self.check_team(slug, role, member.user_id)
-        return Step(person, JOINED if wanted else UNCHANGED, wanted, _role_stays(person, member.role))
+        return Step(
+            person, JOINED if wanted else UNCHANGED, wanted, _role_stays(person, member.role)
+        )
 
     def _of_invited(self, person: Person, row: Invitation) -> Step:
         held = {UUID(place["team"]) for place in row.teams}
-        wanted = {slug: role for slug, role in person.teams.items() if self.teams[slug].id not in held}
+        wanted = {
+            slug: role for slug, role in person.teams.items() if self.teams[slug].id not in held
+        }
         is_expired = row.expires_at <= clock.now()
         kind = INVITED if is_expired else JOINED if wanted else UNCHANGED
         note = _("the former link has expired") if is_expired else _("is invited already")
-        return Step(person, kind, wanted, " · ".join(filter(None, (note, _role_stays(person, row.role)))), row.id)
+        return Step(
+            person,
+            kind,
+            wanted,
+            " · ".join(filter(None, (note, _role_stays(person, row.role)))),
+            row.id,
+        )
 
     def _team(self, slug: str) -> Team:
         if slug not in self.teams:
@@ -185,4 +257,7 @@ class _Here:
 def _role_stays(person: Person, role: str) -> str:
     if person.role in ("", role):
         return ""
-    return _("has the role %(has)s, which the file (%(said)s) does not change") % {"has": role, "said": person.role}
+    return _("has the role %(has)s, which the file (%(said)s) does not change") % {
+        "has": role,
+        "said": person.role,
+    }

@@ -22,13 +22,17 @@ from workspaces.tenancy.scope import platform_scope
 
 
 @transaction.atomic
-def found_org(*, actor: Actor, slug: str, name: str, email: str, owner_name: str = "") -> tuple[Organization, User]:
+def found_org(
+    *, actor: Actor, slug: str, name: str, email: str, owner_name: str = ""
+) -> tuple[Organization, User]:
     """A new organization, and its first owner by e-mail, whose account is made if there is none. Raises InvalidInput, Conflict,
     NotPermitted."""
     authorize(actor, Permission.PLATFORM_ADMIN)
     owner = person_of(email, owner_name)
     if not owner.is_active:
-        raise Conflict(_("%(email)s is suspended, and cannot own anything.") % {"email": owner.email})
+        raise Conflict(
+            _("%(email)s is suspended, and cannot own anything.") % {"email": owner.email}
+        )
     return create_org(actor=actor, slug=slug, name=name, owner=owner), owner
 
 
@@ -45,7 +49,14 @@ def suspend_person(*, actor: Actor, user_id: UUID, why: str) -> User:
     user.is_active, user.suspended_at, user.suspended_why = False, clock.now(), why
     user.save(update_fields=["is_active", "suspended_at", "suspended_why"])
     end_others(user.id, None, actor=actor.email, why="suspended")
-    _tell("person.suspended", actor, user, why=why, before={"is_active": True}, after={"is_active": False})
+    _tell(
+        "person.suspended",
+        actor,
+        user,
+        why=why,
+        before={"is_active": True},
+        after={"is_active": False},
+    )
     return user
 
 
@@ -68,7 +79,14 @@ def sign_out_everywhere(*, actor: Actor, user_id: UUID) -> int:
     authorize(actor, Permission.PLATFORM_ADMIN)
     user = _locked(user_id)
     count = end_others(user.id, None, actor=actor.email, why="signed out by an operator")
-    _tell("person.signed_out", actor, user, sessions=count, before={"sessions": count}, after={"sessions": 0})
+    _tell(
+        "person.signed_out",
+        actor,
+        user,
+        sessions=count,
+        before={"sessions": count},
+        after={"sessions": 0},
+    )
     return count
 
 
@@ -87,7 +105,14 @@ def take_off_factors(*, actor: Actor, user_id: UUID, why: str) -> User:
     rows.delete()
     note_factors(user.id)
     end_others(user.id, None, actor=actor.email, why="their second factor was taken off")
-    _tell("person.factors_taken_off", actor, user, why=why, before={"factors": kinds}, after={"factors": []})
+    _tell(
+        "person.factors_taken_off",
+        actor,
+        user,
+        why=why,
+        before={"factors": kinds},
+        after={"factors": []},
+    )
     return user
 
 
@@ -109,5 +134,12 @@ def _locked(user_id: UUID) -> User:
 def _tell(kind: str, actor: Actor, user: User, **data: Any) -> None:
     """In the trail of the installation, and in that of each organization of theirs: its auditors see who came and went."""
     with platform_scope("whose trail tells of a person"):
-        orgs = list(Membership.objects.filter(user_id=user.id).order_by("org_id").values_list("org_id", flat=True))
-    record_all(Fact(kind, org_id, "user", user.id, actor.email, {"name": user.email, **data}) for org_id in (None, *orgs))
+        orgs = list(
+            Membership.objects.filter(user_id=user.id)
+            .order_by("org_id")
+            .values_list("org_id", flat=True)
+        )
+    record_all(
+        Fact(kind, org_id, "user", user.id, actor.email, {"name": user.email, **data})
+        for org_id in (None, *orgs)
+    )

@@ -21,7 +21,9 @@ def hold(amounts: Amounts) -> Meter | None:
     _ensure(amounts)
     rows = _locked(amounts)
     if len(rows) < len(amounts):
-        _make(meter for meter in amounts if meter not in rows)      # gone with its database (a restore, a test)
+        _make(
+            meter for meter in amounts if meter not in rows
+        )  # gone with its database (a restore, a test)
         rows = _locked(amounts)
     refused = refusal({meter: standing_of(row) for meter, row in rows.items()}, amounts)
     if refused is None:
@@ -56,8 +58,15 @@ def meter_of(row: Quota) -> Meter:
 def _locked(wanted: Iterable[Meter]) -> dict[Meter, Quota]:
     """Nobody else moves these until the transaction ends. Everybody locks in the order of ids, so that no two wait in a ring."""
     asked = set(wanted)
-    rows = (Quota.objects.select_for_update().order_by("id")
-            .filter(org_id__in={m.org_id for m in asked}, subject_id__in={m.subject_id for m in asked}, resource__in={m.resource for m in asked}))
+    rows = (
+        Quota.objects.select_for_update()
+        .order_by("id")
+        .filter(
+            org_id__in={m.org_id for m in asked},
+            subject_id__in={m.subject_id for m in asked},
+            resource__in={m.resource for m in asked},
+        )
+    )
     return {meter: row for row in rows if (meter := meter_of(row)) in asked}
 
 
@@ -75,12 +84,16 @@ def write(standings: Iterable[tuple[Quota, Standing]]) -> None:
     table = connection.ops.quote_name(Quota._meta.db_table)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute(f"UPDATE {table} AS t SET used = v.used, promised = v.promised "  # noqa: S608  a name, no values
-                           "FROM unnest(%s::uuid[], %s::bigint[], %s::bigint[]) AS v (id, used, promised) WHERE t.id = v.id",
-                           [list(column) for column in zip(*rows, strict=True)])
+            cursor.execute(
+                f"UPDATE {table} AS t SET used = v.used, promised = v.promised "  # noqa: S608  a name, no values
+                "FROM unnest(%s::uuid[], %s::bigint[], %s::bigint[]) AS v (id, used, promised) WHERE t.id = v.id",
+                [list(column) for column in zip(*rows, strict=True)],
+            )
         else:
-            cursor.executemany(f"UPDATE {table} SET used = %s, promised = %s WHERE id = %s",  # noqa: S608  a name, no values
-                               [(used, promised, _plain(pk)) for pk, used, promised in rows])
+            cursor.executemany(
+                f"UPDATE {table} SET used = %s, promised = %s WHERE id = %s",  # noqa: S608  a name, no values
+                [(used, promised, _plain(pk)) for pk, used, promised in rows],
+            )
 
 
 def _plain(pk: Any) -> Any:
@@ -109,8 +122,12 @@ def _ensure(wanted: Iterable[Meter]) -> None:
 
 def _make(fresh: Iterable[Meter]) -> None:
     Quota.objects.bulk_create(
-        [Quota(org_id=m.org_id, scope=m.scope, subject_id=m.subject_id, resource=m.resource) for m in sorted(fresh, key=_order)],
-        ignore_conflicts=True)
+        [
+            Quota(org_id=m.org_id, scope=m.scope, subject_id=m.subject_id, resource=m.resource)
+            for m in sorted(fresh, key=_order)
+        ],
+        ignore_conflicts=True,
+    )
 
 
 def _order(meter: Meter) -> tuple[str, str, str]:

@@ -14,7 +14,9 @@ from workspaces.services.quota import lock, meter_of, standing_of, write
 
 def end_guarantees(org_id: UUID, users: Collection[UUID], *, by: str) -> None:
     """In the caller's transaction. Their limits stay: what they run goes on."""
-    of_theirs = Quota.objects.filter(org_id=org_id, scope=USER, subject_id__in=users, guaranteed__gt=0)
+    of_theirs = Quota.objects.filter(
+        org_id=org_id, scope=USER, subject_id__in=users, guaranteed__gt=0
+    )
     found = {meter_of(row) for row in of_theirs}
     if not found:
         return
@@ -27,17 +29,39 @@ def end_guarantees(org_id: UUID, users: Collection[UUID], *, by: str) -> None:
 
 
 def _give_back(org_id: UUID, rows: Mapping[Meter, Quota], theirs: Collection[Quota]) -> None:
-    whole = {resource: rows[Meter(org_id, ORG, org_id, resource)] for resource in {row.resource for row in theirs}}
+    whole = {
+        resource: rows[Meter(org_id, ORG, org_id, resource)]
+        for resource in {row.resource for row in theirs}
+    }
     for row in theirs:
         whole[row.resource].promised -= standing_of(row).idle
     write([(row, standing_of(row)) for row in whole.values()])
 
 
 def _tell(org_id: UUID, theirs: Collection[Quota], by: str) -> None:
-    emails = dict(User.objects.filter(id__in={row.subject_id for row in theirs}).values_list("id", "email"))
-    named = sorted(((f"{row.resource} of user {emails[row.subject_id]}", row) for row in theirs), key=lambda pair: pair[0])
+    emails = dict(
+        User.objects.filter(id__in={row.subject_id for row in theirs}).values_list("id", "email")
+    )
+    named = sorted(
+        ((f"{row.resource} of user {emails[row.subject_id]}", row) for row in theirs),
+        key=lambda pair: pair[0],
+    )
     names = [name for name, _ in named]
-    record(Fact("quota.changed", org_id, "quota", org_id, by, {
-        "name": ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else ""), "changes": len(named),
-        "before": {name: {"limit": row.limit, "guaranteed": row.guaranteed} for name, row in named},
-        "after": {name: {"limit": row.limit, "guaranteed": 0} for name, row in named}}))
+    record(
+        Fact(
+            "quota.changed",
+            org_id,
+            "quota",
+            org_id,
+            by,
+            {
+                "name": ", ".join(names[:3])
+                + (f" and {len(names) - 3} more" if len(names) > 3 else ""),
+                "changes": len(named),
+                "before": {
+                    name: {"limit": row.limit, "guaranteed": row.guaranteed} for name, row in named
+                },
+                "after": {name: {"limit": row.limit, "guaranteed": 0} for name, row in named},
+            },
+        )
+    )

@@ -20,8 +20,17 @@ State = QuotaRequest.State
 
 
 @transaction.atomic
-def ask_for_more(*, actor: Actor, org: Organization, scope: str, subject: str, resource: str, amount: float, why: str = "",
-                 job: int | None = None) -> QuotaRequest:
+def ask_for_more(
+    *,
+    actor: Actor,
+    org: Organization,
+    scope: str,
+    subject: str,
+    resource: str,
+    amount: float,
+    why: str = "",
+    job: int | None = None,
+) -> QuotaRequest:
     """A higher limit of one's own, of a team that one submits to, or of the organization. Raises InvalidInput, NotFound, NotPermitted,
     Conflict (asked already, or enough already)."""
     assert actor.user_id is not None
@@ -32,19 +41,36 @@ def ask_for_more(*, actor: Actor, org: Organization, scope: str, subject: str, r
     if now is None or now.limit is None:
         raise Conflict(_("There is no such limit, so nothing has to be raised."))
     if wanted <= now.limit:
-        raise InvalidInput.at("amount", _("must be above the limit as it is, %(limit)g") % {"limit": shown(resource, now.limit)})
+        raise InvalidInput.at(
+            "amount",
+            _("must be above the limit as it is, %(limit)g")
+            % {"limit": shown(resource, now.limit)},
+        )
     try:
         with transaction.atomic():
-            row = QuotaRequest.objects.create(org=org, asker_id=actor.user_id, scope=scope, subject_id=meter.subject_id, subject=subject, job=job,
-                                              resource=resource, amount=wanted, why=_clean(why))
+            row = QuotaRequest.objects.create(
+                org=org,
+                asker_id=actor.user_id,
+                scope=scope,
+                subject_id=meter.subject_id,
+                subject=subject,
+                job=job,
+                resource=resource,
+                amount=wanted,
+                why=_clean(why),
+            )
     except IntegrityError as error:
-        raise Conflict(_("You have asked for this already, and nobody has decided yet. Withdraw that first.")) from error
+        raise Conflict(
+            _("You have asked for this already, and nobody has decided yet. Withdraw that first.")
+        ) from error
     _tell("quota.requested", actor, row, {"limit": now.limit}, {"limit": wanted})
     return row
 
 
 @transaction.atomic
-def decide_request(*, actor: Actor, org: Organization, request_id: UUID, do: str, word: str = "") -> QuotaRequest:
+def decide_request(
+    *, actor: Actor, org: Organization, request_id: UUID, do: str, word: str = ""
+) -> QuotaRequest:
     """`approve` sets the limit (a limit that is enough by now stays), `decline` does not; both with a word for the asker. `withdraw` is
     the asker's own. Raises InvalidInput, NotFound, NotPermitted, Conflict (decided already)."""
     row = QuotaRequest.objects.select_for_update().filter(id=request_id).first()
@@ -57,18 +83,37 @@ def decide_request(*, actor: Actor, org: Organization, request_id: UUID, do: str
     authorize(actor, Permission.QUOTAS_READ if is_own else Permission.QUOTAS_WRITE)
     if row.state != State.OPEN:
         raise Conflict(_("This was decided already."))
-    row.state, row.decided_at, row.decided_by, row.word = states[do], clock.now(), actor.email, _clean(word)
+    row.state, row.decided_at, row.decided_by, row.word = (
+        states[do],
+        clock.now(),
+        actor.email,
+        _clean(word),
+    )
     row.save(update_fields=["state", "decided_at", "decided_by", "word"])
     if do == "approve":
         _raise_limit(actor, org, row)
-    _tell(f"quota.request_{row.state}", actor, row, {"state": "open"}, {"state": str(row.state), "word": row.word})
+    _tell(
+        f"quota.request_{row.state}",
+        actor,
+        row,
+        {"state": "open"},
+        {"state": str(row.state), "word": row.word},
+    )
     return row
 
 
 def _raise_limit(actor: Actor, org: Organization, row: QuotaRequest) -> None:
-    now = Quota.objects.select_for_update().get(scope=row.scope, subject_id=row.subject_id, resource=row.resource)
+    now = Quota.objects.select_for_update().get(
+        scope=row.scope, subject_id=row.subject_id, resource=row.resource
+    )
     if now.limit is not None and now.limit < row.amount:
-        set_quotas(actor=actor, org=org, changes=[Wanted(row.scope, row.subject, row.resource, limit=shown(row.resource, row.amount))])
+        set_quotas(
+            actor=actor,
+            org=org,
+            changes=[
+                Wanted(row.scope, row.subject, row.resource, limit=shown(row.resource, row.amount))
+            ],
+        )
 
 
 def _check_whose(actor: Actor, scope: str, subject_id: UUID) -> None:
@@ -85,6 +130,22 @@ def _clean(text: str) -> str:
     return "".join(c for c in text.strip() if c.isprintable() or c == "\n")[:500]
 
 
-def _tell(kind: str, actor: Actor, row: QuotaRequest, before: dict[str, Any], after: dict[str, Any]) -> None:
-    record(Fact(kind, row.org_id, "quota_request", row.id, actor.email, {
-        "name": f"{row.resource} of {row.scope} {row.subject}".rstrip(), "why": row.why, "job": row.job, "before": before, "after": after}))
+def _tell(
+    kind: str, actor: Actor, row: QuotaRequest, before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    record(
+        Fact(
+            kind,
+            row.org_id,
+            "quota_request",
+            row.id,
+            actor.email,
+            {
+                "name": f"{row.resource} of {row.scope} {row.subject}".rstrip(),
+                "why": row.why,
+                "job": row.job,
+                "before": before,
+                "after": after,
+            },
+        )
+    )

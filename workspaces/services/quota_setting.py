@@ -19,9 +19,9 @@ from workspaces.permissions import Permission
 from workspaces.quotas import GPU_HOURS, ORG, RESOURCE_UNITS, USER, Meter, scale_of
 from workspaces.services.quota import lock, standing_of, write
 
-MOST = 2000          # changes at once
-RESOURCES = 50       # that they are about: their meters stay locked meanwhile
-COUNTED = 2**63      # what a meter cannot hold
+MOST = 2000  # changes at once
+RESOURCES = 50  # that they are about: their meters stay locked meanwhile
+COUNTED = 2**63  # what a meter cannot hold
 
 
 class _Keep:
@@ -42,10 +42,20 @@ class Wanted:
     guaranteed: float | _Keep | None = KEEP
 
 
-def set_quota(*, actor: Actor, org: Organization, scope: str, subject: str, resource: str,
-              limit: float | _Keep | None = KEEP, guaranteed: float | _Keep | None = KEEP) -> Quota:
+def set_quota(
+    *,
+    actor: Actor,
+    org: Organization,
+    scope: str,
+    subject: str,
+    resource: str,
+    limit: float | _Keep | None = KEEP,
+    guaranteed: float | _Keep | None = KEEP,
+) -> Quota:
     """Set or lift one limit, and its guarantee. Raises InvalidInput, NotFound, NotPermitted."""
-    return set_quotas(actor=actor, org=org, changes=[Wanted(scope, subject, resource, limit, guaranteed)])[0]
+    return set_quotas(
+        actor=actor, org=org, changes=[Wanted(scope, subject, resource, limit, guaranteed)]
+    )[0]
 
 
 @transaction.atomic
@@ -88,9 +98,15 @@ def _apply(row: Quota, change: Wanted) -> None:
     if not isinstance(change.guaranteed, _Keep):
         row.guaranteed = amount_of(row.resource, change.guaranteed, "guaranteed") or 0
         if row.guaranteed and row.resource == GPU_HOURS:
-            raise InvalidInput.at("guaranteed", "is of what is held at once: GPU-hours are used up, and nothing can be kept free of them")
+            raise InvalidInput.at(
+                "guaranteed",
+                "is of what is held at once: GPU-hours are used up, and nothing can be kept free of them",
+            )
         if row.guaranteed and row.scope == ORG:
-            raise InvalidInput.at("guaranteed", "is of a team or a person: it is kept free inside the organization's limit")
+            raise InvalidInput.at(
+                "guaranteed",
+                "is of a team or a person: it is kept free inside the organization's limit",
+            )
     if row.limit is not None and row.guaranteed > row.limit:
         raise InvalidInput.at("guaranteed", f"of {_name(change)} is above its limit")
 
@@ -111,21 +127,34 @@ def _check(rows: Mapping[Meter, Quota]) -> None:
         if meter.scope != ORG or row.limit is None:
             continue
         ours = [r for _, r in inside[meter.resource]]
-        others = (Quota.objects.filter(resource=meter.resource, guaranteed__gt=0).exclude(id__in=[r.id for r in ours])
-                  .aggregate(n=Sum("guaranteed"))["n"] or 0)
+        others = (
+            Quota.objects.filter(resource=meter.resource, guaranteed__gt=0)
+            .exclude(id__in=[r.id for r in ours])
+            .aggregate(n=Sum("guaranteed"))["n"]
+            or 0
+        )
         if (total := others + sum(r.guaranteed for r in ours)) > row.limit:
-            raise InvalidInput.at("guaranteed", f"{shown(meter.resource, total):g} {meter.resource} would be guaranteed in total, "
-                                                f"and the organization's limit is {shown(meter.resource, row.limit):g}")
+            raise InvalidInput.at(
+                "guaranteed",
+                f"{shown(meter.resource, total):g} {meter.resource} would be guaranteed in total, "
+                f"and the organization's limit is {shown(meter.resource, row.limit):g}",
+            )
 
 
-def _keep_promises(org: Organization, rows: Mapping[Meter, Quota], before: Mapping[Meter, Any]) -> None:
+def _keep_promises(
+    org: Organization, rows: Mapping[Meter, Quota], before: Mapping[Meter, Any]
+) -> None:
     """What the organization's meters keep free follows the guarantees."""
     changed, inside = [], _by_resource(rows)
     for meter, row in rows.items():
         if meter.scope == ORG:
-            row.promised += sum(standing_of(r).idle - before[m].idle for m, r in inside[meter.resource])
+            row.promised += sum(
+                standing_of(r).idle - before[m].idle for m, r in inside[meter.resource]
+            )
             if row.promised >= COUNTED:
-                raise InvalidInput.at("guaranteed", f"{meter.resource} would be more than can be counted in total")
+                raise InvalidInput.at(
+                    "guaranteed", f"{meter.resource} would be more than can be counted in total"
+                )
             changed.append((row, standing_of(row)))
     write(changed)
 
@@ -133,10 +162,27 @@ def _keep_promises(org: Organization, rows: Mapping[Meter, Quota], before: Mappi
 def _tell(actor: Actor, org: Organization, changed: Sequence[tuple[Wanted, Any, Quota]]) -> None:
     """In the units of storage, as they always were: cpu in thousandths."""
     names = [_name(change) for change, _, _ in changed]
-    record(Fact("quota.changed", org.id, "quota", org.id, actor.email, {
-        "name": ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else ""), "changes": len(changed),
-        "before": {_name(c): {"limit": b.limit, "guaranteed": b.guaranteed} for c, b, _ in changed},
-        "after": {_name(c): {"limit": row.limit, "guaranteed": row.guaranteed} for c, _, row in changed}}))
+    record(
+        Fact(
+            "quota.changed",
+            org.id,
+            "quota",
+            org.id,
+            actor.email,
+            {
+                "name": ", ".join(names[:3])
+                + (f" and {len(names) - 3} more" if len(names) > 3 else ""),
+                "changes": len(changed),
+                "before": {
+                    _name(c): {"limit": b.limit, "guaranteed": b.guaranteed} for c, b, _ in changed
+                },
+                "after": {
+                    _name(c): {"limit": row.limit, "guaranteed": row.guaranteed}
+                    for c, _, row in changed
+                },
+            },
+        )
+    )
 
 
 def _name(change: Wanted) -> str:
@@ -151,8 +197,16 @@ def shown(resource: str, amount: int) -> float:
 def check_resource(resource: str) -> None:
     """Raises InvalidInput for what nothing counts."""
     kind, dot, model = resource.partition(".")
-    if kind not in RESOURCE_UNITS or bool(dot) != bool(model) or (model and kind != "gpu") or len(resource) > 40 or not resource.isprintable():
-        raise InvalidInput.at("resource", "must be one of cpu, memory, gpu, gpu.<type>, jobs, gpu-hours, storage")
+    if (
+        kind not in RESOURCE_UNITS
+        or bool(dot) != bool(model)
+        or (model and kind != "gpu")
+        or len(resource) > 40
+        or not resource.isprintable()
+    ):
+        raise InvalidInput.at(
+            "resource", "must be one of cpu, memory, gpu, gpu.<type>, jobs, gpu-hours, storage"
+        )
 
 
 def amount_of(resource: str, amount: float | None, field: str) -> int | None:
@@ -163,20 +217,34 @@ def amount_of(resource: str, amount: float | None, field: str) -> int | None:
     if not 0 <= amount < (2**53 if scale <= 1000 else 2**40):
         raise InvalidInput.at(field, "must be a number not below 0, or null for none")
     if round(amount, 3 if scale > 1 else 0) != amount:
-        raise InvalidInput.at(field, "must have three decimals at most" if scale > 1 else "must be a whole number")
+        raise InvalidInput.at(
+            field, "must have three decimals at most" if scale > 1 else "must be a whole number"
+        )
     return round(amount * scale) if scale > 1 else int(amount)
 
 
 def _subjects(org: Organization, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], UUID]:
     """Whose, by scope and name; a statement for the teams and one for the people. Raises InvalidInput, NotFound."""
-    teams = dict(Team.objects.filter(slug__in=[name for scope, name in wanted if scope == "team"]).values_list("slug", "id"))
-    known = Q(id__in=Membership.objects.values("user_id")) | Q(id__in=Quota.objects.filter(scope=USER).values("subject_id"))    # also who left
+    teams = dict(
+        Team.objects.filter(
+            slug__in=[name for scope, name in wanted if scope == "team"]
+        ).values_list("slug", "id")
+    )
+    known = Q(id__in=Membership.objects.values("user_id")) | Q(
+        id__in=Quota.objects.filter(scope=USER).values("subject_id")
+    )  # also who left
     emails = [name.lower() for scope, name in wanted if scope == "user"]
-    people = dict(User.objects.filter(known, email__in=emails).values_list("email", "id")) if emails else {}
+    people = (
+        dict(User.objects.filter(known, email__in=emails).values_list("email", "id"))
+        if emails
+        else {}
+    )
     return {(scope, name): _subject(org, scope, name, teams, people) for scope, name in wanted}
 
 
-def _subject(org: Organization, scope: str, name: str, teams: Mapping[str, UUID], people: Mapping[str, UUID]) -> UUID:
+def _subject(
+    org: Organization, scope: str, name: str, teams: Mapping[str, UUID], people: Mapping[str, UUID]
+) -> UUID:
     known = {"org": {name: org.id}, "team": teams, "user": people}
     if scope not in known:
         raise InvalidInput.at("scope", "must be org, team or user")

@@ -28,10 +28,34 @@ def bring_back(provider: Provider, actor: Actor) -> None:
         Membership.objects.filter(id__in=[row.id for row in rows]).update(suspended_at=None)
     people = list(_switched_off(provider).order_by("id"))
     User.objects.filter(id__in=[user.id for user in people]).update(is_active=True)
-    record_all(Fact("member.restored", row.org_id, "user", row.user_id, actor.email, {
-        "name": row.user.email, "provider": provider.slug, "via": row.via, "before": f"{row.role} (suspended)", "after": row.role}) for row in rows)
-    record_all(Fact("person.switched_on", provider.org_id, "user", user.id, actor.email, {
-        "provider": provider.slug, "email": user.email}) for user in people)
+    record_all(
+        Fact(
+            "member.restored",
+            row.org_id,
+            "user",
+            row.user_id,
+            actor.email,
+            {
+                "name": row.user.email,
+                "provider": provider.slug,
+                "via": row.via,
+                "before": f"{row.role} (suspended)",
+                "after": row.role,
+            },
+        )
+        for row in rows
+    )
+    record_all(
+        Fact(
+            "person.switched_on",
+            provider.org_id,
+            "user",
+            user.id,
+            actor.email,
+            {"provider": provider.slug, "email": user.email},
+        )
+        for user in people
+    )
 
 
 def shut_elsewhere(provider: Provider, users: Sequence[UUID]) -> frozenset[UUID]:
@@ -39,12 +63,18 @@ def shut_elsewhere(provider: Provider, users: Sequence[UUID]) -> frozenset[UUID]
     if provider.org_id is not None or not users:
         return frozenset()
     gone = _gone_by_another(provider)
-    some = (users[start:start + _SOME] for start in range(0, len(users), _SOME))
-    return frozenset(user_id for few in some for user_id in gone.filter(user_id__in=few).values_list("user_id", flat=True))
+    some = (users[start : start + _SOME] for start in range(0, len(users), _SOME))
+    return frozenset(
+        user_id
+        for few in some
+        for user_id in gone.filter(user_id__in=few).values_list("user_id", flat=True)
+    )
 
 
 def _gone_by_another(provider: Provider):  # type: ignore[no-untyped-def]  # a queryset
-    return Identity.objects.filter(provider__org_id=None, gone_since__isnull=False).exclude(provider=provider)
+    return Identity.objects.filter(provider__org_id=None, gone_since__isnull=False).exclude(
+        provider=provider
+    )
 
 
 def _suspended(provider: Provider):  # type: ignore[no-untyped-def]  # a queryset
@@ -53,5 +83,7 @@ def _suspended(provider: Provider):  # type: ignore[no-untyped-def]  # a queryse
 
 def _switched_off(provider: Provider):  # type: ignore[no-untyped-def]  # a queryset
     gone = provider.identities.filter(gone_since__isnull=False).values("user_id")
-    off = User.objects.filter(id__in=gone, is_active=False, suspended_at=None).exclude(id__in=_gone_by_another(provider).values("user_id"))
+    off = User.objects.filter(id__in=gone, is_active=False, suspended_at=None).exclude(
+        id__in=_gone_by_another(provider).values("user_id")
+    )
     return off if provider.org_id is None else User.objects.none()

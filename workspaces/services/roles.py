@@ -19,12 +19,37 @@ from workspaces.services.naming import alone_in, check_slug, clean_name
 MOST = 50
 CHOICES = sorted(str(p) for p in Permission if p not in NEVER_OWN)
 # Names under which people know built-in roles, or that would be taken for something that no role gives.
-TAKEN = frozenset({"administrator", "billing", "none", "operator", "org-admin", "org-owner", "platform-operator", "read-only", "reader",
-                   "root", "superuser", "team-admin", "team-lead", "team-member", "useradmin"})
+TAKEN = frozenset(
+    {
+        "administrator",
+        "billing",
+        "none",
+        "operator",
+        "org-admin",
+        "org-owner",
+        "platform-operator",
+        "read-only",
+        "reader",
+        "root",
+        "superuser",
+        "team-admin",
+        "team-lead",
+        "team-member",
+        "useradmin",
+    }
+)
 
 
 @transaction.atomic
-def make_role(*, actor: Actor, org: Organization, slug: str, kind: str, permissions: Sequence[str], name: str = "") -> Role:
+def make_role(
+    *,
+    actor: Actor,
+    org: Organization,
+    slug: str,
+    kind: str,
+    permissions: Sequence[str],
+    name: str = "",
+) -> Role:
     """A new role for memberships of the organization (`org`) or of teams (`team`). Raises InvalidInput, Conflict, NotPermitted."""
     authorize(actor, Permission.ROLES_WRITE)
     check_slug(slug)
@@ -38,15 +63,25 @@ def make_role(*, actor: Actor, org: Organization, slug: str, kind: str, permissi
     if Role.objects.filter(slug=slug).exists():
         raise Conflict(f"There is already a role {slug!r} in {org.slug}.")
     if Role.objects.count() >= MOST:
-        raise Conflict(f"{org.slug} has {MOST} roles of its own, which is the most. Delete one that nobody holds.")
-    row = Role.objects.create(org=org, slug=slug, kind=kind, name=clean_name(name or slug), permissions=wanted)
+        raise Conflict(
+            f"{org.slug} has {MOST} roles of its own, which is the most. Delete one that nobody holds."
+        )
+    row = Role.objects.create(
+        org=org, slug=slug, kind=kind, name=clean_name(name or slug), permissions=wanted
+    )
     _tell("role.made", actor, row, after=_state(row))
     return row
 
 
 @transaction.atomic
-def change_role(*, actor: Actor, org: Organization, slug: str, name: str | None = None,
-                permissions: Sequence[str] | None = None) -> Role:
+def change_role(
+    *,
+    actor: Actor,
+    org: Organization,
+    slug: str,
+    name: str | None = None,
+    permissions: Sequence[str] | None = None,
+) -> Role:
     """Another name, or other permissions, for everybody who holds it. Raises InvalidInput, NotFound, NotPermitted."""
     authorize(actor, Permission.ROLES_WRITE)
     alone_in(org.id)
@@ -72,7 +107,10 @@ def delete_role(*, actor: Actor, org: Organization, slug: str) -> None:
     _check_held(actor, own_role(row.slug, row.kind, row.name, row.permissions).permissions)
     if held := holders(row):
         names = ", ".join(held[:5]) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
-        raise Conflict(f"The role {slug} is held by {names}. Give them another role first.", data={"holders": held[:100]})
+        raise Conflict(
+            f"The role {slug} is held by {names}. Give them another role first.",
+            data={"holders": held[:100]},
+        )
     row.delete()
     _tell("role.deleted", actor, row, before=_state(row))
 
@@ -80,7 +118,11 @@ def delete_role(*, actor: Actor, org: Organization, slug: str) -> None:
 def holders(row: Role) -> list[str]:
     """Who holds it: e-mail addresses, with the team in which."""
     if row.kind == "org":
-        return list(Membership.objects.filter(role=row.slug).order_by("user__email").values_list("user__email", flat=True))
+        return list(
+            Membership.objects.filter(role=row.slug)
+            .order_by("user__email")
+            .values_list("user__email", flat=True)
+        )
     seats = TeamMembership.objects.filter(role=row.slug).order_by("user__email", "team__slug")
     return [f"{email} in {team}" for email, team in seats.values_list("user__email", "team__slug")]
 
@@ -95,17 +137,26 @@ def _role(slug: str) -> Role:
 def _checked(permissions: Sequence[str]) -> list[str]:
     wrong = sorted(set(permissions) - set(CHOICES))
     if reserved := [p for p in wrong if p in NEVER_OWN]:
-        raise InvalidInput.at("permissions", f"{', '.join(reserved)}: no role of an organization's own making can hold this")
+        raise InvalidInput.at(
+            "permissions",
+            f"{', '.join(reserved)}: no role of an organization's own making can hold this",
+        )
     if wrong or not permissions:
-        raise InvalidInput.at("permissions", f"{', '.join(map(repr, wrong)) or 'empty'}: choose from {', '.join(CHOICES)}")
+        raise InvalidInput.at(
+            "permissions",
+            f"{', '.join(map(repr, wrong)) or 'empty'}: choose from {', '.join(CHOICES)}",
+        )
     return sorted(set(permissions))
 
 
 def _check_held(actor: Actor, permissions: Iterable[str]) -> None:
     lacking = sorted(set(permissions) - actor.granted())
     if lacking:
-        raise NotPermitted(f"You do not hold {', '.join(lacking)} in this organization yourself, so you cannot make, change or delete a"
-                           " role that does.", data={"permissions": [str(p) for p in lacking]})
+        raise NotPermitted(
+            f"You do not hold {', '.join(lacking)} in this organization yourself, so you cannot make, change or delete a"
+            " role that does.",
+            data={"permissions": [str(p) for p in lacking]},
+        )
 
 
 def _state(row: Role) -> Mapping[str, Any]:
@@ -113,5 +164,14 @@ def _state(row: Role) -> Mapping[str, Any]:
 
 
 def _tell(kind: str, actor: Actor, row: Role, **data: Any) -> None:
-    record(Fact(kind, row.org_id, "role", row.id, actor.email, {"name": row.slug, "slug": row.slug, **data}))
+    record(
+        Fact(
+            kind,
+            row.org_id,
+            "role",
+            row.id,
+            actor.email,
+            {"name": row.slug, "slug": row.slug, **data},
+        )
+    )
     transaction.on_commit(own_roles.forget)

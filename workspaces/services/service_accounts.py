@@ -23,26 +23,38 @@ from workspaces.services.tokens import NewToken, Wish, covers, issue_token, revo
 
 
 @transaction.atomic
-def create_service_account(*, actor: Actor, org: Organization, name: str, note: str = "", role: str = OrgRole.MEMBER) -> ServiceAccount:
+def create_service_account(
+    *, actor: Actor, org: Organization, name: str, note: str = "", role: str = OrgRole.MEMBER
+) -> ServiceAccount:
     """A new one, in no team yet. Raises InvalidInput, Conflict, NotPermitted."""
     _authorize(actor)
     if not SLUG.match(name):
-        raise InvalidInput.at("name", "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'")
+        raise InvalidInput.at(
+            "name", "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'"
+        )
     alone_in(org.id)
     role, note = _role(actor, org, role), _note(note)
     try:
         with transaction.atomic():
-            user = User.objects.create_user(f"{name}@{org.slug}{SERVICE_DOMAIN}", name=name, is_service=True)
-            row = ServiceAccount.objects.create(org=org, user=user, name=name, note=note, made_by=actor.email)
+            user = User.objects.create_user(
+                f"{name}@{org.slug}{SERVICE_DOMAIN}", name=name, is_service=True
+            )
+            row = ServiceAccount.objects.create(
+                org=org, user=user, name=name, note=note, made_by=actor.email
+            )
     except IntegrityError as error:
-        raise Conflict(f"There is, or was, a service account {name!r} in {org.slug}; choose another name.") from error
+        raise Conflict(
+            f"There is, or was, a service account {name!r} in {org.slug}; choose another name."
+        ) from error
     Membership.objects.create(org=org, user=user, role=role)
     _record("service_account.created", actor, row, after={"role": role, "note": note})
     return row
 
 
 @transaction.atomic
-def change_service_account(*, actor: Actor, account: ServiceAccount, role: str | None = None, note: str | None = None) -> ServiceAccount:
+def change_service_account(
+    *, actor: Actor, account: ServiceAccount, role: str | None = None, note: str | None = None
+) -> ServiceAccount:
     """Another role in the organization, or another note. Raises InvalidInput, NotPermitted."""
     _authorize(actor)
     alone_in(account.org_id)
@@ -56,7 +68,13 @@ def change_service_account(*, actor: Actor, account: ServiceAccount, role: str |
         account.note = _note(note)
         account.save(update_fields=["note"])
     if changed := changes(was, {"role": before.role, "note": account.note})["after"]:
-        _record("service_account.changed", actor, account, before={name: was[name] for name in changed}, after=changed)
+        _record(
+            "service_account.changed",
+            actor,
+            account,
+            before={name: was[name] for name in changed},
+            after=changed,
+        )
     return account
 
 
@@ -72,7 +90,12 @@ def remove_service_account(*, actor: Actor, account: ServiceAccount) -> None:
     revoke_tokens_of(account.user_id, by=actor.email)
     User.objects.filter(id=account.user_id).update(is_active=False)
     ServiceAccount.objects.filter(id=account.id).update(removed_at=clock.now())
-    _record("service_account.removed", actor, account, before={"role": membership.role, "note": account.note})
+    _record(
+        "service_account.removed",
+        actor,
+        account,
+        before={"role": membership.role, "note": account.note},
+    )
 
 
 @transaction.atomic
@@ -82,7 +105,9 @@ def create_service_token(*, actor: Actor, account: ServiceAccount, wish: Wish) -
     _check_covers(actor, account, wish.scopes)
     team: Team | None = wish.team
     if team and not TeamMembership.objects.filter(team=team, user_id=account.user_id).exists():
-        raise InvalidInput.at("team", f"{account.name} is not in {team.slug}: bring it in on the team's page first")
+        raise InvalidInput.at(
+            "team", f"{account.name} is not in {team.slug}: bring it in on the team's page first"
+        )
     return issue_token(actor, account.org, account.user_id, wish)
 
 
@@ -92,9 +117,13 @@ def _authorize(actor: Actor) -> None:
         raise NotPermitted("A service account manages no service accounts.")
 
 
-def _check_covers(actor: Actor, account: ServiceAccount, scopes: Collection[str] = (ALL_SCOPES,)) -> None:
+def _check_covers(
+    actor: Actor, account: ServiceAccount, scopes: Collection[str] = (ALL_SCOPES,)
+) -> None:
     if not covers(actor, account.user_id, scopes):
-        raise NotPermitted(f"The service account {account.name} may do more than you may here: who manages it must be allowed all that it is.")
+        raise NotPermitted(
+            f"The service account {account.name} may do more than you may here: who manages it must be allowed all that it is."
+        )
 
 
 def _membership(account: ServiceAccount) -> Membership:
@@ -113,9 +142,20 @@ def _role(actor: Actor, org: Organization, role: str) -> str:
 def _note(note: str) -> str:
     note = note.strip()
     if len(note) > 200 or not note.isprintable():
-        raise InvalidInput.at("note", "must be at most 200 characters long, without control characters")
+        raise InvalidInput.at(
+            "note", "must be at most 200 characters long, without control characters"
+        )
     return note
 
 
 def _record(kind: str, actor: Actor, account: ServiceAccount, **data: object) -> None:
-    record(Fact(kind, account.org_id, "service_account", account.id, actor.email, {"name": account.name, **data}))
+    record(
+        Fact(
+            kind,
+            account.org_id,
+            "service_account",
+            account.id,
+            actor.email,
+            {"name": account.name, **data},
+        )
+    )

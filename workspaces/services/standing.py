@@ -10,18 +10,37 @@ from uuid import UUID
 from django.db import connection
 
 from portal.core.reading import Reading
-from workspaces.models import GroupRule, Identity, Membership, Organization, Provider, TeamMembership, User
+from workspaces.models import (
+    GroupRule,
+    Identity,
+    Membership,
+    Organization,
+    Provider,
+    TeamMembership,
+    User,
+)
 from workspaces.planning import EVERYBODY, Known, Person, Rule, Seat, World, plan
 
 _IDENTITY = tuple(field.attname for field in Identity._meta.concrete_fields)
 _USER = tuple(field.attname for field in User._meta.concrete_fields)
 _MEMBER = ("id", "org_id", "user_id", "role", "provider_id", "via", "suspended_at")
 _SEAT = ("id", "org_id", "team_id", "user_id", "role", "provider_id", "via")
-_WHO = Reading("SELECT {columns} FROM {identity} JOIN {person} ON person.id = identity.user_id "
-               "WHERE identity.provider_id = %s AND identity.subject = %s",
-               {"identity": Identity, "person": User}, [("identity", _IDENTITY), ("person", _USER)])
-_MEMBERS = Reading("SELECT {columns} FROM {member} WHERE member.user_id = %s", {"member": Membership}, [("member", _MEMBER)])
-_SEATS = Reading("SELECT {columns} FROM {seat} WHERE seat.user_id = %s", {"seat": TeamMembership}, [("seat", _SEAT)])
+_WHO = Reading(
+    "SELECT {columns} FROM {identity} JOIN {person} ON person.id = identity.user_id "
+    "WHERE identity.provider_id = %s AND identity.subject = %s",
+    {"identity": Identity, "person": User},
+    [("identity", _IDENTITY), ("person", _USER)],
+)
+_MEMBERS = Reading(
+    "SELECT {columns} FROM {member} WHERE member.user_id = %s",
+    {"member": Membership},
+    [("member", _MEMBER)],
+)
+_SEATS = Reading(
+    "SELECT {columns} FROM {seat} WHERE seat.user_id = %s",
+    {"seat": TeamMembership},
+    [("seat", _SEAT)],
+)
 _RULES = """SELECT {{columns}} FROM {{rule}} WHERE rule.provider_id = %s AND rule."group" IN ({groups}) ORDER BY rule.position"""
 
 
@@ -31,21 +50,38 @@ def unchanged(provider: Provider, person: Person) -> Identity | None:
     rows = _WHO.rows([_id(provider.id), person.subject])
     if not rows:
         return None
-    identity = Identity.from_db(connection.alias, _IDENTITY, rows[0][:len(_IDENTITY)])
-    identity.provider, identity.user = provider, User.from_db(connection.alias, _USER, rows[0][len(_IDENTITY):])
-    world = World(provider.id, provider.org_id, [_known(identity)], _seats(provider, identity.user_id))
+    identity = Identity.from_db(connection.alias, _IDENTITY, rows[0][: len(_IDENTITY)])
+    identity.provider, identity.user = (
+        provider,
+        User.from_db(connection.alias, _USER, rows[0][len(_IDENTITY) :]),
+    )
+    world = World(
+        provider.id, provider.org_id, [_known(identity)], _seats(provider, identity.user_id)
+    )
     return identity if plan(_rules(provider, person), [person], world).is_empty else None
 
 
 def _known(row: Identity) -> Known:
-    return Known(row.id, row.subject, row.user_id, row.user.email, row.login, tuple(row.groups), row.gone_since is not None, row.user.is_active,
-                 row.user.is_operator, row.email)
+    return Known(
+        row.id,
+        row.subject,
+        row.user_id,
+        row.user.email,
+        row.login,
+        tuple(row.groups),
+        row.gone_since is not None,
+        row.user.is_active,
+        row.user.is_operator,
+        row.email,
+    )
 
 
 def _seats(provider: Provider, user_id: UUID) -> list[Seat]:
     who = [_id(user_id)]
-    found = [Seat(seat_id, org_id, None, user_id, role, given_by, via, suspended_at is not None)
-             for seat_id, org_id, user_id, role, given_by, via, suspended_at in _MEMBERS.rows(who)]
+    found = [
+        Seat(seat_id, org_id, None, user_id, role, given_by, via, suspended_at is not None)
+        for seat_id, org_id, user_id, role, given_by, via, suspended_at in _MEMBERS.rows(who)
+    ]
     found += [Seat(*row) for row in _SEATS.rows(who)]
     return [seat for seat in found if provider.org_id in (None, seat.org_id)]
 
@@ -58,7 +94,11 @@ def _rules(provider: Provider, person: Person) -> list[Rule]:
 
 @lru_cache(maxsize=256)
 def _reading(groups: int) -> Reading:
-    return Reading(_RULES.format(groups=", ".join(["%s"] * groups)), {"rule": GroupRule}, [("rule", ("group", "org_id", "team_id", "role"))])
+    return Reading(
+        _RULES.format(groups=", ".join(["%s"] * groups)),
+        {"rule": GroupRule},
+        [("rule", ("group", "org_id", "team_id", "role"))],
+    )
 
 
 def _id(value: UUID) -> Any:

@@ -30,20 +30,33 @@ def set_team_rules(*, actor: Actor, team: Team, **changes: Any) -> TeamRules:
     authorize(actor, Permission.QUOTAS_WRITE, team)
     row = Team.objects.select_for_update().get(id=team.id)
     before = TeamRules.of(row.job_rules)
-    named: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()}
+    named: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()
+    }
     after = replace(before, **named)
     _check(after)
     _check_pools(actor, before, after)
     row.job_rules = team.job_rules = after.stored()
     row.save(update_fields=["job_rules"])
-    record(Fact("team.rules_changed", row.org_id, "team", row.id, actor.email,
-                {"name": row.slug, "before": before.stored(), "after": after.stored()}))
+    record(
+        Fact(
+            "team.rules_changed",
+            row.org_id,
+            "team",
+            row.id,
+            actor.email,
+            {"name": row.slug, "before": before.stored(), "after": after.stored()},
+        )
+    )
     return after
 
 
 def _check_pools(actor: Actor, before: TeamRules, after: TeamRules) -> None:
     """Names that stood there already may be of pools that are gone."""
-    for field, names in (("pools", {*after.pools} - {*before.pools}), ("default_pool", {after.default_pool} - {before.default_pool, ""})):
+    for field, names in (
+        ("pools", {*after.pools} - {*before.pools}),
+        ("default_pool", {after.default_pool} - {before.default_pool, ""}),
+    ):
         if names and _pools and (unknown := sorted(names - {*_pools[0](actor)})):
             raise InvalidInput.at(field, f"there is no pool {unknown[0][:LONGEST]!r} here")
 
@@ -52,11 +65,18 @@ def _check(rules: TeamRules) -> None:
     for name, most in (("max_runtime", YEARS), ("default_runtime", YEARS), ("max_gpus", 100_000)):
         value = getattr(rules, name)
         if value is not None and not (0 if name == "max_gpus" else 1) <= value <= most:
-            raise InvalidInput.at(name, f"must be at most {most:,}, and not below {0 if name == 'max_gpus' else 1}; null for no rule")
+            raise InvalidInput.at(
+                name,
+                f"must be at most {most:,}, and not below {0 if name == 'max_gpus' else 1}; null for no rule",
+            )
     for name in ("images", "pools"):
         values = getattr(rules, name)
-        if len(values) > MOST or any(not v or len(v) > LONGEST or not v.isprintable() or v != v.strip() for v in values):
-            raise InvalidInput.at(name, f"must be at most {MOST} names of at most {LONGEST} printable characters")
+        if len(values) > MOST or any(
+            not v or len(v) > LONGEST or not v.isprintable() or v != v.strip() for v in values
+        ):
+            raise InvalidInput.at(
+                name, f"must be at most {MOST} names of at most {LONGEST} printable characters"
+            )
     if rules.max_runtime and (rules.default_runtime or 0) > rules.max_runtime:
         raise InvalidInput.at("default_runtime", "is above max_runtime, so no job could have it")
     if rules.default_pool and not rules.allows_pool(rules.default_pool):

@@ -14,19 +14,38 @@ def facts_of(made: Plan, provider: Provider, actor: str) -> Iterator[Fact]:
     emails = {known.user_id: known.email for known, _ in made.identities}
     emails |= {n.user_id: n.person.email for n in made.newcomers}
     for n in made.newcomers:
-        yield Fact("person.linked" if n.is_linked else "person.created", provider.org_id, "user", n.user_id, actor,
-                   {"provider": provider.slug, "subject": n.person.subject, "email": n.person.email})
+        yield Fact(
+            "person.linked" if n.is_linked else "person.created",
+            provider.org_id,
+            "user",
+            n.user_id,
+            actor,
+            {"provider": provider.slug, "subject": n.person.subject, "email": n.person.email},
+        )
     for change in made.changes:
         yield _fact(change, provider, actor, emails.get(change.seat.user_id, ""))
     for kind, people in (("person.switched_off", made.off), ("person.switched_on", made.on)):
         for known in people:
-            yield Fact(kind, provider.org_id, "user", known.user_id, actor, {"provider": provider.slug, "email": known.email})
+            yield Fact(
+                kind,
+                provider.org_id,
+                "user",
+                known.user_id,
+                actor,
+                {"provider": provider.slug, "email": known.email},
+            )
 
 
 def _fact(change: Change, provider: Provider, actor: str, email: str) -> Fact:
     seat = change.seat
-    data = {"provider": provider.slug, "email": email, "user": str(seat.user_id), "via": seat.via,
-            "before": _state(change.before), "after": _state(change.after)}
+    data = {
+        "provider": provider.slug,
+        "email": email,
+        "user": str(seat.user_id),
+        "via": seat.via,
+        "before": _state(change.before),
+        "after": _state(change.after),
+    }
     if seat.team_id:
         return Fact(f"team_member.{_verb(change)}", seat.org_id, "team", seat.team_id, actor, data)
     return Fact(f"member.{_verb(change)}", seat.org_id, "user", seat.user_id, actor, data)

@@ -23,7 +23,9 @@ class SsoAdapter(DefaultSocialAccountAdapter):
     def get_requests_session(self) -> Session:
         return session()
 
-    def list_apps(self, request: HttpRequest, provider: Any = None, client_id: Any = None) -> list[SocialApp]:
+    def list_apps(
+        self, request: HttpRequest, provider: Any = None, client_id: Any = None
+    ) -> list[SocialApp]:
         """Rows of allauth's own are not read, whoever typed them."""
         return []
 
@@ -45,8 +47,21 @@ class SsoAdapter(DefaultSocialAccountAdapter):
 
         raise ImmediateHttpResponse(arrive(request, sociallogin))
 
-    def on_authentication_error(self, request: HttpRequest, provider: Any, error: Any = None, exception: Exception | None = None,
-                                extra_context: Any = None) -> None:
+    def on_authentication_error(
+        self,
+        request: HttpRequest,
+        provider: Any,
+        error: Any = None,
+        exception: Exception | None = None,
+        extra_context: Any = None,
+    ) -> None:
         from workspaces.sso.views import refused
 
-        raise ImmediateHttpResponse(refused(request, provider.app.provider_id, why_of(exception, error), is_theirs=exception is not None))
+        raise ImmediateHttpResponse(
+            refused(
+                request,
+                provider.app.provider_id,
+                why_of(exception, error),
+                is_theirs=exception is not None,
+            )
+        )

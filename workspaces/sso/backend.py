@@ -6,7 +6,10 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from allauth.account.auth_backends import AuthenticationBackend
-from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY, record_authentication
+from allauth.account.internal.flows.login import (
+    AUTHENTICATION_METHODS_SESSION_KEY,
+    record_authentication,
+)
 from django.contrib.auth.hashers import is_password_usable
 from django.core.exceptions import PermissionDenied
 from django.db import connection
@@ -28,10 +31,17 @@ from workspaces.sso.ldap.trouble import Trouble
 from workspaces.tenancy.scope import no_scope, platform_scope
 
 _PROVIDER = tuple(field.attname for field in Provider._meta.concrete_fields)
-_PROVIDERS = Reading("SELECT {columns} FROM {provider} ORDER BY provider.created_at",
-                     {"provider": Provider}, [("provider", _PROVIDER)])
-_PASSWORD = Reading("SELECT {columns} FROM {person} WHERE person.email = %s", {"person": User}, [("person", ("password",))])
-METHOD = "directory"            # in allauth's records of how one signed in, with the provider's slug
+_PROVIDERS = Reading(
+    "SELECT {columns} FROM {provider} ORDER BY provider.created_at",
+    {"provider": Provider},
+    [("provider", _PROVIDER)],
+)
+_PASSWORD = Reading(
+    "SELECT {columns} FROM {person} WHERE person.email = %s",
+    {"person": User},
+    [("person", ("password",))],
+)
+METHOD = "directory"  # in allauth's records of how one signed in, with the provider's slug
 
 
 class PasswordBackend(AuthenticationBackend):
@@ -48,11 +58,13 @@ class PasswordBackend(AuthenticationBackend):
             _forget(request)
             return found
         if stashed := self.unstash_authenticated_user():
-            _refuse(stashed)                                # their own password, but switched off
+            _refuse(stashed)  # their own password, but switched off
         user = _by_directory(request, login, password)
         if user is None:
             if not has_own:
-                self._mitigate_timing_attack(password)      # as long as where there is a password to compare
+                self._mitigate_timing_attack(
+                    password
+                )  # as long as where there is a password to compare
             raise PermissionDenied
         if not self.user_can_authenticate(user):
             _refuse(user)
@@ -66,24 +78,36 @@ def directories_for(login: str, slug: str = "") -> list[Provider]:
     whose account is linked to it already. Those of the installation are operators' own."""
     domain = login.lower().rpartition("@")[2] if "@" in login else ""
     every = [Provider.from_db(connection.alias, _PROVIDER, row) for row in _PROVIDERS.rows([])]
-    having = [row for row in every if domain and domain in row.domains]         # switched off or of another kind, it is theirs all the same
+    having = [
+        row for row in every if domain and domain in row.domains
+    ]  # switched off or of another kind, it is theirs all the same
     rows = [row for row in every if row.kind == Provider.Kind.LDAP and row.is_enabled]
     if slug:
-        return [row for row in rows if row.slug == slug and (not having or row.org_id == having[0].org_id or _is_linked(row, login))]
+        return [
+            row
+            for row in rows
+            if row.slug == slug
+            and (not having or row.org_id == having[0].org_id or _is_linked(row, login))
+        ]
     named = [row for row in rows if row in having and row.org_id == having[0].org_id]
     return named or [row for row in rows if row.org_id is None and not (domain and row.domains)]
 
 
 def _is_linked(provider: Provider, login: str) -> bool:
     """By the address of the account here; what a directory says of addresses proves nothing."""
-    return Identity.objects.filter(provider=provider, gone_since=None, user__email=login.lower()).exists()
+    return Identity.objects.filter(
+        provider=provider, gone_since=None, user__email=login.lower()
+    ).exists()
 
 
 def prove(provider: Provider, login: str, password: str) -> Person:
     """Who in this directory has this name and this password. Raises NotPermitted, Unavailable."""
     answers = _answers({provider.slug: provider}, login, password)
     if answers and answers[0].trouble:
-        raise Unavailable(f"{provider.name} does not answer. Try again in a minute.", data={"retry_after": limits.RETRY_AFTER})
+        raise Unavailable(
+            f"{provider.name} does not answer. Try again in a minute.",
+            data={"retry_after": limits.RETRY_AFTER},
+        )
     if not answers or answers[0].person is None:
         raise NotPermitted(f"{provider.name} does not know this name with this password.")
     return answers[0].person
@@ -104,9 +128,11 @@ def _by_directory(request: HttpRequest | None, login: str, password: str) -> Use
             return user
     if away := [rows[answer.slug].name for answer in answers if answer.trouble]:
         are = "does" if len(away) == 1 else "do"
-        raise Unavailable(f"{' and '.join(away)} {are} not answer, so nobody can sign in by {'it' if len(away) == 1 else 'them'} at this "
-                          "moment. Who is signed in stays so, and passwords set here work. Try again in a minute, or ask an operator.",
-                          data={"retry_after": limits.RETRY_AFTER})
+        raise Unavailable(
+            f"{' and '.join(away)} {are} not answer, so nobody can sign in by {'it' if len(away) == 1 else 'them'} at this "
+            "moment. Who is signed in stays so, and passwords set here work. Try again in a minute, or ask an operator.",
+            data={"retry_after": limits.RETRY_AFTER},
+        )
     return None
 
 
@@ -137,7 +163,9 @@ def _configs(rows: dict[str, Provider]) -> tuple[list[tuple[str, Any]], list[Ans
 def _remember(request: HttpRequest, user: User, provider: Provider) -> None:
     """In the session, bound to this user, so that it outlives a second factor."""
     _forget(request)
-    record_authentication(request, user, method=METHOD, provider=provider.slug, org=str(provider.org_id or ""))
+    record_authentication(
+        request, user, method=METHOD, provider=provider.slug, org=str(provider.org_id or "")
+    )
 
 
 def _forget(request: HttpRequest | None) -> None:
@@ -145,7 +173,9 @@ def _forget(request: HttpRequest | None) -> None:
     if request is not None and hasattr(request, "session"):
         records = request.session.get(AUTHENTICATION_METHODS_SESSION_KEY)
         if isinstance(records, list) and any(record.get("method") == METHOD for record in records):
-            request.session[AUTHENTICATION_METHODS_SESSION_KEY] = [r for r in records if r.get("method") != METHOD]
+            request.session[AUTHENTICATION_METHODS_SESSION_KEY] = [
+                r for r in records if r.get("method") != METHOD
+            ]
 
 
 @platform_scope("how a directory answered at a sign-in")
@@ -155,14 +185,19 @@ def _note(rows: dict[str, Provider], answers: list[Answer]) -> None:
     for answer in answers:
         row = rows[answer.slug]
         if answer.trouble and row.trouble != answer.trouble.message[:500]:
-            Provider.objects.filter(id=row.id).update(trouble=answer.trouble.message[:500], trouble_since=Coalesce(F("trouble_since"), now))
-        elif not answer.trouble and (row.trouble or row.seen_at is None or (now - row.seen_at).total_seconds() > 60):
+            Provider.objects.filter(id=row.id).update(
+                trouble=answer.trouble.message[:500],
+                trouble_since=Coalesce(F("trouble_since"), now),
+            )
+        elif not answer.trouble and (
+            row.trouble or row.seen_at is None or (now - row.seen_at).total_seconds() > 60
+        ):
             Provider.objects.filter(id=row.id).update(trouble="", trouble_since=None, seen_at=now)
 
 
 def _refuse(user: Any) -> NoReturn:
     """Nobody to Django; allauth shows its page for accounts that are switched off."""
-    AuthenticationBackend._stash_user(user)                 # noqa: SLF001  the only way that allauth has
+    AuthenticationBackend._stash_user(user)  # noqa: SLF001  the only way that allauth has
     raise PermissionDenied
 
 

@@ -28,23 +28,46 @@ class Said:
     why: str = ""
 
 
-def said_by_claims(claims: Mapping[str, Any], *, subject_claim: str = "sub", groups_claim: str = "groups") -> Said:
+def said_by_claims(
+    claims: Mapping[str, Any], *, subject_claim: str = "sub", groups_claim: str = "groups"
+) -> Said:
     """From OpenID Connect. Raises Unusable."""
     email, why = _email(claims)
-    return Said(_subject(claims.get(subject_claim), subject_claim), email, _text(claims.get("name")),
-                _text(claims.get("preferred_username")) or email, groups_in(_at(claims, groups_claim)), why)
+    return Said(
+        _subject(claims.get(subject_claim), subject_claim),
+        email,
+        _text(claims.get("name")),
+        _text(claims.get("preferred_username")) or email,
+        groups_in(_at(claims, groups_claim)),
+        why,
+    )
 
 
-def said_by_assertion(told: Mapping[str, Any], *, subject: str = "", email: str = "", name: str = "", groups: str = "") -> Said:
+def said_by_assertion(
+    told: Mapping[str, Any], *, subject: str = "", email: str = "", name: str = "", groups: str = ""
+) -> Said:
     """From SAML: attributes by the names that were set, else by those in use. Raises Unusable."""
     attributes: Mapping[str, Any] = told["attributes"]
     if not subject and told["format"] == _TRANSIENT:
-        raise Unusable("its NameID is new at each sign-in; set a subject attribute, or have it send a persistent one")
+        raise Unusable(
+            "its NameID is new at each sign-in; set a subject attribute, or have it send a persistent one"
+        )
     who = _first(attributes, [subject]) if subject else told["nameid"]
-    address = checked_email(_first(attributes, [email] if email else EMAILS) or (told["nameid"] if told["format"] in _ADDRESSES else ""))
-    found = next((attributes[key] for key in ([groups] if groups else GROUPS) if key in attributes), None)
-    return Said(checked_subject(who, subject or "NameID"), address, _text(_first(attributes, [name] if name else NAMES)), address,
-                groups_in(found), "" if address else "it gives no e-mail address of you")
+    address = checked_email(
+        _first(attributes, [email] if email else EMAILS)
+        or (told["nameid"] if told["format"] in _ADDRESSES else "")
+    )
+    found = next(
+        (attributes[key] for key in ([groups] if groups else GROUPS) if key in attributes), None
+    )
+    return Said(
+        checked_subject(who, subject or "NameID"),
+        address,
+        _text(_first(attributes, [name] if name else NAMES)),
+        address,
+        groups_in(found),
+        "" if address else "it gives no e-mail address of you",
+    )
 
 
 def _first(attributes: Mapping[str, Any], names: Iterable[str]) -> Any:
@@ -55,11 +78,30 @@ _CLAIMS = "http://schemas.xmlsoap.org/ws/2005/05/identity/claims"
 _MICROSOFT = "http://schemas.microsoft.com"
 _TRANSIENT = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 _ADDRESSES = ("urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress",)
-EMAILS = ("email", "mail", "emailAddress", "urn:oid:0.9.2342.19200300.100.1.3", f"{_CLAIMS}/emailaddress", f"{_CLAIMS}/upn")
-NAMES = ("displayName", "name", "cn", "urn:oid:2.16.840.1.113730.3.1.241", "urn:oid:2.5.4.3", f"{_MICROSOFT}/identity/claims/displayname",
-         f"{_CLAIMS}/name")
-GROUPS = ("groups", "memberOf", "urn:oid:1.3.6.1.4.1.5923.1.5.1.1", f"{_MICROSOFT}/ws/2008/06/identity/claims/groups",
-          f"{_MICROSOFT}/ws/2008/06/identity/claims/role")
+EMAILS = (
+    "email",
+    "mail",
+    "emailAddress",
+    "urn:oid:0.9.2342.19200300.100.1.3",
+    f"{_CLAIMS}/emailaddress",
+    f"{_CLAIMS}/upn",
+)
+NAMES = (
+    "displayName",
+    "name",
+    "cn",
+    "urn:oid:2.16.840.1.113730.3.1.241",
+    "urn:oid:2.5.4.3",
+    f"{_MICROSOFT}/identity/claims/displayname",
+    f"{_CLAIMS}/name",
+)
+GROUPS = (
+    "groups",
+    "memberOf",
+    "urn:oid:1.3.6.1.4.1.5923.1.5.1.1",
+    f"{_MICROSOFT}/ws/2008/06/identity/claims/groups",
+    f"{_MICROSOFT}/ws/2008/06/identity/claims/role",
+)
 
 
 def groups_in(value: Any) -> frozenset[str] | None:
@@ -70,7 +112,11 @@ def groups_in(value: Any) -> frozenset[str] | None:
         value = [value]
     if not isinstance(value, Sequence):
         raise Unusable("its groups are neither a list of names nor a name")
-    found = frozenset(one for one in value if isinstance(one, str) and 0 < len(one) <= LONGEST and one.isprintable())
+    found = frozenset(
+        one
+        for one in value
+        if isinstance(one, str) and 0 < len(one) <= LONGEST and one.isprintable()
+    )
     if len(found) > MOST_GROUPS:
         raise Unusable(f"it names more than {MOST_GROUPS} groups")
     return found
@@ -78,7 +124,12 @@ def groups_in(value: Any) -> frozenset[str] | None:
 
 def checked_subject(value: Any, name: str) -> str:
     """Raises Unusable."""
-    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST or not value.isprintable():
+    if (
+        not isinstance(value, str)
+        or not value.strip()
+        or len(value) > LONGEST
+        or not value.isprintable()
+    ):
         raise Unusable(f"it gives no usable {name!r}, by which you would be known again")
     return value
 

@@ -18,7 +18,13 @@ from workspaces.tenancy.scope import platform_scope
 _SHUT = ("/accounts/", "/api/v1/me/sessions", "/identity/")
 _SESSIONS = ("/accounts/sessions/", "/api/v1/me/sessions")
 _OPEN_WHILE_ACTING = ("/accounts/acting/", "/accounts/language/", "/accounts/logout/")
-_OPEN = ("/accounts/language/", "/accounts/login/", "/accounts/logout/", "/accounts/sso/", "/identity/o/device")
+_OPEN = (
+    "/accounts/language/",
+    "/accounts/login/",
+    "/accounts/logout/",
+    "/accounts/sso/",
+    "/identity/o/device",
+)
 
 
 def only_org_in(request: HttpRequest) -> UUID | None:
@@ -38,12 +44,26 @@ class AccountPages:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         path = request.path_info
-        if path.startswith(_SHUT) and not path.startswith(_OPEN_WHILE_ACTING) and _acts_as_another(request):
-            return answer(request, NotPermitted("You act as somebody else: an account is its owner's alone. Stop acting as them first.",
-                                                code="impersonating"))
+        if (
+            path.startswith(_SHUT)
+            and not path.startswith(_OPEN_WHILE_ACTING)
+            and _acts_as_another(request)
+        ):
+            return answer(
+                request,
+                NotPermitted(
+                    "You act as somebody else: an account is its owner's alone. Stop acting as them first.",
+                    code="impersonating",
+                ),
+            )
         if path.startswith(_SHUT) and not path.startswith(_OPEN) and _is_closed(request, path):
-            return answer(request, NotPermitted("Your organization's sign-in opens the organization, not the settings of your account. "
-                                                "Sign out, and sign in with your account's own password to change them."))
+            return answer(
+                request,
+                NotPermitted(
+                    "Your organization's sign-in opens the organization, not the settings of your account. "
+                    "Sign out, and sign in with your account's own password to change them."
+                ),
+            )
         return self.get_response(request)
 
 

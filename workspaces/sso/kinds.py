@@ -23,11 +23,13 @@ _FILES = {
 
 
 # python-ldap is built by `make directories`; xmlsec comes as a wheel. README.md and the Makefile name the same packages.
-MISSING = ("LDAP and SAML need libraries that are not installed. On Debian: apt install gcc python3-dev libldap-dev libsasl2-dev; "
-           "then make directories, and start Muster again.")
+MISSING = (
+    "LDAP and SAML need libraries that are not installed. On Debian: apt install gcc python3-dev libldap-dev libsasl2-dev; "
+    "then make directories, and start Muster again."
+)
 
 
-FIND_SECONDS = 4.0          # for `find_groups`, which is called in a request
+FIND_SECONDS = 4.0  # for `find_groups`, which is called in a request
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,12 @@ class Kind:
     test: Callable[[Any], Found]
     missing: Callable[[], str] = lambda: ""
     listing: Callable[[Any, Callable[[int], None]], Listing] | None = None
-    find_groups: Callable[[Any, str], list[str]] | None = None      # whose name holds what was typed, at most twenty; raises Away
-    group_key: Callable[[str], str] = str.strip     # a group as rules keep it, so that it equals what `Person.groups` holds
+    find_groups: Callable[[Any, str], list[str]] | None = (
+        None  # whose name holds what was typed, at most twenty; raises Away
+    )
+    group_key: Callable[[str], str] = (
+        str.strip
+    )  # a group as rules keep it, so that it equals what `Person.groups` holds
 
     @property
     def options(self) -> list[Option]:
@@ -88,5 +94,7 @@ def kinds() -> dict[str, Kind]:
 def kind_of(name: str) -> Kind:
     """Raises InvalidInput."""
     if name not in kinds():
-        raise InvalidInput.at("kind", f"there is no {name[:40]!r}; there is {', '.join(sorted(kinds()))}")
+        raise InvalidInput.at(
+            "kind", f"there is no {name[:40]!r}; there is {', '.join(sorted(kinds()))}"
+        )
     return kinds()[name]

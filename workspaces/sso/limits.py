@@ -11,17 +11,17 @@ from uuid import UUID
 from portal.core import clock
 from portal.core.errors import Unavailable
 
-OF_ALL = 4          # requests of one process that wait for providers, of its eight threads
-OF_ONE = 2          # of those, for providers of one organization, or of the installation
-OF_ONE_QUICK = 3    # the same while its latest answer took less than QUICK: many people begin at nine
+OF_ALL = 4  # requests of one process that wait for providers, of its eight threads
+OF_ONE = 2  # of those, for providers of one organization, or of the installation
+OF_ONE_QUICK = 3  # the same while its latest answer took less than QUICK: many people begin at nine
 QUICK = 1.0
-AWAY = 15.0         # seconds without a question, after an answer did not come in time
+AWAY = 15.0  # seconds without a question, after an answer did not come in time
 RETRY_AFTER = 5
 
 _lock = threading.Lock()
 _waiting: Counter[UUID | None] = Counter()
 _quick: set[UUID | None] = set()
-_away: dict[str, tuple[float, str]] = {}        # by slug: until when, and why
+_away: dict[str, tuple[float, str]] = {}  # by slug: until when, and why
 
 
 @contextmanager
@@ -31,8 +31,12 @@ def waiting(org_id: UUID | None) -> Iterator[None]:
     with _lock:
         most = OF_ONE_QUICK if org_id in _quick else OF_ONE
         if _waiting.total() >= OF_ALL or _waiting[org_id] >= most:
-            raise Unavailable("Too many people wait for an answer of this directory or sign-in service. "
-                              "Try again in a few seconds.", code="provider_busy", data={"retry_after": RETRY_AFTER})
+            raise Unavailable(
+                "Too many people wait for an answer of this directory or sign-in service. "
+                "Try again in a few seconds.",
+                code="provider_busy",
+                data={"retry_after": RETRY_AFTER},
+            )
         _waiting[org_id] += 1
     start = clock.monotonic()
     try:
@@ -67,8 +71,12 @@ def why_away(slug: str) -> str:
 def check_is_not_away(slug: str) -> None:
     """Raises Unavailable."""
     if why_away(slug):
-        raise Unavailable("This directory or sign-in service did not answer a moment ago. Try again in a minute, or choose "
-                          "another way to sign in.", code="provider_away", data={"retry_after": round(AWAY)})
+        raise Unavailable(
+            "This directory or sign-in service did not answer a moment ago. Try again in a minute, or choose "
+            "another way to sign in.",
+            code="provider_away",
+            data={"retry_after": round(AWAY)},
+        )
 
 
 def forget_all() -> None:

@@ -11,7 +11,10 @@ from urllib.parse import urlencode
 
 from allauth.account import app_settings
 from allauth.account.internal.flows.login import get_authentication_records
-from allauth.account.internal.flows.reauthentication import did_recently_reauthenticate, get_reauthentication_flows
+from allauth.account.internal.flows.reauthentication import (
+    did_recently_reauthenticate,
+    get_reauthentication_flows,
+)
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
@@ -38,8 +41,13 @@ def asked(request: Any, back: str) -> HttpResponse:
     """To the page that asks, and `back`."""
     if can_confirm(request.user):
         return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': back})}")
-    messages.error(request, _("To change these, sign out and in again: it takes a sign-in of the last minutes, "
-                              "since you have no password here to confirm with."))
+    messages.error(
+        request,
+        _(
+            "To change these, sign out and in again: it takes a sign-in of the last minutes, "
+            "since you have no password here to confirm with."
+        ),
+    )
     return redirect(back)
 
 
@@ -60,7 +68,11 @@ def first_factor(view: View) -> View:
 
     @wraps(view)
     def inside(request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        if request.user.is_authenticated and not can_confirm(request.user) and not is_proved(request):
+        if (
+            request.user.is_authenticated
+            and not can_confirm(request.user)
+            and not is_proved(request)
+        ):
             return asked(request, reverse("mfa_index"))
         return view(request, *args, **kwargs)
 

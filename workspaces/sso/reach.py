@@ -37,7 +37,9 @@ _asking: ContextVar[_Asking | None] = ContextVar("sso_asking", default=None)
 
 def reach_of(config: Any) -> Reach:
     """Of a kind's Config. `is_private` is set by operators only; it also allows http, as services inside a house have it."""
-    return Reach(is_private=config.is_private, is_plain=config.is_private, ca=config.ca, seconds=SECONDS)
+    return Reach(
+        is_private=config.is_private, is_plain=config.is_private, ca=config.ca, seconds=SECONDS
+    )
 
 
 @contextmanager

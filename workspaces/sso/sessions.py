@@ -28,11 +28,18 @@ def worth_of(request: HttpRequest, user: User) -> dict[str, object]:
 def closed_to_passwords(user: User) -> dict[UUID, str]:
     """Organizations that ask people of this address to sign in by their provider, with its name. Owners keep their passwords."""
     domain = user.email.rpartition("@")[2]
-    rows = [row for row in Provider.objects.filter(kind__in=KINDS, is_enabled=True, org__isnull=False)
-            if row.config.get("is_required") and domain in row.domains]
+    rows = [
+        row
+        for row in Provider.objects.filter(kind__in=KINDS, is_enabled=True, org__isnull=False)
+        if row.config.get("is_required") and domain in row.domains
+    ]
     if not rows or user.is_operator:
         return {}
-    mine = set(Membership.objects.filter(user=user, suspended_at=None).exclude(role=OrgRole.OWNER).values_list("org_id", flat=True))
+    mine = set(
+        Membership.objects.filter(user=user, suspended_at=None)
+        .exclude(role=OrgRole.OWNER)
+        .values_list("org_id", flat=True)
+    )
     return {row.org_id: row.name for row in rows if row.org_id and row.org_id in mine}
 
 
@@ -42,7 +49,11 @@ def has_no_other_way(request: HttpRequest, user: User) -> str:
     if not closed:
         return ""
     with platform_scope("sign-in: which organizations want another way"):
-        elsewhere = Membership.objects.filter(user=user, suspended_at=None).exclude(org_id__in=closed).exists()
+        elsewhere = (
+            Membership.objects.filter(user=user, suspended_at=None)
+            .exclude(org_id__in=closed)
+            .exists()
+        )
     return "" if elsewhere else ", ".join(sorted(set(closed.values())))
 
 
@@ -55,8 +66,10 @@ def _vouching(request: HttpRequest, user: User) -> Provider | None:
         return None
     with platform_scope("sign-in: what vouched for somebody may be any organization's"):
         provider = Provider.objects.filter(slug=named, is_enabled=True).first()
-    if provider is None:                # removed or switched off between the password and the second factor
-        raise NotPermitted("The sign-in service or directory that you came by is no longer there. Sign in again.")
+    if provider is None:  # removed or switched off between the password and the second factor
+        raise NotPermitted(
+            "The sign-in service or directory that you came by is no longer there. Sign in again."
+        )
     return provider
 
 
@@ -64,5 +77,10 @@ def named_by(request: HttpRequest, user: User) -> str:
     """The slug of the provider that vouched for this sign-in; empty for a password or passkey of their own."""
     records = get_authentication_records(request, user)
     has_directory = any(r.get("method") == "directory" for r in records)
-    ways = [r for r in records if r.get("method") in ("socialaccount", "directory") or (r.get("method") == "password" and not has_directory)]
+    ways = [
+        r
+        for r in records
+        if r.get("method") in ("socialaccount", "directory")
+        or (r.get("method") == "password" and not has_directory)
+    ]
     return str(ways[-1].get("provider") or "") if ways else ""

@@ -52,10 +52,19 @@ def _with_provider(view: View, kinds: Sequence[str] = KINDS) -> View:
             with reaching(config_of(row), row):
                 return view(request, row)
         except Unreadable:
-            return refused(request, slug, "its secret cannot be read here; an administrator has to enter it again")
+            return refused(
+                request,
+                slug,
+                "its secret cannot be read here; an administrator has to enter it again",
+            )
         except (OAuth2Error, RequestException) as error:
             return refused(request, slug, why_of(error))
-        except (KeyError, TypeError, ValueError, AttributeError):       # an answer of a shape that allauth did not expect
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            AttributeError,
+        ):  # an answer of a shape that allauth did not expect
             log.exception("provider %s", slug)
             return refused(request, slug, "its answer is not what the protocol says")
 
@@ -67,16 +76,31 @@ def begin(request: HttpRequest, row: Provider) -> HttpResponse:
     """GET: a page with one button, as a link from elsewhere must not start anything. POST: on to the provider; by a page, since a
     form may lead to our own addresses only."""
     if request.method != "POST":
-        return render(request, "workspaces/sso/begin.html", {"provider": row, "next": get_next_redirect_url(request) or ""})
+        return render(
+            request,
+            "workspaces/sso/begin.html",
+            {"provider": row, "next": get_next_redirect_url(request) or ""},
+        )
     if not ratelimit.consume(request, action="sso_begin"):
-        raise RateLimited("Too many sign-ins were begun from this address. Wait a minute.", data={"retry_after": 60})
-    process = AuthProcess.CONNECT if request.POST.get("process") == AuthProcess.CONNECT else AuthProcess.LOGIN
-    if process == AuthProcess.CONNECT and (not request.user.is_authenticated or only_org_in(request)):
+        raise RateLimited(
+            "Too many sign-ins were begun from this address. Wait a minute.",
+            data={"retry_after": 60},
+        )
+    process = (
+        AuthProcess.CONNECT
+        if request.POST.get("process") == AuthProcess.CONNECT
+        else AuthProcess.LOGIN
+    )
+    if process == AuthProcess.CONNECT and (
+        not request.user.is_authenticated or only_org_in(request)
+    ):
         raise NotPermitted("Sign in to your own account first.")
     if process == AuthProcess.CONNECT and not is_proved(request):
         return asked(request, reverse("account_linked"))
     found = get_adapter(request).get_provider(request, row.slug)
-    there = found.redirect(request, process, next_url=get_next_redirect_url(request), user=str(request.user.pk or ""))
+    there = found.redirect(
+        request, process, next_url=get_next_redirect_url(request), user=str(request.user.pk or "")
+    )
     return onward(request, row, there["Location"]) if there.status_code == 302 else there
 
 
@@ -85,7 +109,7 @@ def _callback(request: HttpRequest, row: Provider) -> HttpResponse:
     from workspaces.sso.oidc.protocol import Callback, OidcAdapter
 
     if request.GET.get("state") in get_states(request):
-        wait()                      # refused before the state is used up, so that the page may be loaded again
+        wait()  # refused before the state is used up, so that the page may be loaded again
     return Callback.adapter_view(OidcAdapter(request, row.slug))(request)  # type: ignore[no-any-return]
 
 
@@ -121,26 +145,61 @@ def refused(request: HttpRequest, slug: str, why: str, *, is_theirs: bool = True
     row = provider_named(slug)
     if is_theirs:
         arrivals.failed(row, why)
-        record(Fact("sign_in.refused", row.org_id, "provider", row.id, "", {"provider": row.slug, "why": why[:300]}))
+        record(
+            Fact(
+                "sign_in.refused",
+                row.org_id,
+                "provider",
+                row.id,
+                "",
+                {"provider": row.slug, "why": why[:300]},
+            )
+        )
     return render(request, "workspaces/sso/refused.html", {"provider": row, "why": why}, status=401)
 
 
 def _turned_away(request: HttpRequest, row: Provider, error: PortalError) -> HttpResponse:
-    record(Fact("sign_in.refused", row.org_id, "provider", row.id, "", {"provider": row.slug, "why": error.message[:300]}))
-    return render(request, "workspaces/sso/refused.html", {"provider": row, "error": error, "is_linkable": error.kind == "not_linked"},
-                  status=error.http)
+    record(
+        Fact(
+            "sign_in.refused",
+            row.org_id,
+            "provider",
+            row.id,
+            "",
+            {"provider": row.slug, "why": error.message[:300]},
+        )
+    )
+    return render(
+        request,
+        "workspaces/sso/refused.html",
+        {"provider": row, "error": error, "is_linkable": error.kind == "not_linked"},
+        status=error.http,
+    )
 
 
 def _said(row: Provider, login: Any) -> Said:
     config = config_of(row)
     if row.kind == Provider.Kind.SAML:
-        return said_by_assertion(login.account.extra_data, subject=config.subject_attribute, email=config.email_attribute,
-                                 name=config.name_attribute, groups=config.groups_attribute)
-    return said_by_claims(login.account.extra_data["claims"], subject_claim=config.subject_claim, groups_claim=config.groups_claim)
+        return said_by_assertion(
+            login.account.extra_data,
+            subject=config.subject_attribute,
+            email=config.email_attribute,
+            name=config.name_attribute,
+            groups=config.groups_attribute,
+        )
+    return said_by_claims(
+        login.account.extra_data["claims"],
+        subject_claim=config.subject_claim,
+        groups_claim=config.groups_claim,
+    )
 
 
 def _link(request: Any, row: Provider, said: Said, state: dict[str, Any]) -> HttpResponse:
-    if not request.user.is_authenticated or str(request.user.pk) != state.get("user") or only_org_in(request):
+    if (
+        not request.user.is_authenticated
+        or str(request.user.pk) != state.get("user")
+        or only_org_in(request)
+    ):
         raise NotPermitted("Sign in to your own account first, and begin there.")
     arrivals.link(user=request.user, provider=row, said=said)
     messages.success(request, f"{row.name} is a way to sign in to your account now.")

@@ -20,14 +20,19 @@ from portal.languages import sentences
 from workspaces.roles import role_facts
 
 register = template.Library()
-_EXACT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)")      # a time as it is stored
+_EXACT = re.compile(
+    r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)"
+)  # a time as it is stored
 # The classes that colour a value, by the kind of the value, and the class of all other values.
 _CLASSES = {
     "access": ({"taken": "failed", "given": "succeeded", "clash": "unknown"}, "starting"),
     "announcement": ({"trouble": "bad", "warning": "warn"}, ""),
     "message": ({"error": "bad", "warning": "warn"}, "good"),
     "node": ({"down": "failed", "drained": "canceled"}, "succeeded"),
-    "run": ({"failed": "failed", "stopped": "unknown", "running": "running", "queued": "queued"}, "succeeded"),
+    "run": (
+        {"failed": "failed", "stopped": "unknown", "running": "running", "queued": "queued"},
+        "succeeded",
+    ),
 }
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
@@ -107,7 +112,11 @@ def lines(values: Any) -> str:
 @register.filter
 def cells(gpus: Any) -> SafeString:
     """A node's GPUs as small squares, those in use filled; by one filter, since a page shows hundreds."""
-    return format_html_join("", '<i class="{}" title="{}: {}"></i>', (("is-held" if g["is_held"] else "", g["index"], g["model"]) for g in gpus))
+    return format_html_join(
+        "",
+        '<i class="{}" title="{}: {}"></i>',
+        (("is-held" if g["is_held"] else "", g["index"], g["model"]) for g in gpus),
+    )
 
 
 @register.filter
@@ -135,7 +144,9 @@ def span(seconds: Any) -> str:
     """Seconds as "4 s", "12 min", "2h 04m", "3d 02h"."""
     s = int(seconds or 0)
     if s < 90:
-        return pgettext("js", "{n} s").format(n=s if s >= 10 or not isinstance(seconds, float) else f"{seconds:.1f}")
+        return pgettext("js", "{n} s").format(
+            n=s if s >= 10 or not isinstance(seconds, float) else f"{seconds:.1f}"
+        )
     if s < 3600:
         return pgettext("js", "{n} min").format(n=s // 60)
     if s < 172800:
@@ -158,9 +169,17 @@ def role(slug: str, kind: str) -> str:
 @register.filter
 def told(data: dict[str, Any]) -> str:
     """What an event says, in one line: details, and what changed."""
-    details = [f"{d['name']} {d['value']}" for d in details_of(data) if d["name"] not in {"attempt", "number"}]
-    moved = [f"{line['name']}: {line['before']} → {line['after']}" if line["before"] and line["after"]
-             else f"{line['name']}: {line['after'] or line['before']}" for line in diff_of(data)]
+    details = [
+        f"{d['name']} {d['value']}"
+        for d in details_of(data)
+        if d["name"] not in {"attempt", "number"}
+    ]
+    moved = [
+        f"{line['name']}: {line['before']} → {line['after']}"
+        if line["before"] and line["after"]
+        else f"{line['name']}: {line['after'] or line['before']}"
+        for line in diff_of(data)
+    ]
     return _EXACT.sub(r"\1 \2 UTC", " · ".join([*details, *moved]))
 
 
@@ -174,7 +193,14 @@ def get(mapping: dict[str, Any], key: str) -> Any:
 def class_name(resource: str) -> str:
     """What stands before a meter: "CPU", "GPU (h100)", "Memory"."""
     kind, _dot, model = resource.partition(".")
-    name = {"cpu": "CPU", "gpu": "GPU", "memory": _("Memory"), "jobs": _("Jobs"), "gpu-hours": _("GPU h"), "storage": _("Logs")}.get(kind, kind)
+    name = {
+        "cpu": "CPU",
+        "gpu": "GPU",
+        "memory": _("Memory"),
+        "jobs": _("Jobs"),
+        "gpu-hours": _("GPU h"),
+        "storage": _("Logs"),
+    }.get(kind, kind)
     return f"{name} ({model})" if model else name
 
 
@@ -189,7 +215,12 @@ def _time(value: Any, kind: str) -> SafeString:
     if not value:
         return SafeString("")
     at = _instant(value)
-    return format_html('<time data-rel="{}" datetime="{}">{}</time>', kind, at.isoformat(), at.strftime("%Y-%m-%d %H:%M UTC"))
+    return format_html(
+        '<time data-rel="{}" datetime="{}">{}</time>',
+        kind,
+        at.isoformat(),
+        at.strftime("%Y-%m-%d %H:%M UTC"),
+    )
 
 
 def _instant(value: Any) -> datetime:

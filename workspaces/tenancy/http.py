@@ -26,7 +26,7 @@ from workspaces.sessions import renamed, seen
 from workspaces.tenancy.scope import org_scope, request_scope
 
 _ORGS = "/api/v1/orgs/"
-_OTHERS = ("/identity/", "/scim/")          # where the header is for the protocol behind
+_OTHERS = ("/identity/", "/scim/")  # where the header is for the protocol behind
 
 
 class TenancyMiddleware:
@@ -49,14 +49,21 @@ class TenancyMiddleware:
                     events.acts_for(request.actor.acted_by.email, request.actor.email)  # type: ignore[attr-defined]
             return self.get_response(request)
 
-    def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]) -> HttpResponse | None:
+    def process_view(
+        self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]
+    ) -> HttpResponse | None:
         """Enter the organization before the view runs; strangers get 404, nobody gets the sign-in page (401 for the API)."""
         slug = kwargs.pop("org", None)
         if slug is None:
             return None
         if request.actor is None:  # type: ignore[attr-defined]
             if request.path.startswith("/api/"):
-                return answer(request, NotAuthenticated("Sign in, or send an access token: Authorization: Bearer mst_…"))
+                return answer(
+                    request,
+                    NotAuthenticated(
+                        "Sign in, or send an access token: Authorization: Bearer mst_…"
+                    ),
+                )
             return redirect_to_login(request.get_full_path())
         try:
             enter(request, slug)
@@ -87,12 +94,20 @@ def enter(request: HttpRequest, slug: str) -> Organization:
 
 def actor_from(request: HttpRequest) -> Actor | None:
     """By Authorization header if there is one, else by session. A wrong token is an error, never "nobody"."""
-    header = "" if request.path_info.startswith(_OTHERS) else request.headers.get("Authorization", "")
+    header = (
+        "" if request.path_info.startswith(_OTHERS) else request.headers.get("Authorization", "")
+    )
     if header:
         raw = _token_in(header)
-        entry = by_token(raw, _org_in(request.path_info), request.META.get("REMOTE_ADDR", "")) if raw else None
+        entry = (
+            by_token(raw, _org_in(request.path_info), request.META.get("REMOTE_ADDR", ""))
+            if raw
+            else None
+        )
         if entry is None:
-            raise NotAuthenticated("This access token is unknown, expired or revoked. Make a new one on the Tokens page.")
+            raise NotAuthenticated(
+                "This access token is unknown, expired or revoked. Make a new one on the Tokens page."
+            )
         request.entry = entry  # type: ignore[attr-defined]
         return entry.actor
     try:
@@ -115,7 +130,7 @@ def forget_acting(request: HttpRequest) -> None:
 
 def _org_in(path: str) -> str:
     """The organization that an address of the API names; read here so that it is asked for together with the token."""
-    return path[len(_ORGS):].partition("/")[0] if path.startswith(_ORGS) else ""
+    return path[len(_ORGS) :].partition("/")[0] if path.startswith(_ORGS) else ""
 
 
 def _token_in(header: str) -> str:

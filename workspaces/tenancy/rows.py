@@ -13,7 +13,7 @@ from workspaces.tenancy.models import TenantModel
 from workspaces.tenancy.scope import is_in_request, scope_or_none
 
 log = logging.getLogger(__name__)
-_PREFIX = "muster_org_"     # a policy of other words gets another number, so that it replaces this one
+_PREFIX = "muster_org_"  # a policy of other words gets another number, so that it replaces this one
 _HERE = f"nullif(current_setting('{SETTING}', true), '')::uuid"
 _OWN = f"{_HERE} = '{EVERYWHERE}'::uuid OR org_id = {_HERE}"
 
@@ -21,9 +21,18 @@ _OWN = f"{_HERE} = '{EVERYWHERE}'::uuid OR org_id = {_HERE}"
 # commands, which enter none; a request without an organization sees none of their rows.
 _TENANT = {"muster_org_1": f"USING ({_OWN})"}
 _MIXED = {"muster_org_2": f"USING ({_OWN} OR {_HERE} = '{NO_REQUEST}'::uuid)"}
-_SHARED = {"muster_org_shared_1": "FOR SELECT USING (org_id IS NULL)"}     # rows of no organization are everybody's to read
-_APPENDED = {"muster_org_append_1": "FOR INSERT WITH CHECK (true)"}        # a sign-in is told in each organization of a person
-_FURTHER = {"workspaces_provider": _SHARED, "workspaces_announcement": _SHARED, "series_series": _SHARED, "core_event": _APPENDED}
+_SHARED = {
+    "muster_org_shared_1": "FOR SELECT USING (org_id IS NULL)"
+}  # rows of no organization are everybody's to read
+_APPENDED = {
+    "muster_org_append_1": "FOR INSERT WITH CHECK (true)"
+}  # a sign-in is told in each organization of a person
+_FURTHER = {
+    "workspaces_provider": _SHARED,
+    "workspaces_announcement": _SHARED,
+    "series_series": _SHARED,
+    "core_event": _APPENDED,
+}
 
 _STANDING = """
 SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity, ARRAY(SELECT p.polname::text FROM pg_policy p WHERE p.polrelid = c.oid)
@@ -69,7 +78,9 @@ def policies() -> dict[str, dict[str, str]]:
     for model in apps.get_models(include_auto_created=True):
         if any(field.column == "org_id" for field in model._meta.local_concrete_fields):
             table = model._meta.db_table
-            found[table] = _TENANT if issubclass(model, TenantModel) else _MIXED | _FURTHER.get(table, {})
+            found[table] = (
+                _TENANT if issubclass(model, TenantModel) else _MIXED | _FURTHER.get(table, {})
+            )
     return found
 
 
@@ -81,7 +92,7 @@ def tables() -> list[str]:
 def before_migrating(using: str, **_: Any) -> None:
     connection = connections[using]
     if connection.vendor == "postgresql":
-        connection.open_wall()      # type: ignore[attr-defined]
+        connection.open_wall()  # type: ignore[attr-defined]
 
 
 def after_migrating(using: str, **_: Any) -> None:
@@ -89,11 +100,11 @@ def after_migrating(using: str, **_: Any) -> None:
     connection = connections[using]
     if connection.vendor != "postgresql":
         return
-    connection.open_wall()          # type: ignore[attr-defined]
+    connection.open_wall()  # type: ignore[attr-defined]
     try:
         protect(connection)
     finally:
-        connection.close_wall()     # type: ignore[attr-defined]
+        connection.close_wall()  # type: ignore[attr-defined]
 
 
 def bare_tables(connection: Any) -> list[str]:
@@ -101,8 +112,12 @@ def bare_tables(connection: Any) -> list[str]:
     wanted = policies()
     with connection.cursor() as cursor:
         cursor.execute(_STANDING, [sorted(wanted)])
-        return sorted(name for name, is_forced, has in cursor.fetchall()
-                      if not is_forced or {policy for policy in has if policy.startswith(_PREFIX)} != set(wanted[name]))
+        return sorted(
+            name
+            for name, is_forced, has in cursor.fetchall()
+            if not is_forced
+            or {policy for policy in has if policy.startswith(_PREFIX)} != set(wanted[name])
+        )
 
 
 def protect(connection: Any) -> None:
@@ -114,14 +129,16 @@ def protect(connection: Any) -> None:
         if is_superuser:
             cursor.execute(_MAKE_ROLE)
         elif bypasses:
-            log.warning("the database's user has BYPASSRLS: row-level security does not hold for it (ALTER ROLE … NOBYPASSRLS)")
+            log.warning(
+                "the database's user has BYPASSRLS: row-level security does not hold for it (ALTER ROLE … NOBYPASSRLS)"
+            )
 
 
 def admit_role(connection: Any, role: str, password: str) -> str:
     """Let a role that owns no table work with all of them; it is made if need be. Returns why row-level security could not hold
     it, "" where it does."""
     name = connection.ops.quote_name(role)
-    connection.open_wall()      # by the role itself, where it is a superuser
+    connection.open_wall()  # by the role itself, where it is a superuser
     with connection.cursor() as cursor:
         cursor.execute(_ROLES, [role, role])
         may_create, is_known, is_same = cursor.fetchone()
@@ -136,14 +153,18 @@ def admit_role(connection: Any, role: str, password: str) -> str:
             return "is a superuser, has BYPASSRLS, or owns tables: row-level security would not hold it. Reassign them (REASSIGN OWNED BY)"
         cursor.execute("SELECT quote_ident(current_schema())")
         schema = cursor.fetchone()[0]
-        cursor.execute(f"GRANT USAGE ON SCHEMA {schema} TO {name}; "
-                       f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {name}; "
-                       f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {name}")
+        cursor.execute(
+            f"GRANT USAGE ON SCHEMA {schema} TO {name}; "
+            f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {name}; "
+            f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {name}"
+        )
     return ""
 
 
 def _protect_table(cursor: Any, quoted: str, table: str) -> None:
-    cursor.execute("SELECT polname FROM pg_policy WHERE polrelid = to_regclass(quote_ident(%s))", [table])
+    cursor.execute(
+        "SELECT polname FROM pg_policy WHERE polrelid = to_regclass(quote_ident(%s))", [table]
+    )
     for (old,) in cursor.fetchall():
         if old.startswith(_PREFIX):
             cursor.execute(f'DROP POLICY "{old}" ON {quoted}')

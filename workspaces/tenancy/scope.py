@@ -30,7 +30,9 @@ def current() -> Scope:
     """The scope one is in. Raises NoScope."""
     scope = _scope.get()
     if scope is None:
-        raise NoScope("enter an organization first: org_scope(org_id), or platform_scope(why) for work across all")
+        raise NoScope(
+            "enter an organization first: org_scope(org_id), or platform_scope(why) for work across all"
+        )
     return scope
 
 

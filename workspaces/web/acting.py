@@ -27,7 +27,12 @@ from workspaces.web.tokens import whole
 def act_as(request: Any, person: UUID) -> HttpResponse:
     """From the next page on."""
     try:
-        row = services.act_as(actor=request.actor, user_id=person, why=request.POST.get("why", ""), minutes=whole(request, "minutes", "60"))
+        row = services.act_as(
+            actor=request.actor,
+            user_id=person,
+            why=request.POST.get("why", ""),
+            minutes=whole(request, "minutes", "60"),
+        )
     except PortalError as error:
         note_denial(request, error)
         tell_fault(request, error)

@@ -23,12 +23,25 @@ from workspaces.web.doors import action, page
 def announcements(request: Any) -> HttpResponse:
     """Those that hold or will, making one, and withdrawing one."""
     if request.method == "POST" and request.POST.get("do") == "withdraw":
-        return action(request, request.path, _("Nobody sees that any more."), lambda: services.withdraw_announcement(
-            actor=request.actor, org=request.org, pk=_id(request)))
+        return action(
+            request,
+            request.path,
+            _("Nobody sees that any more."),
+            lambda: services.withdraw_announcement(
+                actor=request.actor, org=request.org, pk=_id(request)
+            ),
+        )
     if request.method == "POST":
         return action(request, request.path, _("That is announced."), lambda: _made(request))
-    return render(request, "workspaces/announcements.html", {
-        "page_title": _("Announcements"), "rows": announcements_of(request.org.id), "may_speak_to_all": request.actor.may(P.PLATFORM_ADMIN)})
+    return render(
+        request,
+        "workspaces/announcements.html",
+        {
+            "page_title": _("Announcements"),
+            "rows": announcements_of(request.org.id),
+            "may_speak_to_all": request.actor.may(P.PLATFORM_ADMIN),
+        },
+    )
 
 
 @page(None, ("POST",))
@@ -42,8 +55,14 @@ def dismiss_announcement(request: Any, announcement: UUID) -> HttpResponse:
 
 def _made(request: Any) -> None:
     given = request.POST
-    services.announce(actor=request.actor, org=None if given.get("wide") else request.org, text=given.get("text", ""),
-                      level=given.get("level", Announcement.Level.NOTE), begins_at=_moment(given, "from"), ends_at=_moment(given, "until"))
+    services.announce(
+        actor=request.actor,
+        org=None if given.get("wide") else request.org,
+        text=given.get("text", ""),
+        level=given.get("level", Announcement.Level.NOTE),
+        begins_at=_moment(given, "from"),
+        ends_at=_moment(given, "until"),
+    )
 
 
 def _moment(given: Any, name: str) -> datetime | None:

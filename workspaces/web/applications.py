@@ -24,14 +24,24 @@ def applications(request: Any) -> HttpResponse:
     if request.method != "POST":
         return _shown(request)
     try:
-        made = service.create_application(actor=request.actor, client_id=request.POST.get("client_id", "").strip(),
-                                          name=request.POST.get("name", "").strip(), addresses=request.POST.get("addresses", "").splitlines(),
-                                          needs_pkce="without_pkce" not in request.POST)
+        made = service.create_application(
+            actor=request.actor,
+            client_id=request.POST.get("client_id", "").strip(),
+            name=request.POST.get("name", "").strip(),
+            addresses=request.POST.get("addresses", "").splitlines(),
+            needs_pkce="without_pkce" not in request.POST,
+        )
     except PortalError as error:
         note_denial(request, error)
         message, faults = faults_of(error)
-        return _shown(request, error=message, faults={"client_id" if name == "name" else name: fault for name, fault in faults.items()},
-                      given=request.POST)
+        return _shown(
+            request,
+            error=message,
+            faults={
+                "client_id" if name == "name" else name: fault for name, fault in faults.items()
+            },
+            given=request.POST,
+        )
     return _shown(request, made=made)
 
 
@@ -45,15 +55,37 @@ def application(request: Any, client: str) -> HttpResponse:
         with free_if_it_fails(request):
             return _shown(request, made=service.renew_secret(actor=request.actor, client_id=client))
     if verb == "remove":
-        return action(request, back, _("Nobody signs in to {name} through Muster any longer.").format(name=client),
-                      lambda: service.remove_application(actor=request.actor, client_id=client))
-    return action(request, back, _("{name} is changed.").format(name=client), lambda: service.change_application(
-        actor=request.actor, client_id=client, name=request.POST.get("name"), addresses=request.POST.get("addresses", "").splitlines(),
-        needs_pkce="without_pkce" not in request.POST))
+        return action(
+            request,
+            back,
+            _("Nobody signs in to {name} through Muster any longer.").format(name=client),
+            lambda: service.remove_application(actor=request.actor, client_id=client),
+        )
+    return action(
+        request,
+        back,
+        _("{name} is changed.").format(name=client),
+        lambda: service.change_application(
+            actor=request.actor,
+            client_id=client,
+            name=request.POST.get("name"),
+            addresses=request.POST.get("addresses", "").splitlines(),
+            needs_pkce="without_pkce" not in request.POST,
+        ),
+    )
 
 
 def _shown(request: Any, made: service.NewApplication | None = None, **more: Any) -> HttpResponse:
-    return render(request, "workspaces/applications.html", {
-        "page_title": _("Applications"), "issuer": settings.MUSTER_BASE_URL,
-        "described": f"{settings.MUSTER_BASE_URL}/.well-known/openid-configuration", "may_write": request.actor.may(P.APPLICATIONS_WRITE),
-        "rows": [service.application_row(row) for row in service.applications(request.actor)], "made": made, **more})
+    return render(
+        request,
+        "workspaces/applications.html",
+        {
+            "page_title": _("Applications"),
+            "issuer": settings.MUSTER_BASE_URL,
+            "described": f"{settings.MUSTER_BASE_URL}/.well-known/openid-configuration",
+            "may_write": request.actor.may(P.APPLICATIONS_WRITE),
+            "rows": [service.application_row(row) for row in service.applications(request.actor)],
+            "made": made,
+            **more,
+        },
+    )

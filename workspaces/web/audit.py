@@ -27,8 +27,22 @@ from workspaces.web.doors import action, page, tell_fault
 
 READ_WRITE = ("GET", "HEAD", "POST")
 QUICK = (("", "All"), ("24h", "24 hours"), ("7d", "7 days"), ("30d", "30 days"))
-KINDS = ("access.denied", "audit", "cluster", "job", "member", "org", "password", "pool", "quota", "sign_in", "sign_in.failed", "team",
-         "team_member", "token")
+KINDS = (
+    "access.denied",
+    "audit",
+    "cluster",
+    "job",
+    "member",
+    "org",
+    "password",
+    "pool",
+    "quota",
+    "sign_in",
+    "sign_in.failed",
+    "team",
+    "team_member",
+    "token",
+)
 
 
 @page(P.AUDIT_READ, READ_WRITE)
@@ -69,12 +83,30 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
         error = caught.message
     with audit.reach_of(chain):
         state = chain_state(chain)
-    return render(request, "workspaces/audit.html", {
-        "page_title": "Audit", "rows": rows, "asked": asked, "filter_error": error, "is_filtered": bool(kept), "state": state,
-        "here": here, "kinds": KINDS, "query": urlencode(kept), "quick": _quick(kept), "chains": chains() if chains else None,
-        "is_installation": chain == NO_ORG, "may_see_installation": request.actor.may(P.AUDIT_PLATFORM),
-        "settings": audit.settings_of(chain), "made": getattr(request, "made_forward", None), "may_change": _may_change(request, chain),
-        "next_url": _url(kept, links[0]), "previous_url": _url(kept, links[1])})
+    return render(
+        request,
+        "workspaces/audit.html",
+        {
+            "page_title": "Audit",
+            "rows": rows,
+            "asked": asked,
+            "filter_error": error,
+            "is_filtered": bool(kept),
+            "state": state,
+            "here": here,
+            "kinds": KINDS,
+            "query": urlencode(kept),
+            "quick": _quick(kept),
+            "chains": chains() if chains else None,
+            "is_installation": chain == NO_ORG,
+            "may_see_installation": request.actor.may(P.AUDIT_PLATFORM),
+            "settings": audit.settings_of(chain),
+            "made": getattr(request, "made_forward", None),
+            "may_change": _may_change(request, chain),
+            "next_url": _url(kept, links[0]),
+            "previous_url": _url(kept, links[1]),
+        },
+    )
 
 
 def _acted(request: Any, chain: UUID, here: str) -> HttpResponse | None:
@@ -84,20 +116,43 @@ def _acted(request: Any, chain: UUID, here: str) -> HttpResponse | None:
         case "keep":
             days = request.POST.get("keep_days", "").strip()
             done = f"Events are kept for {days} days." if days else "Events are kept for ever."
-            return action(request, here, done, lambda: audit.set_retention(**who, days=_whole(days) if days else None))
+            return action(
+                request,
+                here,
+                done,
+                lambda: audit.set_retention(**who, days=_whole(days) if days else None),
+            )
         case "forward":
             return _forward(request, who, here)
         case "retry":
-            return action(request, here, "It is tried again now.", lambda: audit.retry_forward(**who, forward_id=_id(request)))
+            return action(
+                request,
+                here,
+                "It is tried again now.",
+                lambda: audit.retry_forward(**who, forward_id=_id(request)),
+            )
         case "stop":
-            return action(request, here, "Nothing is sent there any longer.", lambda: audit.remove_forward(**who, forward_id=_id(request)))
-    return action(request, here, "The chain is being verified. Reload in a moment to see what was found.",
-                  lambda: audit.ask_for_verification(**who))
+            return action(
+                request,
+                here,
+                "Nothing is sent there any longer.",
+                lambda: audit.remove_forward(**who, forward_id=_id(request)),
+            )
+    return action(
+        request,
+        here,
+        "The chain is being verified. Reload in a moment to see what was found.",
+        lambda: audit.ask_for_verification(**who),
+    )
 
 
 def _forward(request: Any, who: dict[str, Any], here: str) -> HttpResponse | None:
     try:
-        made = audit.add_forward(**who, target=request.POST.get("target", ""), from_start=bool(request.POST.get("from_start")))
+        made = audit.add_forward(
+            **who,
+            target=request.POST.get("target", ""),
+            from_start=bool(request.POST.get("from_start")),
+        )
     except PortalError as error:
         note_denial(request, error)
         tell_fault(request, error)
@@ -126,23 +181,40 @@ def _id(request: Any) -> UUID:
 
 def _row(fact: dict[str, Any]) -> dict[str, Any]:
     changed = diff_of(fact["data"])
-    rest = {name: value for name, value in fact["data"].items() if name != "name"} if not changed else {
-        name: fact["data"][name] for name in ("before", "after") if name in fact["data"]}
+    rest = (
+        {name: value for name, value in fact["data"].items() if name != "name"}
+        if not changed
+        else {name: fact["data"][name] for name in ("before", "after") if name in fact["data"]}
+    )
     return fact | {"diff": changed, "details": details_of(fact["data"]), "said": told(rest)[:160]}
 
 
 def _quick(kept: Mapping[str, str]) -> list[dict[str, Any]]:
     rest = {name: text for name, text in kept.items() if name != "since"}
-    return [{"label": label, "url": "?" + urlencode(rest | ({"since": since} if since else {})), "is_now": kept.get("since", "") == since}
-            for since, label in QUICK]
+    return [
+        {
+            "label": label,
+            "url": "?" + urlencode(rest | ({"since": since} if since else {})),
+            "is_now": kept.get("since", "") == since,
+        }
+        for since, label in QUICK
+    ]
 
 
 def _chains() -> list[dict[str, Any]]:
     """The last look through each, those with faults first."""
     names = dict(Organization.objects.values_list("id", "slug"))
     rows = AuditCheck.objects.exclude(at=None).order_by("-fault_count", "-at")[:200]
-    return [{"name": names.get(row.chain, "installation" if row.chain == NO_ORG else "(removed)"), "at": row.at, "events": row.events,
-             "seconds": row.seconds, "fault_count": row.fault_count} for row in rows]
+    return [
+        {
+            "name": names.get(row.chain, "installation" if row.chain == NO_ORG else "(removed)"),
+            "at": row.at,
+            "events": row.events,
+            "seconds": row.seconds,
+            "fault_count": row.fault_count,
+        }
+        for row in rows
+    ]
 
 
 def _file(request: Any, chain: UUID) -> HttpResponse:

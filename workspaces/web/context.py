@@ -40,28 +40,52 @@ def shell(request: HttpRequest) -> dict[str, Any]:
     """Cheap, and empty where nobody is signed in."""
     actor: Actor | None = getattr(request, "actor", None)
     org = getattr(request, "org", None)
-    shown: dict[str, Any] = {"actor": actor, "org": org, "version": settings.MUSTER_VERSION, "base_url": settings.MUSTER_BASE_URL,
-             "announcements": lambda: actor and announced_to(org and org.id, request.session.get(DISMISSED, ()))}
+    shown: dict[str, Any] = {
+        "actor": actor,
+        "org": org,
+        "version": settings.MUSTER_VERSION,
+        "base_url": settings.MUSTER_BASE_URL,
+        "announcements": lambda: (
+            actor and announced_to(org and org.id, request.session.get(DISMISSED, ()))
+        ),
+    }
     if actor is None or org is None:
         return shown
     nav = _nav(request, actor, org.slug)
-    return shown | {"nav": nav, "orgs": lambda: selectors.orgs_of(actor), "palette": _palette(nav, org.slug)}
+    return shown | {
+        "nav": nav,
+        "orgs": lambda: selectors.orgs_of(actor),
+        "palette": _palette(nav, org.slug),
+    }
 
 
 def _palette(nav: list[dict[str, Any]], slug: str) -> list[dict[str, str]]:
     """What the command palette knows without asking: pages and actions."""
-    return [{"title": _("New job"), "note": "c", "url": f"/{slug}/jobs/new"},
-            *({"title": told(item["name"]), "note": f"g {item['key']}", "url": item["url"]} for item in nav),
-            {"title": _("My running jobs"), "note": "", "url": f"/{slug}/jobs?owner=me&state=running"},
-            {"title": _("Failed jobs"), "note": "", "url": f"/{slug}/jobs?state=failed"},
-            {"title": _("Why can somebody …?"), "note": "", "url": f"/{slug}/access"},
-            {"title": _("API documentation"), "note": "", "url": "/api/docs/"}]
+    return [
+        {"title": _("New job"), "note": "c", "url": f"/{slug}/jobs/new"},
+        *(
+            {"title": told(item["name"]), "note": f"g {item['key']}", "url": item["url"]}
+            for item in nav
+        ),
+        {"title": _("My running jobs"), "note": "", "url": f"/{slug}/jobs?owner=me&state=running"},
+        {"title": _("Failed jobs"), "note": "", "url": f"/{slug}/jobs?state=failed"},
+        {"title": _("Why can somebody …?"), "note": "", "url": f"/{slug}/access"},
+        {"title": _("API documentation"), "note": "", "url": "/api/docs/"},
+    ]
 
 
 def _nav(request: HttpRequest, actor: Actor, slug: str) -> list[dict[str, Any]]:
-    return [{"name": name, "url": f"/{slug}/{path}" if path else f"/{slug}/", "icon": icon, "key": key,
-             "is_current": _is_below(request.path, f"/{slug}/{path}", exact=not path)}
-            for name, path, icon, needed, key in _NAV if needed is None or actor.may(needed)]
+    return [
+        {
+            "name": name,
+            "url": f"/{slug}/{path}" if path else f"/{slug}/",
+            "icon": icon,
+            "key": key,
+            "is_current": _is_below(request.path, f"/{slug}/{path}", exact=not path),
+        }
+        for name, path, icon, needed, key in _NAV
+        if needed is None or actor.may(needed)
+    ]
 
 
 def _is_below(path: str, url: str, *, exact: bool) -> bool:

@@ -31,19 +31,40 @@ def directories(request: Any) -> HttpResponse:
     """All of them, and the form to connect one: drawn from the options of the kind chosen."""
     kind = kinds().get(request.POST.get("kind") or request.GET.get("kind", ""))
     is_wide = bool(request.POST.get("wide")) and request.actor.is_operator
-    shown: dict[str, Any] = {"page_title": "Directories", "kinds": kinds().values(), "kind": kind, "is_wide": is_wide,
-                             "named": {name: request.POST.get(name, "") for name in ("slug", "title", "domains")},
-                             "may_write": request.actor.may(P.PROVIDERS_WRITE)}
+    shown: dict[str, Any] = {
+        "page_title": "Directories",
+        "kinds": kinds().values(),
+        "kind": kind,
+        "is_wide": is_wide,
+        "named": {name: request.POST.get(name, "") for name in ("slug", "title", "domains")},
+        "may_write": request.actor.may(P.PROVIDERS_WRITE),
+    }
     if kind:
         org, options = None if is_wide else request.org, given(request, kind.options)
-        made, told = stored(request, lambda: service.create_provider(
-            actor=request.actor, org=org, kind=kind.name, slug=request.POST.get("slug", "").strip(),
-            name=request.POST.get("title", "").strip(), options=options, domains=request.POST.get("domains", "").split()))
+        made, told = stored(
+            request,
+            lambda: service.create_provider(
+                actor=request.actor,
+                org=org,
+                kind=kind.name,
+                slug=request.POST.get("slug", "").strip(),
+                name=request.POST.get("title", "").strip(),
+                options=options,
+                domains=request.POST.get("domains", "").split(),
+            ),
+        )
         if made:
-            messages.success(request, f"{made.name} is connected. Say next what its groups give, then look at what would change.")
+            messages.success(
+                request,
+                f"{made.name} is connected. Say next what its groups give, then look at what would change.",
+            )
             return redirect(f"/{request.org.slug}/directories/{made.short_name}")
         shown |= told | fields(request, kind.options, told["faults"]) | {"missing": kind.missing()}
-    return render(request, "workspaces/directories/list.html", shown | {"rows": [_row(row) for row in service.providers_for(request.actor)]})
+    return render(
+        request,
+        "workspaces/directories/list.html",
+        shown | {"rows": [_row(row) for row in service.providers_for(request.actor)]},
+    )
 
 
 @page(P.PROVIDERS_READ)
@@ -54,14 +75,36 @@ def directory(request: Any, slug: str) -> HttpResponse:
     runs = last_runs(row) if what.listing else []
     whole = next((run for run in runs if run.outcome not in ("queued", "running", "failed")), None)
     under_way = next((run for run in runs if run.outcome in ("queued", "running")), None)
-    return render(request, "workspaces/directories/detail.html", {
-        "page_title": row.name, "crumbs": [("Directories", f"/{request.org.slug}/directories")], "row": _row(row), "kind": what,
-        "rules": [rule | {"place": "/".join(filter(None, (rule["org"], rule["team"])))} for rule in service.rules_told(row)],
-        "places": _places(row), "roles": [*OrgRole, *(r for r in TeamRole if r not in set(OrgRole))],
-        "runs": runs, "run": whole, "under_way": under_way, "may_write": request.actor.may(P.PROVIDERS_WRITE), "leavers": leavers_of(row),
-        "shut_out": shut_out(row) if request.actor.may(P.PROVIDERS_WRITE) else [],
-        "more": max(0, sum(whole.counts.get(name, 0) for name in ("given", "taken", "changed", "left out")) - len(whole.lines)) if whole else 0,
-        "has_begun": any(run.outcome in ("done", "unchanged") for run in runs)})
+    return render(
+        request,
+        "workspaces/directories/detail.html",
+        {
+            "page_title": row.name,
+            "crumbs": [("Directories", f"/{request.org.slug}/directories")],
+            "row": _row(row),
+            "kind": what,
+            "rules": [
+                rule | {"place": "/".join(filter(None, (rule["org"], rule["team"])))}
+                for rule in service.rules_told(row)
+            ],
+            "places": _places(row),
+            "roles": [*OrgRole, *(r for r in TeamRole if r not in set(OrgRole))],
+            "runs": runs,
+            "run": whole,
+            "under_way": under_way,
+            "may_write": request.actor.may(P.PROVIDERS_WRITE),
+            "leavers": leavers_of(row),
+            "shut_out": shut_out(row) if request.actor.may(P.PROVIDERS_WRITE) else [],
+            "more": max(
+                0,
+                sum(whole.counts.get(name, 0) for name in ("given", "taken", "changed", "left out"))
+                - len(whole.lines),
+            )
+            if whole
+            else 0,
+            "has_begun": any(run.outcome in ("done", "unchanged") for run in runs),
+        },
+    )
 
 
 @page(P.PROVIDERS_WRITE, READ_WRITE)
@@ -70,30 +113,60 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
     row = service.find_provider(request.actor, slug)
     what, here = kind_of(row.kind), f"/{request.org.slug}/directories/{row.short_name}"
     options = given(request, what.options, row.config)
-    made, told = stored(request, lambda: service.change_provider(actor=request.actor, provider=row, options=options,
-                                                                 name=request.POST.get("title"), domains=request.POST.get("domains", "").split()))
+    made, told = stored(
+        request,
+        lambda: service.change_provider(
+            actor=request.actor,
+            provider=row,
+            options=options,
+            name=request.POST.get("title"),
+            domains=request.POST.get("domains", "").split(),
+        ),
+    )
     if made:
         messages.success(request, f"{made.name} is changed.")
         return redirect(here)
-    named = {"title": request.POST.get("title", row.name), "domains": request.POST.get("domains", " ".join(row.domains))}
-    return render(request, "workspaces/directories/edit.html", told | fields(
-        request, what.options, told["faults"], row.config, service.secrets_set(row)) | {
-        "page_title": "Edit", "crumbs": [("Directories", f"/{request.org.slug}/directories"), (row.name, here)], "row": _row(row),
-        "kind": what, "named": named, "missing": what.missing()})
+    named = {
+        "title": request.POST.get("title", row.name),
+        "domains": request.POST.get("domains", " ".join(row.domains)),
+    }
+    return render(
+        request,
+        "workspaces/directories/edit.html",
+        told
+        | fields(request, what.options, told["faults"], row.config, service.secrets_set(row))
+        | {
+            "page_title": "Edit",
+            "crumbs": [("Directories", f"/{request.org.slug}/directories"), (row.name, here)],
+            "row": _row(row),
+            "kind": what,
+            "named": named,
+            "missing": what.missing(),
+        },
+    )
 
 
 @page(P.PROVIDERS_WRITE, POST)
 def change_rules(request: Any, slug: str) -> HttpResponse:
     """All rules, in the order of the page; a line without a group is gone."""
     row = service.find_provider(request.actor, slug)
-    lines = zip(request.POST.getlist("group"), request.POST.getlist("place"), request.POST.getlist("role"), strict=False)
+    lines = zip(
+        request.POST.getlist("group"),
+        request.POST.getlist("place"),
+        request.POST.getlist("role"),
+        strict=False,
+    )
     rules = []
     for group, place, role in lines:
         org, _, team = place.partition("/")
         if group.strip():
             rules.append({"group": group, "org": org, "team": team, "role": role})
-    return action(request, f"/{request.org.slug}/directories/{row.short_name}", "The rules are stored. They count at the next sign-in and run.",
-                  lambda: service.set_rules(actor=request.actor, provider=row, rules=rules))
+    return action(
+        request,
+        f"/{request.org.slug}/directories/{row.short_name}",
+        "The rules are stored. They count at the next sign-in and run.",
+        lambda: service.set_rules(actor=request.actor, provider=row, rules=rules),
+    )
 
 
 @page(P.PROVIDERS_WRITE, POST)
@@ -102,48 +175,107 @@ def act_on_directory(request: Any, slug: str) -> HttpResponse:
     row, do = service.find_provider(request.actor, slug), request.POST.get("do", "")
     back = f"/{request.org.slug}/directories/{row.short_name}"
     if do in {"look", "run", "accept"}:
-        return action(request, back, _("It has begun: this page shows what it finds."), lambda: _run(request, row, do))
+        return action(
+            request,
+            back,
+            _("It has begun: this page shows what it finds."),
+            lambda: _run(request, row, do),
+        )
     if do == "link":
-        return action(request, back, _("It has begun: this page shows what it finds."), lambda: link_people(
-            actor=request.actor, provider=row, subjects=request.POST.getlist("subject")))
+        return action(
+            request,
+            back,
+            _("It has begun: this page shows what it finds."),
+            lambda: link_people(
+                actor=request.actor, provider=row, subjects=request.POST.getlist("subject")
+            ),
+        )
     if do in {"enable", "disable"}:
-        return action(request, back, f"{row.name} is switched {'on' if do == 'enable' else 'off'}.",
-                      lambda: service.change_provider(actor=request.actor, provider=row, is_enabled=do == "enable"))
+        return action(
+            request,
+            back,
+            f"{row.name} is switched {'on' if do == 'enable' else 'off'}.",
+            lambda: service.change_provider(
+                actor=request.actor, provider=row, is_enabled=do == "enable"
+            ),
+        )
     if do == "remove":
-        return action(request, f"/{request.org.slug}/directories", f"{row.name} is removed. Its people keep their roles, as if given by hand.",
-                      lambda: service.remove_provider(actor=request.actor, provider=row, brings_back=request.POST.get("bring_back") == "1"))
+        return action(
+            request,
+            f"/{request.org.slug}/directories",
+            f"{row.name} is removed. Its people keep their roles, as if given by hand.",
+            lambda: service.remove_provider(
+                actor=request.actor, provider=row, brings_back=request.POST.get("bring_back") == "1"
+            ),
+        )
     return redirect(back)
 
 
 def _run(request: Any, row: Provider, do: str) -> None:
-    start_sync(actor=request.actor, provider=row, is_dry=do == "look", accepted=_stopped(request, row) if do == "accept" else None)
+    start_sync(
+        actor=request.actor,
+        provider=row,
+        is_dry=do == "look",
+        accepted=_stopped(request, row) if do == "accept" else None,
+    )
 
 
 def _stopped(request: Any, row: Provider) -> DirectoryRun:
     """The run that was shown when somebody accepted it. Raises NotFound."""
     try:
-        return DirectoryRun.objects.get(provider=row, id=UUID(request.POST.get("run", "")), outcome=DirectoryRun.Outcome.STOPPED)
+        return DirectoryRun.objects.get(
+            provider=row, id=UUID(request.POST.get("run", "")), outcome=DirectoryRun.Outcome.STOPPED
+        )
     except (ValueError, DirectoryRun.DoesNotExist):
-        raise NotFound(_("That run is no longer there to be accepted. Look at what would change now.")) from None
+        raise NotFound(
+            _("That run is no longer there to be accepted. Look at what would change now.")
+        ) from None
 
 
 def _row(row: Provider) -> dict[str, Any]:
     """As lists show it."""
     with platform_scope("rules of an installation's directory name several organizations"):
         rules = GroupRule.objects.filter(provider=row).count()
-    return {"slug": row.short_name, "name": row.name, "title": kind_of(row.kind).title, "org": row.org.slug if row.org else "",
-            "domains": row.domains,
-            "is_enabled": row.is_enabled, "seen_at": row.seen_at, "trouble": row.trouble, "trouble_since": row.trouble_since,
-            "people": row.identities.filter(gone_since=None).count(), "rules": rules,
-            "signs_in": row.kind == Provider.Kind.LDAP, "is_sso": row.kind in (Provider.Kind.OIDC, Provider.Kind.SAML),
-            "is_told": row.kind != Provider.Kind.LDAP, "has_sync": kind_of(row.kind).listing is not None,
-            "shape": "unknown" if not row.is_enabled else "failed" if row.trouble else "succeeded" if row.seen_at else "queued",
-            "word": "off" if not row.is_enabled else "does not answer" if row.trouble else "answers" if row.seen_at else "not asked yet"}
+    return {
+        "slug": row.short_name,
+        "name": row.name,
+        "title": kind_of(row.kind).title,
+        "org": row.org.slug if row.org else "",
+        "domains": row.domains,
+        "is_enabled": row.is_enabled,
+        "seen_at": row.seen_at,
+        "trouble": row.trouble,
+        "trouble_since": row.trouble_since,
+        "people": row.identities.filter(gone_since=None).count(),
+        "rules": rules,
+        "signs_in": row.kind == Provider.Kind.LDAP,
+        "is_sso": row.kind in (Provider.Kind.OIDC, Provider.Kind.SAML),
+        "is_told": row.kind != Provider.Kind.LDAP,
+        "has_sync": kind_of(row.kind).listing is not None,
+        "shape": "unknown"
+        if not row.is_enabled
+        else "failed"
+        if row.trouble
+        else "succeeded"
+        if row.seen_at
+        else "queued",
+        "word": "off"
+        if not row.is_enabled
+        else "does not answer"
+        if row.trouble
+        else "answers"
+        if row.seen_at
+        else "not asked yet",
+    }
 
 
 def _places(row: Provider) -> list[str]:
     """What a rule of it may name: organizations, and teams as org/team."""
     with platform_scope("rules of an installation's directory name teams of every organization"):
-        orgs = Organization.objects.filter(id=row.org_id) if row.org_id else Organization.objects.all()
+        orgs = (
+            Organization.objects.filter(id=row.org_id) if row.org_id else Organization.objects.all()
+        )
         teams = Team.objects.filter(org__in=orgs).values_list("org__slug", "slug")
-        return sorted([*orgs.values_list("slug", flat=True), *(f"{org}/{team}" for org, team in teams)])
+        return sorted(
+            [*orgs.values_list("slug", flat=True), *(f"{org}/{team}" for org, team in teams)]
+        )

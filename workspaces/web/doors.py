@@ -18,7 +18,9 @@ from workspaces.permissions import Permission
 View = Callable[..., HttpResponse]
 
 
-def page(permission: Permission | None = None, methods: tuple[str, ...] = ("GET", "HEAD")) -> Callable[[View], View]:
+def page(
+    permission: Permission | None = None, methods: tuple[str, ...] = ("GET", "HEAD")
+) -> Callable[[View], View]:
     """A page of an organization. The HTTP door has entered it; this asks the permission (None: the view's services ask) and
     refuses other methods. `view.permission` and `view.methods` are read by the permission matrix test."""
 

@@ -36,35 +36,64 @@ def invitations(request: Any) -> HttpResponse:
     """Those that are open; inviting, sending again, revoking. A link is shown in the answer that made it."""
     do, made = request.POST.get("do", "invite"), None
     if request.method == "POST" and do == "revoke":
-        return action(request, request.path, "That invitation no longer works.",
-                      lambda: services.revoke_invitation(actor=request.actor, invitation_id=_id(request)))
+        return action(
+            request,
+            request.path,
+            "That invitation no longer works.",
+            lambda: services.revoke_invitation(actor=request.actor, invitation_id=_id(request)),
+        )
     if request.method == "POST":
         if is_again(request):
             return redirect(request.path)
         try:
             with free_if_it_fails(request):
-                made = _invited(request) if do == "invite" else services.renew_invitation(actor=request.actor, invitation_id=_id(request))
+                made = (
+                    _invited(request)
+                    if do == "invite"
+                    else services.renew_invitation(actor=request.actor, invitation_id=_id(request))
+                )
         except PortalError as error:
             note_denial(request, error)
             tell_fault(request, error)
-    return render(request, "workspaces/invitations.html", {
-        "page_title": "Invitations", "crumbs": [("Members", f"/{request.org.slug}/members")], "made": made and _told(request, made),
-        "invitations": selectors.open_invitations(), "roles": org_roles_for(request.actor, request.org),
-        "team_roles": roles_of("team", read_own_roles(request.org.id)),
-        "teams": selectors.teams_for(request.actor), "can_mail": can_mail()})
+    return render(
+        request,
+        "workspaces/invitations.html",
+        {
+            "page_title": "Invitations",
+            "crumbs": [("Members", f"/{request.org.slug}/members")],
+            "made": made and _told(request, made),
+            "invitations": selectors.open_invitations(),
+            "roles": org_roles_for(request.actor, request.org),
+            "team_roles": roles_of("team", read_own_roles(request.org.id)),
+            "teams": selectors.teams_for(request.actor),
+            "can_mail": can_mail(),
+        },
+    )
 
 
 def _invited(request: Any) -> Invited:
     given = request.POST
     teams = {given["team"]: given.get("team_role", TeamRole.MEMBER)} if given.get("team") else {}
-    return services.invite(actor=request.actor, org=request.org, email=given.get("email", ""), name=given.get("name", "").strip(),
-                           role=given.get("role", OrgRole.MEMBER), teams=teams, days=whole(request, "days", "7"))
+    return services.invite(
+        actor=request.actor,
+        org=request.org,
+        email=given.get("email", ""),
+        name=given.get("name", "").strip(),
+        role=given.get("role", OrgRole.MEMBER),
+        teams=teams,
+        days=whole(request, "days", "7"),
+    )
 
 
 def _told(request: Any, made: Invited) -> dict[str, Any]:
     wants_mail = request.POST.get("send") == "1" and can_mail()
-    return {"email": made.row.email, "url": made.url, "until": made.row.expires_at, "wants_mail": wants_mail,
-            "is_sent": wants_mail and send_invitation(made, request.actor.email)}
+    return {
+        "email": made.row.email,
+        "url": made.url,
+        "until": made.row.expires_at,
+        "wants_mail": wants_mail,
+        "is_sent": wants_mail and send_invitation(made, request.actor.email),
+    }
 
 
 def _id(request: Any) -> UUID:
@@ -92,8 +121,16 @@ def invitation(request: Any, text: str) -> HttpResponse:
     if actor is None and not needs_account(row):
         return redirect_to_login(request.get_full_path())
     is_theirs = actor is not None and actor.email.lower() == row.email
-    return render(request, "account/invitation.html", {
-        "invitation": row, "who": actor, "is_theirs": is_theirs, "name": request.POST.get("name", row.name)})
+    return render(
+        request,
+        "account/invitation.html",
+        {
+            "invitation": row,
+            "who": actor,
+            "is_theirs": is_theirs,
+            "name": request.POST.get("name", row.name),
+        },
+    )
 
 
 def _accepted(request: Any, text: str) -> HttpResponse:

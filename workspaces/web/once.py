@@ -11,7 +11,7 @@ from django.contrib import messages
 from django.core.cache import cache
 from django.utils.translation import gettext as _
 
-KEPT = 24 * 3600        # seconds; a form that stood open for longer is filled in anew by a person
+KEPT = 24 * 3600  # seconds; a form that stood open for longer is filled in anew by a person
 
 
 def is_again(request: Any) -> bool:
@@ -19,7 +19,12 @@ def is_again(request: Any) -> bool:
     as a program sends it, counts as new."""
     if not request.POST.get("once") or cache.add(_key(request), 1, KEPT):
         return False
-    messages.warning(request, _("This form was sent already, and nothing was done again. What it made is shown once: make another if it is lost."))
+    messages.warning(
+        request,
+        _(
+            "This form was sent already, and nothing was done again. What it made is shown once: make another if it is lost."
+        ),
+    )
     return True
 
 

@@ -37,14 +37,25 @@ def other_side(request: Any, slug: str) -> HttpResponse:
         except PortalError as error:
             tell_fault(request, error)
             return redirect(f"{here}/other-side")
-    return render(request, "workspaces/directories/other_side.html", {
-        "page_title": "The other side", "crumbs": [("Directories", f"/{request.org.slug}/directories"), (row.name, here)], "row": row,
-        "addresses": addresses_of(row), "has_scim": row.kind in tokens.KINDS, "secret": secret,
-        "token": ScimToken.objects.filter(provider=row).first(), "may_write": request.actor.may(P.PROVIDERS_WRITE)})
+    return render(
+        request,
+        "workspaces/directories/other_side.html",
+        {
+            "page_title": "The other side",
+            "crumbs": [("Directories", f"/{request.org.slug}/directories"), (row.name, here)],
+            "row": row,
+            "addresses": addresses_of(row),
+            "has_scim": row.kind in tokens.KINDS,
+            "secret": secret,
+            "token": ScimToken.objects.filter(provider=row).first(),
+            "may_write": request.actor.may(P.PROVIDERS_WRITE),
+        },
+    )
 
 
 def addresses_of(row: Provider) -> list[tuple[str, str]]:
     """What, and where."""
+
     def at(name: str) -> str:
         return settings.MUSTER_BASE_URL + reverse(name, kwargs={"slug": row.slug})
 
@@ -52,5 +63,15 @@ def addresses_of(row: Provider) -> list[tuple[str, str]]:
     if row.kind == Provider.Kind.OIDC:
         found = [("Redirect address", at("account_sso_callback"))]
     if row.kind == Provider.Kind.SAML:
-        found = [("Metadata, which is also our entity id", at("account_saml_metadata")), ("Assertion consumer (POST)", at("account_saml_acs"))]
-    return [*found, *([("SCIM 2.0", f"{settings.MUSTER_BASE_URL}/scim/v2/{row.slug}")] if row.kind in tokens.KINDS else [])]
+        found = [
+            ("Metadata, which is also our entity id", at("account_saml_metadata")),
+            ("Assertion consumer (POST)", at("account_saml_acs")),
+        ]
+    return [
+        *found,
+        *(
+            [("SCIM 2.0", f"{settings.MUSTER_BASE_URL}/scim/v2/{row.slug}")]
+            if row.kind in tokens.KINDS
+            else []
+        ),
+    ]

@@ -22,13 +22,24 @@ from workspaces.web.doors import page, tell_fault
 def import_people(request: Any) -> HttpResponse:
     """The file is looked at, and what would change is shown; then it is done. Links are shown in the answer that made them."""
     given = request.POST
-    context: dict[str, Any] = {"page_title": _("Import people"), "crumbs": [(_("Members"), f"/{request.org.slug}/members")], "most": MOST,
-                               "can_mail": can_mail(), "adds": given.get("how") == "add", "sends": given.get("send") == "1"}
+    context: dict[str, Any] = {
+        "page_title": _("Import people"),
+        "crumbs": [(_("Members"), f"/{request.org.slug}/members")],
+        "most": MOST,
+        "can_mail": can_mail(),
+        "adds": given.get("how") == "add",
+        "sends": given.get("send") == "1",
+    }
     if request.method == "POST":
         try:
             context["text"] = _text(request)
-            report = services.import_people(actor=request.actor, org=request.org, text=context["text"], adds=context["adds"],
-                                            is_dry=given.get("do") != "import")
+            report = services.import_people(
+                actor=request.actor,
+                org=request.org,
+                text=context["text"],
+                adds=context["adds"],
+                is_dry=given.get("do") != "import",
+            )
             context |= {"report": report, "links": _links(request, report)}
         except PortalError as error:
             note_denial(request, error)
@@ -41,7 +52,10 @@ def _links(request: Any, report: Report) -> list[str]:
     if not report.is_done:
         return []
     made = handed_out(report, request.actor.email, send=request.POST.get("send") == "1")
-    return [",".join([link["email"], link["url"], *([_("mailed")] if link["is_sent"] else [])]) for link in made]
+    return [
+        ",".join([link["email"], link["url"], *([_("mailed")] if link["is_sent"] else [])])
+        for link in made
+    ]
 
 
 def _text(request: Any) -> str:

@@ -26,7 +26,11 @@ READ_WRITE = ("GET", "HEAD", "POST")
 @page(P.PLATFORM_ADMIN, READ_WRITE)
 def organizations(request: Any) -> HttpResponse:
     """All of them, and making one with its first owner."""
-    context: dict[str, Any] = {"page_title": _("Organizations"), "tab": "organizations", "given": request.POST}
+    context: dict[str, Any] = {
+        "page_title": _("Organizations"),
+        "tab": "organizations",
+        "given": request.POST,
+    }
     if request.method == "POST":
         try:
             context["made"] = _founded(request)
@@ -34,13 +38,20 @@ def organizations(request: Any) -> HttpResponse:
         except PortalError as error:
             note_denial(request, error)
             tell_fault(request, error)
-    return render(request, "workspaces/platform/organizations.html", context | {"rows": all_organizations()})
+    return render(
+        request, "workspaces/platform/organizations.html", context | {"rows": all_organizations()}
+    )
 
 
 def _founded(request: Any) -> dict[str, Any]:
     given = request.POST
-    org, owner = services.found_org(actor=request.actor, slug=given.get("slug", "").strip(), name=given.get("name", ""),
-                                    email=given.get("email", ""), owner_name=given.get("owner_name", "").strip())
+    org, owner = services.found_org(
+        actor=request.actor,
+        slug=given.get("slug", "").strip(),
+        name=given.get("name", ""),
+        email=given.get("email", ""),
+        owner_name=given.get("owner_name", "").strip(),
+    )
     return {"slug": org.slug, "name": org.name, "owner": owner.email, "url": invite_url(owner)}
 
 
@@ -49,9 +60,17 @@ def people(request: Any) -> HttpResponse:
     """Everybody, found by address or name."""
     asked = {name: request.GET.get(name, "").replace("\x00", "") for name in ("q", "kind", "after")}
     rows, following = all_people(asked["q"].strip()[:100], asked["kind"], asked["after"])
-    return render(request, "workspaces/platform/people.html", {
-        "page_title": _("People"), "tab": "people", "rows": rows, "asked": asked,
-        "next_url": "?" + urlencode({**asked, "after": following}) if following else ""})
+    return render(
+        request,
+        "workspaces/platform/people.html",
+        {
+            "page_title": _("People"),
+            "tab": "people",
+            "rows": rows,
+            "asked": asked,
+            "next_url": "?" + urlencode({**asked, "after": following}) if following else "",
+        },
+    )
 
 
 @page(P.PLATFORM_ADMIN, READ_WRITE)
@@ -59,17 +78,45 @@ def person(request: Any, person: UUID) -> HttpResponse:
     """One of them: signing them out, helping who lost a factor, suspending, bringing back, and acting as them."""
     given = request.POST
     if request.method == "POST" and given.get("do") == "suspend":
-        return action(request, request.path, _("They are signed out, and nothing of theirs opens any more. Jobs go on."),
-                      lambda: services.suspend_person(actor=request.actor, user_id=person, why=given.get("why", "")))
+        return action(
+            request,
+            request.path,
+            _("They are signed out, and nothing of theirs opens any more. Jobs go on."),
+            lambda: services.suspend_person(
+                actor=request.actor, user_id=person, why=given.get("why", "")
+            ),
+        )
     if request.method == "POST" and given.get("do") == "sign_out":
-        return action(request, request.path, _("They are signed out everywhere. They may sign in again."),
-                      lambda: services.sign_out_everywhere(actor=request.actor, user_id=person))
+        return action(
+            request,
+            request.path,
+            _("They are signed out everywhere. They may sign in again."),
+            lambda: services.sign_out_everywhere(actor=request.actor, user_id=person),
+        )
     if request.method == "POST" and given.get("do") == "take_off_factors":
-        return action(request, request.path, _("Their second factor is gone. They sign in by password, and set one up again."),
-                      lambda: services.take_off_factors(actor=request.actor, user_id=person, why=given.get("why", "")))
+        return action(
+            request,
+            request.path,
+            _("Their second factor is gone. They sign in by password, and set one up again."),
+            lambda: services.take_off_factors(
+                actor=request.actor, user_id=person, why=given.get("why", "")
+            ),
+        )
     if request.method == "POST":
-        return action(request, request.path, _("They may sign in again."), lambda: services.reinstate_person(actor=request.actor, user_id=person))
+        return action(
+            request,
+            request.path,
+            _("They may sign in again."),
+            lambda: services.reinstate_person(actor=request.actor, user_id=person),
+        )
     row = one_person(person)
-    return render(request, "workspaces/platform/person.html", {
-        "page_title": row["name"], "crumbs": [(_("People"), f"/{request.org.slug}/platform/people")], "p": row,
-        "may_act": request.actor.may(P.PLATFORM_IMPERSONATE)})
+    return render(
+        request,
+        "workspaces/platform/person.html",
+        {
+            "page_title": row["name"],
+            "crumbs": [(_("People"), f"/{request.org.slug}/platform/people")],
+            "p": row,
+            "may_act": request.actor.may(P.PLATFORM_IMPERSONATE),
+        },
+    )

@@ -28,7 +28,9 @@ _COLUMNS = {"org": "In the organization", "team": "In a team"}
 @page(P.MEMBERS_READ, READ_WRITE)
 def roles(request: Any) -> HttpResponse:
     """Which role holds what, and making one."""
-    form: dict[str, Any] = {name: request.POST.get(name, "").strip() for name in ("slug", "name", "kind")}
+    form: dict[str, Any] = {
+        name: request.POST.get(name, "").strip() for name in ("slug", "name", "kind")
+    }
     form["permissions"] = request.POST.getlist("permissions")
     if request.method == "POST":
         try:
@@ -37,14 +39,31 @@ def roles(request: Any) -> HttpResponse:
             note_denial(request, error)
             tell_fault(request, error)
         else:
-            messages.success(request, f"The role {row.name} is there. Give it on the page of a member or a team.")
+            messages.success(
+                request, f"The role {row.name} is there. Give it on the page of a member or a team."
+            )
             return redirect(f"/{request.org.slug}/roles/{row.slug}")
     found = selectors.roles_here(request.org)
-    tables = [{"title": title, "roles": (of := [r for r in found if r["kind"] == kind]), "groups": _matrix(of)}
-              for kind, title in _COLUMNS.items()]
-    return render(request, "workspaces/roles.html", {
-        "page_title": "Roles", "tables": tables, "form": form, "choices": _choices(request.actor, form["permissions"]),
-        "may_write": request.actor.may(P.ROLES_WRITE), "own": [r for r in found if not r["is_built_in"]]})
+    tables = [
+        {
+            "title": title,
+            "roles": (of := [r for r in found if r["kind"] == kind]),
+            "groups": _matrix(of),
+        }
+        for kind, title in _COLUMNS.items()
+    ]
+    return render(
+        request,
+        "workspaces/roles.html",
+        {
+            "page_title": "Roles",
+            "tables": tables,
+            "form": form,
+            "choices": _choices(request.actor, form["permissions"]),
+            "may_write": request.actor.may(P.ROLES_WRITE),
+            "own": [r for r in found if not r["is_built_in"]],
+        },
+    )
 
 
 @page(P.MEMBERS_READ, READ_WRITE)
@@ -56,61 +75,133 @@ def role(request: Any, role: str) -> HttpResponse:
     wanted, back = request.POST.getlist("permissions"), f"/{request.org.slug}/roles"
     do = request.POST.get("do", "")
     if do == "delete":
-        return action(request, back, f"The role {row.name} is gone.",
-                      lambda: services.delete_role(actor=request.actor, org=request.org, slug=role))
+        return action(
+            request,
+            back,
+            f"The role {row.name} is gone.",
+            lambda: services.delete_role(actor=request.actor, org=request.org, slug=role),
+        )
     if do == "save":
-        return action(request, request.path, "The role is changed, for everybody who holds it.", lambda: services.change_role(
-            actor=request.actor, org=request.org, slug=role, name=request.POST.get("name", ""), permissions=wanted))
+        return action(
+            request,
+            request.path,
+            "The role is changed, for everybody who holds it.",
+            lambda: services.change_role(
+                actor=request.actor,
+                org=request.org,
+                slug=role,
+                name=request.POST.get("name", ""),
+                permissions=wanted,
+            ),
+        )
     looked = request.method == "POST"
-    return render(request, "workspaces/role.html", {
-        "page_title": row.name, "crumbs": [("Roles", back)], "role": selectors.role_here(request.org, role), "holders": holders(row),
-        "name": request.POST.get("name", row.name), "choices": _choices(request.actor, wanted if looked else row.permissions),
-        "may_write": request.actor.may(P.ROLES_WRITE), "looked": looked,
-        "differences": [difference_row(one) for one in if_role_were(request.org, role, wanted)] if looked else []})
+    return render(
+        request,
+        "workspaces/role.html",
+        {
+            "page_title": row.name,
+            "crumbs": [("Roles", back)],
+            "role": selectors.role_here(request.org, role),
+            "holders": holders(row),
+            "name": request.POST.get("name", row.name),
+            "choices": _choices(request.actor, wanted if looked else row.permissions),
+            "may_write": request.actor.may(P.ROLES_WRITE),
+            "looked": looked,
+            "differences": [difference_row(one) for one in if_role_were(request.org, role, wanted)]
+            if looked
+            else [],
+        },
+    )
 
 
 @page(None)
 def access(request: Any) -> HttpResponse:
     """Why can, or cannot, this person do this? The answer is the chain of grants. Everything asked is in the address."""
-    asked = {name: request.GET.get(name, "").strip()[:254] for name in ("user", "permission", "team", "about")}
+    asked = {
+        name: request.GET.get(name, "").strip()[:254]
+        for name in ("user", "permission", "team", "about")
+    }
     asked["user"] = asked["user"] or request.actor.email
-    context: dict[str, Any] = {"page_title": "Access", "asked": asked, "groups": _grouped(list(P)),
-                               "chosen": asked["permission"] or "jobs:submit",
-                               "teams": Team.objects.order_by("slug") if request.actor.may(P.TEAMS_READ) else [],
-                               "people": selectors.names_of_members() if request.actor.may(P.MEMBERS_READ) else []}
+    context: dict[str, Any] = {
+        "page_title": "Access",
+        "asked": asked,
+        "groups": _grouped(list(P)),
+        "chosen": asked["permission"] or "jobs:submit",
+        "teams": Team.objects.order_by("slug") if request.actor.may(P.TEAMS_READ) else [],
+        "people": selectors.names_of_members() if request.actor.may(P.MEMBERS_READ) else [],
+    }
     if asked["permission"]:
         try:
             context |= _answer(request, asked)
         except PortalError as error:
             note_denial(request, error)
             context["fault"] = error.message
-    return render(request, "workspaces/access.html", context, status=200 if "fault" not in context else 400)
+    return render(
+        request, "workspaces/access.html", context, status=200 if "fault" not in context else 400
+    )
 
 
 def _answer(request: Any, asked: dict[str, str]) -> dict[str, Any]:
-    about: About | None = about_named(request.actor, request.org, asked["about"]) if asked["about"] else None
+    about: About | None = (
+        about_named(request.actor, request.org, asked["about"]) if asked["about"] else None
+    )
     team = team_named(asked["team"]) if asked["team"] and about is None else None
-    found = explain_person(asker=request.actor, org=request.org, email=asked["user"], permission=permission_named(asked["permission"]),
-                           team=team, about=about)
-    words = [f"muster access why {found.case.email} {asked['permission']}", f"--team {team.slug}" if team else "",
-             f"--job {asked['about'].partition(':')[2]}" if about else ""]
-    return {"answer": as_data(found), "about": about, "command": " ".join(word for word in words if word)}
+    found = explain_person(
+        asker=request.actor,
+        org=request.org,
+        email=asked["user"],
+        permission=permission_named(asked["permission"]),
+        team=team,
+        about=about,
+    )
+    words = [
+        f"muster access why {found.case.email} {asked['permission']}",
+        f"--team {team.slug}" if team else "",
+        f"--job {asked['about'].partition(':')[2]}" if about else "",
+    ]
+    return {
+        "answer": as_data(found),
+        "about": about,
+        "command": " ".join(word for word in words if word),
+    }
 
 
 def _matrix(roles: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of permissions by noun; a cell for each role."""
     rows = [p for p in P if p not in OPERATORS_ONLY]
-    return [{"noun": group["noun"], "rows": [row | {"cells": [row["permission"] in role["permissions"] for role in roles]}
-                                             for row in group["rows"]]} for group in _grouped(rows)]
+    return [
+        {
+            "noun": group["noun"],
+            "rows": [
+                row | {"cells": [row["permission"] in role["permissions"] for role in roles]}
+                for row in group["rows"]
+            ],
+        }
+        for group in _grouped(rows)
+    ]
 
 
 def _choices(actor: Any, chosen: Any) -> list[dict[str, Any]]:
     """What a role of one's own may hold, and whether this actor may put it in."""
     held = actor.granted()
-    return [{"noun": group["noun"], "rows": [row | {"is_chosen": row["permission"] in chosen, "is_held": row["permission"] in held}
-                                             for row in group["rows"]]} for group in _grouped([P(p) for p in CHOICES])]
+    return [
+        {
+            "noun": group["noun"],
+            "rows": [
+                row
+                | {"is_chosen": row["permission"] in chosen, "is_held": row["permission"] in held}
+                for row in group["rows"]
+            ],
+        }
+        for group in _grouped([P(p) for p in CHOICES])
+    ]
 
 
 def _grouped(permissions: list[P]) -> list[dict[str, Any]]:
-    return [{"noun": noun, "rows": [{"permission": str(p), "words": WORDS.get(p, str(p))} for p in group]}
-            for noun, group in groupby(sorted(permissions), key=lambda p: p.partition(":")[0])]
+    return [
+        {
+            "noun": noun,
+            "rows": [{"permission": str(p), "words": WORDS.get(p, str(p))} for p in group],
+        }
+        for noun, group in groupby(sorted(permissions), key=lambda p: p.partition(":")[0])
+    ]

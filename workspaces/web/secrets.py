@@ -23,7 +23,11 @@ def secrets(request: Any) -> HttpResponse:
         return action(request, request.path, _done(request), lambda: _act(request))
     may_set = writable(request.actor)
     rows = [row | {"may_write": row["where"] in may_set} for row in secrets_for(request.actor)]
-    return render(request, "workspaces/secrets.html", {"page_title": "Secrets", "secrets": rows, "writable": may_set})
+    return render(
+        request,
+        "workspaces/secrets.html",
+        {"page_title": "Secrets", "secrets": rows, "writable": may_set},
+    )
 
 
 def _act(request: Any) -> None:
@@ -31,7 +35,13 @@ def _act(request: Any) -> None:
     actor, team, name = request.actor, _team(given.get("where", "")), given.get("name", "").strip()
     match given.get("do"):
         case "set":
-            services.set_secret(actor=actor, org=request.org, team=team, name=name, value=given.get("value", "").replace("\r\n", "\n"))
+            services.set_secret(
+                actor=actor,
+                org=request.org,
+                team=team,
+                name=name,
+                value=given.get("value", "").replace("\r\n", "\n"),
+            )
         case "delete":
             services.delete_secret(actor=actor, team=team, name=name)
         case "delete-version":
@@ -45,8 +55,10 @@ def _act(request: Any) -> None:
 
 def _done(request: Any) -> str:
     name = f"{request.POST.get('where', '')}/{request.POST.get('name', '').strip()}"
-    return {"set": f"{name} is set. Name it in a job's `secrets`; the value cannot be shown again.", "delete": f"{name} is deleted."}.get(
-        request.POST.get("do", ""), f"That version of {name} is deleted.")
+    return {
+        "set": f"{name} is set. Name it in a job's `secrets`; the value cannot be shown again.",
+        "delete": f"{name} is deleted.",
+    }.get(request.POST.get("do", ""), f"That version of {name} is deleted.")
 
 
 def _team(where: str) -> Team | None:

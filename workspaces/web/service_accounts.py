@@ -27,13 +27,30 @@ def service_accounts(request: Any) -> HttpResponse:
     """All of them, and making one."""
     if request.method == "POST":
         name, given = request.POST.get("name", "").strip(), request.POST
-        return action(request, f"{request.path}/{name}" if name.isascii() and name.replace("-", "").isalnum() else request.path,
-                      f"{name} is there. It acts by tokens: make one here, and bring it into teams on their pages.",
-                      lambda: services.create_service_account(actor=request.actor, org=request.org, name=name, note=given.get("note", ""),
-                                                              role=given.get("role", OrgRole.MEMBER)))
-    return render(request, "workspaces/service_accounts.html", {
-        "page_title": "Service accounts", "accounts": selectors.service_accounts(), "roles": _roles(request),
-        "may_write": request.actor.may(P.MEMBERS_WRITE)})
+        return action(
+            request,
+            f"{request.path}/{name}"
+            if name.isascii() and name.replace("-", "").isalnum()
+            else request.path,
+            f"{name} is there. It acts by tokens: make one here, and bring it into teams on their pages.",
+            lambda: services.create_service_account(
+                actor=request.actor,
+                org=request.org,
+                name=name,
+                note=given.get("note", ""),
+                role=given.get("role", OrgRole.MEMBER),
+            ),
+        )
+    return render(
+        request,
+        "workspaces/service_accounts.html",
+        {
+            "page_title": "Service accounts",
+            "accounts": selectors.service_accounts(),
+            "roles": _roles(request),
+            "may_write": request.actor.may(P.MEMBERS_WRITE),
+        },
+    )
 
 
 @page(P.MEMBERS_READ, READ_WRITE)
@@ -46,34 +63,59 @@ def service_account(request: Any, account: str) -> HttpResponse:
             return redirect(request.path)
         try:
             with free_if_it_fails(request):
-                new = services.create_service_token(actor=request.actor, account=row, wish=wish_in(request))
+                new = services.create_service_token(
+                    actor=request.actor, account=row, wish=wish_in(request)
+                )
             made = selectors.token_row(new.row) | {"token": new.secret}
         except PortalError as error:
             note_denial(request, error)
             tell_fault(request, error)
     elif request.method == "POST":
         return _changed(request, row, do)
-    return render(request, "workspaces/service_account.html", _context(request, row) | {"made": made})
+    return render(
+        request, "workspaces/service_account.html", _context(request, row) | {"made": made}
+    )
 
 
 def _changed(request: Any, row: ServiceAccount, do: str) -> HttpResponse:
     if do == "remove":
-        return action(request, f"/{request.org.slug}/service-accounts", f"{row.name} is removed; its tokens no longer work. Its jobs stay.",
-                      lambda: services.remove_service_account(actor=request.actor, account=row))
+        return action(
+            request,
+            f"/{request.org.slug}/service-accounts",
+            f"{row.name} is removed; its tokens no longer work. Its jobs stay.",
+            lambda: services.remove_service_account(actor=request.actor, account=row),
+        )
     if do != "change":
         raise InvalidInput("The form names nothing that can be done here.")
-    return action(request, request.path, f"{row.name} is changed.", lambda: services.change_service_account(
-        actor=request.actor, account=row, role=request.POST.get("role"), note=request.POST.get("note")))
+    return action(
+        request,
+        request.path,
+        f"{row.name} is changed.",
+        lambda: services.change_service_account(
+            actor=request.actor,
+            account=row,
+            role=request.POST.get("role"),
+            note=request.POST.get("note"),
+        ),
+    )
 
 
 def _roles(request: Any) -> list[RoleFacts]:
-    return [role for role in org_roles_for(request.actor, request.org) if role.slug != OrgRole.OWNER]
+    return [
+        role for role in org_roles_for(request.actor, request.org) if role.slug != OrgRole.OWNER
+    ]
 
 
 def _context(request: Any, row: ServiceAccount) -> dict[str, Any]:
     may_write = request.actor.may(P.MEMBERS_WRITE)
     shown = next(r for r in selectors.service_accounts() if r["name"] == row.name)
-    return {"page_title": row.name, "crumbs": [("Service accounts", f"/{request.org.slug}/service-accounts")], "account": shown,
-            "roles": _roles(request), "may_write": may_write, "permissions": [str(p) for p in P],
-            "tokens": [selectors.token_row(t) for t in selectors.tokens_of(row)] if may_write else [],
-            "teams": shown["teams"]}
+    return {
+        "page_title": row.name,
+        "crumbs": [("Service accounts", f"/{request.org.slug}/service-accounts")],
+        "account": shown,
+        "roles": _roles(request),
+        "may_write": may_write,
+        "permissions": [str(p) for p in P],
+        "tokens": [selectors.token_row(t) for t in selectors.tokens_of(row)] if may_write else [],
+        "teams": shown["teams"],
+    }

@@ -25,7 +25,11 @@ def sessions(request: Any) -> HttpResponse:
         _end(request)
         return redirect(request.path)
     rows = sessions_of(actor.user_id, request.session.session_key or "")
-    return render(request, "account/sessions.html", {"page_title": "Where you are signed in", "sessions": rows})
+    return render(
+        request,
+        "account/sessions.html",
+        {"page_title": "Where you are signed in", "sessions": rows},
+    )
 
 
 def _end(request: Any) -> None:
@@ -36,6 +40,9 @@ def _end(request: Any) -> None:
             messages.success(request, "That session is signed out.")
         else:
             count = end_others(actor.user_id, request.session.session_key, actor=actor.email)
-            messages.success(request, f"Signed out everywhere else: {count} {'session' if count == 1 else 'sessions'}.")
+            messages.success(
+                request,
+                f"Signed out everywhere else: {count} {'session' if count == 1 else 'sessions'}.",
+            )
     except (PortalError, ValueError):
         messages.error(request, "There is no such session, or it has ended.")

@@ -31,8 +31,15 @@ def tokens(request: Any) -> HttpResponse:
         try:
             with free_if_it_fails(request):
                 wish = wish_in(request)
-                new = services.create_token(actor=request.actor, org=request.org, name=wish.name, scopes=wish.scopes, team=wish.team,
-                                            days=wish.days, networks=wish.networks)
+                new = services.create_token(
+                    actor=request.actor,
+                    org=request.org,
+                    name=wish.name,
+                    scopes=wish.scopes,
+                    team=wish.team,
+                    days=wish.days,
+                    networks=wish.networks,
+                )
             made = selectors.token_row(new.row) | {"token": new.secret}
         except PortalError as error:
             note_denial(request, error)
@@ -43,27 +50,43 @@ def tokens(request: Any) -> HttpResponse:
 @page(None, POST)
 def revoke_token(request: Any, token: UUID) -> HttpResponse:
     """End a token."""
-    return action(request, back_from(request), "The token no longer works.",
-                  lambda: services.revoke_token(actor=request.actor, token_id=token))
+    return action(
+        request,
+        back_from(request),
+        "The token no longer works.",
+        lambda: services.revoke_token(actor=request.actor, token_id=token),
+    )
 
 
 @page(None, POST)
 def rotate_token(request: Any, token: UUID) -> HttpResponse:
     """Make its successor; the old one works for a while."""
     try:
-        made = services.rotate_token(actor=request.actor, token_id=token, overlap_hours=whole(request, "overlap_hours", "24"))
+        made = services.rotate_token(
+            actor=request.actor, token_id=token, overlap_hours=whole(request, "overlap_hours", "24")
+        )
     except PortalError as error:
         note_denial(request, error)
         tell_fault(request, error)
         return redirect(back_from(request))
-    return _shown(request, selectors.token_row(made.row) | {"token": made.secret, "is_successor": True})
+    return _shown(
+        request, selectors.token_row(made.row) | {"token": made.secret, "is_successor": True}
+    )
 
 
 def _shown(request: Any, made: dict[str, Any] | None) -> HttpResponse:
     rows = [selectors.token_row(t) for t in selectors.tokens_for(request.actor)[:500]]
-    return render(request, "workspaces/tokens.html", {
-        "page_title": "Tokens", "made": made, "tokens": rows, "teams": selectors.teams_for(request.actor),
-        "permissions": [str(p) for p in P]})
+    return render(
+        request,
+        "workspaces/tokens.html",
+        {
+            "page_title": "Tokens",
+            "made": made,
+            "tokens": rows,
+            "teams": selectors.teams_for(request.actor),
+            "permissions": [str(p) for p in P],
+        },
+    )
 
 
 def wish_in(request: HttpRequest) -> Wish:
@@ -72,8 +95,13 @@ def wish_in(request: HttpRequest) -> Wish:
     team = Team.objects.filter(slug=slug).first() if slug else None
     if slug and team is None:
         raise InvalidInput.at("team", f"there is no team {slug[:40]!r} here")
-    return Wish(request.POST.get("name", ""), request.POST.getlist("scopes") or ["all"], team, whole(request, "days", "90") or None,
-                [part for part in re.split(r"[\s,;]+", request.POST.get("networks", "")) if part])
+    return Wish(
+        request.POST.get("name", ""),
+        request.POST.getlist("scopes") or ["all"],
+        team,
+        whole(request, "days", "90") or None,
+        [part for part in re.split(r"[\s,;]+", request.POST.get("networks", "")) if part],
+    )
 
 
 def whole(request: HttpRequest, name: str, default: str) -> int:
@@ -87,4 +115,8 @@ def whole(request: HttpRequest, name: str, default: str) -> int:
 def back_from(request: Any) -> str:
     """The page whose form it was: that of a service account, else the tokens."""
     account = request.POST.get("account", "")
-    return f"/{request.org.slug}/service-accounts/{account}" if re.fullmatch(r"[a-z0-9-]{1,40}", account) else f"/{request.org.slug}/tokens"
+    return (
+        f"/{request.org.slug}/service-accounts/{account}"
+        if re.fullmatch(r"[a-z0-9-]{1,40}", account)
+        else f"/{request.org.slug}/tokens"
+    )

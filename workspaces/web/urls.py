@@ -23,7 +23,11 @@ urlpatterns = [
     path("", views.start, name="start"),
     path("<slug:org>/teams", views.teams, name="teams"),
     path("<slug:org>/teams/<slug:team>", views.team, name="team"),
-    path("<slug:org>/teams/<slug:team>/members/<str:email>", views.change_team_member, name="team-member"),
+    path(
+        "<slug:org>/teams/<slug:team>/members/<str:email>",
+        views.change_team_member,
+        name="team-member",
+    ),
     path("<slug:org>/members", views.members, name="members"),
     path("<slug:org>/invitations", invitations.invitations, name="invitations"),
     path("<slug:org>/rules", views.org_rules, name="org-rules"),
@@ -33,22 +37,44 @@ urlpatterns = [
     path("<slug:org>/roles/<slug:role>", roles.role, name="role"),
     path("<slug:org>/access", roles.access, name="access"),
     path("<slug:org>/service-accounts", service_accounts.service_accounts, name="service-accounts"),
-    path("<slug:org>/service-accounts/<slug:account>", service_accounts.service_account, name="service-account"),
+    path(
+        "<slug:org>/service-accounts/<slug:account>",
+        service_accounts.service_account,
+        name="service-account",
+    ),
     path("<slug:org>/tokens", tokens.tokens, name="tokens"),
     path("<slug:org>/tokens/<uuid:token>/revoke", tokens.revoke_token, name="token-revoke"),
     path("<slug:org>/tokens/<uuid:token>/rotate", tokens.rotate_token, name="token-rotate"),
     path("<slug:org>/audit", audit.trail, name="audit"),
     path("<slug:org>/audit/export", audit.export, name="audit-export"),
     path("<slug:org>/audit/installation", audit.installation, name="audit-installation"),
-    path("<slug:org>/audit/installation/export", audit.export_installation, name="audit-installation-export"),
+    path(
+        "<slug:org>/audit/installation/export",
+        audit.export_installation,
+        name="audit-installation-export",
+    ),
     path("<slug:org>/announcements", announcements.announcements, name="announcements"),
-    path("<slug:org>/announcements/<uuid:announcement>/dismiss", announcements.dismiss_announcement, name="announcement-dismiss"),
+    path(
+        "<slug:org>/announcements/<uuid:announcement>/dismiss",
+        announcements.dismiss_announcement,
+        name="announcement-dismiss",
+    ),
     path("<slug:org>/directories", directories.directories, name="directories"),
     path("<slug:org>/directories/<slug:slug>", directories.directory, name="directory"),
-    path("<slug:org>/directories/<slug:slug>/other-side", other_side.other_side, name="directory-other-side"),
-    path("<slug:org>/directories/<slug:slug>/edit", directories.edit_directory, name="directory-edit"),
-    path("<slug:org>/directories/<slug:slug>/rules", directories.change_rules, name="directory-rules"),
-    path("<slug:org>/directories/<slug:slug>/act", directories.act_on_directory, name="directory-act"),
+    path(
+        "<slug:org>/directories/<slug:slug>/other-side",
+        other_side.other_side,
+        name="directory-other-side",
+    ),
+    path(
+        "<slug:org>/directories/<slug:slug>/edit", directories.edit_directory, name="directory-edit"
+    ),
+    path(
+        "<slug:org>/directories/<slug:slug>/rules", directories.change_rules, name="directory-rules"
+    ),
+    path(
+        "<slug:org>/directories/<slug:slug>/act", directories.act_on_directory, name="directory-act"
+    ),
     path("<slug:org>/platform", platform.organizations, name="platform-organizations"),
     path("<slug:org>/platform/people", platform.people, name="platform-people"),
     path("<slug:org>/platform/people/<uuid:person>", platform.person, name="platform-person"),

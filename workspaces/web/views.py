@@ -32,7 +32,11 @@ def start(request: HttpRequest) -> HttpResponse:
         return redirect("account_login")
     orgs = selectors.orgs_of(actor)
     if not orgs:
-        return render(request, "workspaces/no_org.html", {"page_title": "No organization yet", "suspensions": selectors.suspensions_of(actor)})
+        return render(
+            request,
+            "workspaces/no_org.html",
+            {"page_title": "No organization yet", "suspensions": selectors.suspensions_of(actor)},
+        )
     last = request.COOKIES.get(settings.MUSTER_ORG_COOKIE_NAME, "")
     return redirect("home", org=last if any(o["slug"] == last for o in orgs) else orgs[0]["slug"])
 
@@ -42,10 +46,23 @@ def teams(request: Any) -> HttpResponse:
     """All teams, and making one."""
     if request.method == "POST":
         slug = request.POST.get("slug", "").strip()
-        return action(request, request.path, f"Team {slug} is there. Bring people in on its page.", lambda: services.create_team(
-            actor=request.actor, org=request.org, slug=slug, name=request.POST.get("name", "")))
-    return render(request, "workspaces/teams.html", {
-        "page_title": "Teams", "teams": selectors.teams_for(request.actor), "may_write": request.actor.may(P.TEAMS_WRITE)})
+        return action(
+            request,
+            request.path,
+            f"Team {slug} is there. Bring people in on its page.",
+            lambda: services.create_team(
+                actor=request.actor, org=request.org, slug=slug, name=request.POST.get("name", "")
+            ),
+        )
+    return render(
+        request,
+        "workspaces/teams.html",
+        {
+            "page_title": "Teams",
+            "teams": selectors.teams_for(request.actor),
+            "may_write": request.actor.may(P.TEAMS_WRITE),
+        },
+    )
 
 
 @page(P.TEAMS_READ, READ_WRITE)
@@ -54,15 +71,37 @@ def team(request: Any, team: str) -> HttpResponse:
     row = team_named(team)
     if request.method == "POST":
         email = request.POST.get("email", "").strip()
-        return action(request, request.path, f"{email} is in {row.name} now.", lambda: services.add_team_member(
-            actor=request.actor, team=row, email=email, role=request.POST.get("role", TeamRole.MEMBER)))
+        return action(
+            request,
+            request.path,
+            f"{email} is in {row.name} now.",
+            lambda: services.add_team_member(
+                actor=request.actor,
+                team=row,
+                email=email,
+                role=request.POST.get("role", TeamRole.MEMBER),
+            ),
+        )
     roles = team_roles_for(request.actor, row)
-    return render(request, "workspaces/team.html", {
-        "page_title": row.name, "crumbs": [("Teams", f"/{request.org.slug}/teams")], "team_row": row,
-        "members": selectors.members_of_team(row), "roles": roles, "givable": {r.slug for r in roles},
-        "may_write": request.actor.may(P.MEMBERS_WRITE, row.id),
-        "candidates": selectors.candidates_for(row),
-        "quotas": [q for q in selectors.quotas_for(request.actor) if q["scope"] == "team" and q["subject"] == row.slug]})
+    return render(
+        request,
+        "workspaces/team.html",
+        {
+            "page_title": row.name,
+            "crumbs": [("Teams", f"/{request.org.slug}/teams")],
+            "team_row": row,
+            "members": selectors.members_of_team(row),
+            "roles": roles,
+            "givable": {r.slug for r in roles},
+            "may_write": request.actor.may(P.MEMBERS_WRITE, row.id),
+            "candidates": selectors.candidates_for(row),
+            "quotas": [
+                q
+                for q in selectors.quotas_for(request.actor)
+                if q["scope"] == "team" and q["subject"] == row.slug
+            ],
+        },
+    )
 
 
 @page(None, POST)
@@ -71,30 +110,48 @@ def change_team_member(request: Any, team: str, email: str) -> HttpResponse:
     row = team_named(team)
     back = f"/{request.org.slug}/teams/{row.slug}"
     if request.POST.get("remove"):
-        return action(request, back, f"{email} is no longer in {row.name}.",
-                      lambda: services.remove_team_member(actor=request.actor, team=row, email=email))
+        return action(
+            request,
+            back,
+            f"{email} is no longer in {row.name}.",
+            lambda: services.remove_team_member(actor=request.actor, team=row, email=email),
+        )
     role = request.POST.get("role", "")
-    return action(request, back, f"{email} has another role in {row.name} now.",
-                  lambda: services.change_team_member(actor=request.actor, team=row, email=email, role=role))
+    return action(
+        request,
+        back,
+        f"{email} has another role in {row.name} now.",
+        lambda: services.change_team_member(actor=request.actor, team=row, email=email, role=role),
+    )
 
 
 @page(P.MEMBERS_READ, READ_WRITE)
 def members(request: Any) -> HttpResponse:
     """Everybody, and bringing somebody in."""
     roles = org_roles_for(request.actor, request.org)
-    context = {"page_title": "Members", "roles": roles, "givable": {r.slug for r in roles},
-               "may_write": request.actor.may(P.MEMBERS_WRITE), "may_rule": request.actor.may(P.ORG_ADMIN)}
+    context = {
+        "page_title": "Members",
+        "roles": roles,
+        "givable": {r.slug for r in roles},
+        "may_write": request.actor.may(P.MEMBERS_WRITE),
+        "may_rule": request.actor.may(P.ORG_ADMIN),
+    }
     if request.method == "POST":
         try:
-            row = services.bring_in(actor=request.actor, org=request.org, email=request.POST.get("email", ""),
-                                    name=request.POST.get("name", "").strip(), role=request.POST.get("role", OrgRole.MEMBER))
+            row = services.bring_in(
+                actor=request.actor,
+                org=request.org,
+                email=request.POST.get("email", ""),
+                name=request.POST.get("name", "").strip(),
+                role=request.POST.get("role", OrgRole.MEMBER),
+            )
         except PortalError as error:
             note_denial(request, error)
             tell_fault(request, error)
             return redirect(request.path)
         if isinstance(row, Invited):
             context["asked"] = {"email": row.row.email, "url": row.url, "until": row.row.expires_at}
-        elif link := invite_url(row.user):   # shown in this answer only
+        elif link := invite_url(row.user):  # shown in this answer only
             context["invite"] = {"email": row.user.email, "url": link}
         else:
             messages.success(request, f"{row.user.email} belongs to {request.org.name} now.")
@@ -103,11 +160,20 @@ def members(request: Any) -> HttpResponse:
 
 
 def _page_of_members(request: Any) -> dict[str, Any]:
-    filters = {name: request.GET.get(name, "").replace("\x00", "").strip()[:254] for name in ("q", "after")}
+    filters = {
+        name: request.GET.get(name, "").replace("\x00", "").strip()[:254] for name in ("q", "after")
+    }
     found, following = selectors.members_of_org(search=filters["q"], after=filters["after"])
-    return {"members": found, "filters": filters, "here": urlencode({k: v for k, v in filters.items() if v}), "number": selectors.number_of_members(),
-            "weak": selectors.without_second_factor([m["email"] for m in found]) if request.actor.may(P.MEMBERS_WRITE) else set(),
-            "next_url": "?" + urlencode({**filters, "after": following}) if following else ""}
+    return {
+        "members": found,
+        "filters": filters,
+        "here": urlencode({k: v for k, v in filters.items() if v}),
+        "number": selectors.number_of_members(),
+        "weak": selectors.without_second_factor([m["email"] for m in found])
+        if request.actor.may(P.MEMBERS_WRITE)
+        else set(),
+        "next_url": "?" + urlencode({**filters, "after": following}) if following else "",
+    }
 
 
 @page(None, POST)
@@ -115,20 +181,40 @@ def change_member(request: Any, email: str) -> HttpResponse:
     """Another role, or out of the organization."""
     back = f"/{request.org.slug}/members" + (f"?{request.GET.urlencode()}" if request.GET else "")
     if request.POST.get("remove"):
-        return action(request, back, f"{email} is no longer a member. Their jobs stay.",
-                      lambda: services.remove_member(actor=request.actor, org=request.org, email=email))
+        return action(
+            request,
+            back,
+            f"{email} is no longer a member. Their jobs stay.",
+            lambda: services.remove_member(actor=request.actor, org=request.org, email=email),
+        )
     role = request.POST.get("role", "")
-    return action(request, back, f"{email} has another role now.",
-                  lambda: services.change_member(actor=request.actor, org=request.org, email=email, role=role))
+    return action(
+        request,
+        back,
+        f"{email} has another role now.",
+        lambda: services.change_member(
+            actor=request.actor, org=request.org, email=email, role=role
+        ),
+    )
 
 
 @page(P.ORG_ADMIN, POST)
 def org_rules(request: Any) -> HttpResponse:
     """Whether everybody must have a second factor."""
     is_required = request.POST.get("requires_second_factor") == "1"
-    done = "From now on everybody needs a second factor here." if is_required else "A second factor is no longer required here."
-    return action(request, f"/{request.org.slug}/members", done,
-                  lambda: services.require_second_factor(actor=request.actor, org=request.org, is_required=is_required))
+    done = (
+        "From now on everybody needs a second factor here."
+        if is_required
+        else "A second factor is no longer required here."
+    )
+    return action(
+        request,
+        f"/{request.org.slug}/members",
+        done,
+        lambda: services.require_second_factor(
+            actor=request.actor, org=request.org, is_required=is_required
+        ),
+    )
 
 
 def team_named(slug: str) -> Team:

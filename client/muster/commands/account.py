@@ -21,16 +21,29 @@ app, tokens = Commands(), Commands(help="Access tokens.")
 def login(
     session: Session,
     url: Annotated[str | None, Argument(metavar="[URL]", help="The portal's address.")] = None,
-    token: Annotated[str | None, Option("--token", metavar="TOKEN", help="Better: --with-token, which no list of processes shows.")] = None,
-    with_token: Annotated[bool, Option("--with-token", help="Read the token from standard input.")] = False,
-    paste: Annotated[bool, Option("--paste", help="Ask for a token made on the Tokens page.")] = False,
+    token: Annotated[
+        str | None,
+        Option(
+            "--token",
+            metavar="TOKEN",
+            help="Better: --with-token, which no list of processes shows.",
+        ),
+    ] = None,
+    with_token: Annotated[
+        bool, Option("--with-token", help="Read the token from standard input.")
+    ] = False,
+    paste: Annotated[
+        bool, Option("--paste", help="Ask for a token made on the Tokens page.")
+    ] = False,
 ) -> None:
     """Sign in by the browser, and keep the portal's address and a token for this user."""
     from muster.client import Client
 
     kept = settings.load(url=url or session.url, org=session.org, team=session.team)
     if not kept.url:
-        raise InvalidInput("Which portal? Give its address: muster login http://127.0.0.1:8000", code="no_url")
+        raise InvalidInput(
+            "Which portal? Give its address: muster login http://127.0.0.1:8000", code="no_url"
+        )
     chosen = ""
     if not token and not with_token and not paste:
         token, chosen = _by_browser(kept.url)
@@ -38,11 +51,30 @@ def login(
     me = client.me()
     slugs = [org["slug"] for org in me["orgs"]]
     if session.org and session.org not in slugs:
-        raise InvalidInput(f"You are not in organization {session.org}; you are in {', '.join(slugs) or 'none yet'}.", code="no_org")
-    org = chosen if chosen in slugs else kept.org if kept.org in slugs else slugs[0] if len(slugs) == 1 else ""
+        raise InvalidInput(
+            f"You are not in organization {session.org}; you are in {', '.join(slugs) or 'none yet'}.",
+            code="no_org",
+        )
+    org = (
+        chosen
+        if chosen in slugs
+        else kept.org
+        if kept.org in slugs
+        else slugs[0]
+        if len(slugs) == 1
+        else ""
+    )
     file = settings.save(settings.Settings(kept.url, client.settings.token, org, kept.team))
-    where = f", organization {org}" if org else f"; choose an organization: muster config org {slugs[0]}" if slugs else ""
-    session.show(me, f"Signed in to {kept.url} as {me['email']}{where}. Kept in {file}.", [me["email"]])
+    where = (
+        f", organization {org}"
+        if org
+        else f"; choose an organization: muster config org {slugs[0]}"
+        if slugs
+        else ""
+    )
+    session.show(
+        me, f"Signed in to {kept.url} as {me['email']}{where}. Kept in {file}.", [me["email"]]
+    )
 
 
 @app.command("logout")
@@ -52,15 +84,30 @@ def logout(session: Session) -> None:
     if kept != settings.Settings():
         settings.save(replace(kept, token=""))
     page = f"{kept.url}/{kept.org}/tokens" if kept.org else "the Tokens page"
-    session.show({"signed_in": False, "url": kept.url}, f"The token is forgotten here. To end it everywhere, revoke it: {page}")
+    session.show(
+        {"signed_in": False, "url": kept.url},
+        f"The token is forgotten here. To end it everywhere, revoke it: {page}",
+    )
 
 
 @app.command("whoami")
 def whoami(session: Session) -> None:
     """Who one is, and where."""
     me = session.client.me()
-    rows = ([org["slug"], org["name"], org["role"] or "operator", ", ".join(team["slug"] for team in org["teams"])] for org in me["orgs"])
-    table = Table(["Organization", "Name", "Role", "~Teams"], rows, "In no organization, or suspended in yours: ask an administrator.")
+    rows = (
+        [
+            org["slug"],
+            org["name"],
+            org["role"] or "operator",
+            ", ".join(team["slug"] for team in org["teams"]),
+        ]
+        for org in me["orgs"]
+    )
+    table = Table(
+        ["Organization", "Name", "Role", "~Teams"],
+        rows,
+        "In no organization, or suspended in yours: ask an administrator.",
+    )
     session.show(me, [f"{me['email']} on {session.client.url}", table], [me["email"]])
 
 
@@ -68,15 +115,25 @@ def whoami(session: Session) -> None:
 def config(
     session: Session,
     name: Annotated[str | None, Argument(metavar="[NAME]", help="url, org or team.")] = None,
-    value: Annotated[str | None, Argument(metavar="[VALUE]", help='What to keep; "" to forget it.')] = None,
+    value: Annotated[
+        str | None, Argument(metavar="[VALUE]", help='What to keep; "" to forget it.')
+    ] = None,
 ) -> None:
     """Show what holds, or keep another value."""
     if name not in (None, "url", "org", "team"):
-        raise InvalidInput(f"{name} cannot be kept; there is url, org and team, and `muster login` for the token")
+        raise InvalidInput(
+            f"{name} cannot be kept; there is url, org and team, and `muster login` for the token"
+        )
     if name and value is not None:
         settings.save(_with(settings.kept_settings(), name, value))
     now = settings.load(url=session.url, org=session.org, team=session.team)
-    found = {"url": now.url, "org": now.org, "team": now.team, "token": f"{now.token[:8]}…" if now.token else "", "file": str(settings.path())}
+    found = {
+        "url": now.url,
+        "org": now.org,
+        "team": now.team,
+        "token": f"{now.token[:8]}…" if now.token else "",
+        "file": str(settings.path()),
+    }
     if name:
         session.show({name: found[name]}, found[name], [found[name]])
     else:
@@ -87,19 +144,35 @@ def config(
 def list_tokens(session: Session) -> None:
     """Tokens that work."""
     found = session.client.get("tokens")
-    session.show(found, token_table(found["items"], "No tokens. Make one: muster token create NAME"), [t["id"] for t in found["items"]])
+    session.show(
+        found,
+        token_table(found["items"], "No tokens. Make one: muster token create NAME"),
+        [t["id"] for t in found["items"]],
+    )
 
 
 @tokens.command("create")
 def create(
     session: Session,
     name: Annotated[str, Argument(metavar="NAME", help="What it is for.")],
-    scopes: Annotated[str, Option("--scopes", metavar="WORDS", help="all, or permissions separated by commas: jobs:read,jobs:submit.")] = "all",
+    scopes: Annotated[
+        str,
+        Option(
+            "--scopes",
+            metavar="WORDS",
+            help="all, or permissions separated by commas: jobs:read,jobs:submit.",
+        ),
+    ] = "all",
     days: Annotated[int, Option("--days", min=0, metavar="N", help="0: it does not expire.")] = 90,
-    networks: Annotated[str, Option("--from", metavar="CIDRS", help="Networks that it works from, separated by commas.")] = "",
+    networks: Annotated[
+        str,
+        Option("--from", metavar="CIDRS", help="Networks that it works from, separated by commas."),
+    ] = "",
 ) -> None:
     """Make a token. Standard output carries it and nothing else; it is shown this once."""
-    made = session.client.tokens.create(name, words(scopes), team=session.team, days=days or None, networks=words(networks))
+    made = session.client.tokens.create(
+        name, words(scopes), team=session.team, days=days or None, networks=words(networks)
+    )
     session.say("Keep it now: it cannot be shown again.")
     session.show(made, made["token"], [made["token"]])
 
@@ -111,12 +184,17 @@ def rotate(
 ) -> None:  # fmt: skip
     """Make a token's successor, with the same rights. Standard output carries it and nothing else; it is shown this once."""
     made = session.client.tokens.rotate(token, overlap)
-    session.say(f"Keep it now: it cannot be shown again. The old token works for {overlap} more hours.")
+    session.say(
+        f"Keep it now: it cannot be shown again. The old token works for {overlap} more hours."
+    )
     session.show(made, made["token"], [made["token"]])
 
 
 @tokens.command("revoke")
-def revoke(session: Session, token: Annotated[str, Argument(metavar="ID", help="From `muster token list`.")]) -> None:
+def revoke(
+    session: Session,
+    token: Annotated[str, Argument(metavar="ID", help="From `muster token list`.")],
+) -> None:
     """End a token."""
     session.client.tokens.revoke(token)
     done: Json = {"revoked": token}
@@ -152,7 +230,11 @@ def _asked_token(kept: settings.Settings, with_token: bool) -> str:
     if with_token:
         given = sys.stdin.readline()
     else:
-        page = f"{kept.url}/{kept.org}/tokens" if kept.org else f"{kept.url} (Tokens page of your organization)"
+        page = (
+            f"{kept.url}/{kept.org}/tokens"
+            if kept.org
+            else f"{kept.url} (Tokens page of your organization)"
+        )
         sys.stderr.write(f"Make a token: {page}\n")
         given = prompt("Paste it here", hide_input=True, err=True)
     if not given.strip():

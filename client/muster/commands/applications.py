@@ -11,9 +11,16 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
 
-applications = Commands(help="Applications that sign people in through the portal (OpenID Connect), for operators.")
+applications = Commands(
+    help="Applications that sign people in through the portal (OpenID Connect), for operators."
+)
 Id = Annotated[str, Argument(metavar="ID", help="The client id, as the application has it.")]
-Addresses = Annotated[list[str] | None, Option("--address", "-a", metavar="URL", help="Where answers may go, to the letter; once for each.")]
+Addresses = Annotated[
+    list[str] | None,
+    Option(
+        "--address", "-a", metavar="URL", help="Where answers may go, to the letter; once for each."
+    ),
+]
 _NONE = "No applications. Make one: muster application create grafana -a https://grafana.example.com/login/generic_oauth"
 
 
@@ -21,8 +28,15 @@ _NONE = "No applications. Make one: muster application create grafana -a https:/
 def list_applications(session: Session) -> None:
     """Those that there are, and how many people agreed to each."""
     found = session.client.get("applications")
-    rows = ([a["client_id"], a["name"], a["people"], ago(a["created_at"]), ", ".join(a["addresses"])] for a in found["items"])
-    session.show(found, Table(["Application", "Name", ">People", "Made", "~Addresses"], rows, _NONE), [a["client_id"] for a in found["items"]])
+    rows = (
+        [a["client_id"], a["name"], a["people"], ago(a["created_at"]), ", ".join(a["addresses"])]
+        for a in found["items"]
+    )
+    session.show(
+        found,
+        Table(["Application", "Name", ">People", "Made", "~Addresses"], rows, _NONE),
+        [a["client_id"] for a in found["items"]],
+    )
 
 
 @applications.command("show")
@@ -42,7 +56,9 @@ def create_application(
 ) -> None:  # fmt: skip
     """Make one. Standard output carries its secret and nothing else; it is shown this once."""
     if not address:
-        raise InvalidInput("Where may answers go? --address https://grafana.example.com/login/generic_oauth, once for each")
+        raise InvalidInput(
+            "Where may answers go? --address https://grafana.example.com/login/generic_oauth, once for each"
+        )
     _show_secret(session, session.client.applications.create(client_id, address, name))
 
 
@@ -72,7 +88,9 @@ def delete_application(session: Session, client_id: Id) -> None:
 
 
 def _show_secret(session: Session, made: Json) -> None:
-    session.say(f"Keep it now: it cannot be shown again. Described at {_described(session)}; client id {made['client_id']}.")
+    session.say(
+        f"Keep it now: it cannot be shown again. Described at {_described(session)}; client id {made['client_id']}."
+    )
     session.show(made, made["client_secret"], [made["client_secret"]])
 
 

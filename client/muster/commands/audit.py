@@ -15,13 +15,21 @@ from muster.wording import ago
 
 audit = Commands(help="Who did what, when and from where; and whether that is what was written.")
 Actor = Annotated[str, Option("--actor", metavar="EMAIL", help="Who acted, or for whom.")]
-Kind = Annotated[str, Option("--kind", metavar="WORD", help="member.added, or member for all about members.")]
-Subject = Annotated[str, Option("--subject", metavar="WHAT", help="team:vision, job:12, a type, a name or an id.")]
+Kind = Annotated[
+    str, Option("--kind", metavar="WORD", help="member.added, or member for all about members.")
+]
+Subject = Annotated[
+    str, Option("--subject", metavar="WHAT", help="team:vision, job:12, a type, a name or an id.")
+]
 Address = Annotated[str, Option("--address", metavar="IP", help="One, or all that begin so: 10.2.")]
-Since = Annotated[str, Option("--since", metavar="TIME", help="24h, 7d, 2026-01-31 or 2026-01-31T12:00 (UTC).")]
+Since = Annotated[
+    str, Option("--since", metavar="TIME", help="24h, 7d, 2026-01-31 or 2026-01-31T12:00 (UTC).")
+]
 Until = Annotated[str, Option("--until", metavar="TIME")]
 Request = Annotated[str, Option("--request", metavar="ID", help="A request id.")]
-Installation = Annotated[bool, Option("--installation", help="What belongs to no organization, for operators.")]
+Installation = Annotated[
+    bool, Option("--installation", help="What belongs to no organization, for operators.")
+]
 
 
 @audit.command("list")
@@ -30,11 +38,23 @@ def list_events(
     request: Request = "", installation: Installation = False, limit: Annotated[int, Option("--limit", min=1, metavar="N")] = 50,
 ) -> None:  # fmt: skip
     """Events, newest first."""
-    asked = {"actor": actor, "kind": kind, "subject": subject, "address": address, "since": since, "until": until, "request": request}
+    asked = {
+        "actor": actor,
+        "kind": kind,
+        "subject": subject,
+        "address": address,
+        "since": since,
+        "until": until,
+        "request": request,
+    }
     found = session.client.audit.list(limit, of_installation=installation, **asked)
     rows = ([e["at"][:19].replace("T", " "), e["actor"] or "–", e["kind"], f"{e['subject']} {e['subject_type']}".strip(), e["address"], _change(e)]
             for e in found)  # fmt: skip
-    session.show({"items": found}, Table(["Time", "Who", "What", "~About", "From", "~Change"], rows, "No event matches."), [e["id"] for e in found])
+    session.show(
+        {"items": found},
+        Table(["Time", "Who", "What", "~About", "From", "~Change"], rows, "No event matches."),
+        [e["id"] for e in found],
+    )
 
 
 @audit.command("export")
@@ -45,7 +65,15 @@ def export(
     output: Annotated[Path | None, Option("--output", "-o", metavar="FILE", help="Standard output if left out.")] = None,
 ) -> None:  # fmt: skip
     """All events, oldest first, with their places in the chain. A file appears only once it is whole."""
-    asked = {"actor": actor, "kind": kind, "subject": subject, "address": address, "since": since, "until": until, "request": request}
+    asked = {
+        "actor": actor,
+        "kind": kind,
+        "subject": subject,
+        "address": address,
+        "since": since,
+        "until": until,
+        "request": request,
+    }
     pieces = session.client.audit.export(form, of_installation=installation, **asked)
     if output is None:
         for piece in pieces:
@@ -80,7 +108,13 @@ def verify(session: Session, installation: Installation = False) -> None:
 
 
 def _tell(session: Session, told: Json) -> None:
-    check, lines = told["check"], [f"{told['sealing'][0].upper()}{told['sealing'][1:]}.", f"{told['checked'][0].upper()}{told['checked'][1:]}."]
+    check, lines = (
+        told["check"],
+        [
+            f"{told['sealing'][0].upper()}{told['sealing'][1:]}.",
+            f"{told['checked'][0].upper()}{told['checked'][1:]}.",
+        ],
+    )
     if told["anchor"]:
         lines.append(f"Anchored at #{told['anchor']['seq']}, {ago(told['anchor']['at'])}.")
     faults = [f"  {fault['kind']}: {fault['text']}" for fault in check["faults"]] if check else []

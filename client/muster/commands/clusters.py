@@ -18,9 +18,23 @@ pools = Commands(help="Parts of clusters, and the teams that may use them.")
 ClusterName = Annotated[str, Argument(metavar="CLUSTER")]
 PoolName = Annotated[str, Argument(metavar="POOL")]
 TeamName = Annotated[str, Argument(metavar="TEAM")]
-Options = Annotated[list[str] | None, Option("--set", metavar="NAME=VALUE", help="An option; NAME=@FILE reads it from a file, NAME=@- from stdin.")]
+Options = Annotated[
+    list[str] | None,
+    Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="An option; NAME=@FILE reads it from a file, NAME=@- from stdin.",
+    ),
+]
 
-Unset = Annotated[list[str] | None, Option("--unset", metavar="NAME", help="Back to its default; the way to remove a secret. May be repeated.")]
+Unset = Annotated[
+    list[str] | None,
+    Option(
+        "--unset",
+        metavar="NAME",
+        help="Back to its default; the way to remove a secret. May be repeated.",
+    ),
+]
 
 
 @clusters.command("list")
@@ -54,7 +68,9 @@ def connect_cluster(
 
 
 @clusters.command("change")
-def change_cluster(session: Session, name: ClusterName, options: Options = None, unset: Unset = None) -> None:
+def change_cluster(
+    session: Session, name: ClusterName, options: Options = None, unset: Unset = None
+) -> None:
     """Set options; what is not named stays as it is."""
     given = {**pairs(options), **dict.fromkeys(unset or [])}
     session.show(session.client.clusters.change(name, options=given), f"{name} is changed.", [name])
@@ -64,7 +80,9 @@ def change_cluster(session: Session, name: ClusterName, options: Options = None,
 def test_cluster(session: Session, name: ClusterName) -> None:
     """Try the connection, and say in words what is wrong. Exit code 6 when it cannot be used."""
     found = session.client.clusters.test(name)
-    session.show(found, f"{'Works' if found['is_ok'] else 'Does not work'}: {found['message']}", [name])
+    session.show(
+        found, f"{'Works' if found['is_ok'] else 'Does not work'}: {found['message']}", [name]
+    )
     if not found["is_ok"]:
         raise Exit(6)
 
@@ -72,13 +90,19 @@ def test_cluster(session: Session, name: ClusterName) -> None:
 @clusters.command("disable")
 def disable_cluster(session: Session, name: ClusterName) -> None:
     """No new jobs there; what runs goes on."""
-    session.show(session.client.clusters.change(name, is_enabled=False), f"{name} takes no new jobs. Back: muster cluster enable {name}", [name])
+    session.show(
+        session.client.clusters.change(name, is_enabled=False),
+        f"{name} takes no new jobs. Back: muster cluster enable {name}",
+        [name],
+    )
 
 
 @clusters.command("enable")
 def enable_cluster(session: Session, name: ClusterName) -> None:
     """Take it into use again."""
-    session.show(session.client.clusters.change(name, is_enabled=True), f"{name} takes jobs again.", [name])
+    session.show(
+        session.client.clusters.change(name, is_enabled=True), f"{name} takes jobs again.", [name]
+    )
 
 
 @clusters.command("remove")
@@ -94,7 +118,11 @@ def list_pools(session: Session) -> None:
     found = session.client.get("pools")
     rows = ([p["name"], p["cluster"], _rule(p), "every team" if p["is_open"] else ", ".join(p["teams"]) or "nobody here", p["note"]]
             for p in found["items"])  # fmt: skip
-    table = Table(["Pool", "Cluster", "Nodes", "Teams", "~Note"], rows, "No pools: clusters are open to every team.")
+    table = Table(
+        ["Pool", "Cluster", "Nodes", "Teams", "~Note"],
+        rows,
+        "No pools: clusters are open to every team.",
+    )
     session.show(found, table, [p["name"] for p in found["items"]])
 
 
@@ -109,9 +137,17 @@ def create_pool(
 ) -> None:  # fmt: skip
     """Make a pool of a cluster's nodes. From its first pool on a cluster is used through its pools alone."""
     made = session.client.pools.create(
-        name, cluster, partition=partition, gpu_type=gpu_type, labels=pairs(label), note=note, is_open=is_open
+        name,
+        cluster,
+        partition=partition,
+        gpu_type=gpu_type,
+        labels=pairs(label),
+        note=note,
+        is_open=is_open,
     )
-    session.show(made, f"Pool {name} is there. Let a team use it: muster pool grant {name} TEAM", [name])
+    session.show(
+        made, f"Pool {name} is there. Let a team use it: muster pool grant {name} TEAM", [name]
+    )
 
 
 @pools.command("delete")
@@ -129,8 +165,14 @@ def grant_pool(
     qos: Annotated[str | None, Option("--qos", metavar="NAME", help="Their quality of service (Slurm).")] = None,
 ) -> None:  # fmt: skip
     """Let a team use it; on a Slurm cluster also as whom. What is given replaces all three."""
-    identity = {key: value for key, value in {"user": user, "account": account, "qos": qos}.items() if value is not None}
-    session.show(session.client.pools.grant(name, team, **identity), f"{team} may use {name}.", [name])
+    identity = {
+        key: value
+        for key, value in {"user": user, "account": account, "qos": qos}.items()
+        if value is not None
+    }
+    session.show(
+        session.client.pools.grant(name, team, **identity), f"{team} may use {name}.", [name]
+    )
 
 
 @pools.command("revoke")
@@ -164,7 +206,10 @@ def _state(cluster: Json) -> str:
 
 def _nodes(cluster: Json) -> str:
     nodes = cluster["nodes"]
-    return ", ".join(f"{nodes[word]} {word}" for word in ("ready", "drained", "down") if nodes[word]) or "none"
+    return (
+        ", ".join(f"{nodes[word]} {word}" for word in ("ready", "drained", "down") if nodes[word])
+        or "none"
+    )
 
 
 def _rule(pool: Json) -> str:

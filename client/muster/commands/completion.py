@@ -20,9 +20,13 @@ class Shell(StrEnum):
 
 
 @app.command("completion")
-def completion(session: Session, shell: Annotated[Shell, Argument(help="Which shell asks.")]) -> None:
+def completion(
+    session: Session, shell: Annotated[Shell, Argument(help="Which shell asks.")]
+) -> None:
     """Print the completion of a shell: `eval "$(muster completion bash)"`."""
     from typer.completion import get_completion_script
 
-    script = get_completion_script(prog_name="muster", complete_var="_MUSTER_COMPLETE", shell=shell.value)
+    script = get_completion_script(
+        prog_name="muster", complete_var="_MUSTER_COMPLETE", shell=shell.value
+    )
     session.show({"shell": shell.value, "script": script}, script)

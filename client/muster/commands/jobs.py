@@ -22,17 +22,29 @@ app = Commands(help="Submit, find, follow and steer jobs.")
 Text = str | None
 Name = Annotated[str, Argument(metavar="JOB", help="A number, such as 12, or an id.")]
 Names = Annotated[list[str], Argument(metavar="JOB", help="Numbers or ids.")]
-Changes = Annotated[list[str] | None, Option("--set", metavar="FIELD=VALUE", help="Such as resources.cpus=4. May be given again.")]
-Stays = Annotated[bool, Option("--wait", "-w", help="Stay with it to its end, as `muster run` does.")]
+Changes = Annotated[
+    list[str] | None,
+    Option("--set", metavar="FIELD=VALUE", help="Such as resources.cpus=4. May be given again."),
+]
+Stays = Annotated[
+    bool, Option("--wait", "-w", help="Stay with it to its end, as `muster run` does.")
+]
 WATCH = 2.0  # seconds between two looks of --watch
 
 
 @app.command("submit")
 def submit(
     session: Session,
-    file: Annotated[str, Argument(metavar="FILE", help="YAML, or a script with #SBATCH lines; - for standard input.")],
+    file: Annotated[
+        str,
+        Argument(
+            metavar="FILE", help="YAML, or a script with #SBATCH lines; - for standard input."
+        ),
+    ],
     changes: Changes = None,
-    dry_run: Annotated[bool, Option("--dry-run", help="Rehearse only: what would be checked and sent.")] = False,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Rehearse only: what would be checked and sent.")
+    ] = False,
     wait: Stays = False,
 ) -> int:
     """Submit a job from a file."""
@@ -47,23 +59,31 @@ def submit(
     except InvalidInput as error:
         if session.json or not error.errors or changes:
             raise
-        raise InvalidInput(_faults(session, file, text, error), code=error.code, status=error.status) from error
+        raise InvalidInput(
+            _faults(session, file, text, error), code=error.code, status=error.status
+        ) from error
     return after_submit(session, job, stays=wait)
 
 
 @app.command("list")
 def list_jobs(
     session: Session,
-    state: Annotated[Text, Option("--state", "-s", metavar="STATES", help="Separated by commas: running,queued.")] = None,
+    state: Annotated[
+        Text, Option("--state", "-s", metavar="STATES", help="Separated by commas: running,queued.")
+    ] = None,
     mine: Annotated[bool, Option("--mine", help="Only one's own.")] = False,
     owner: Annotated[Text, Option("--owner", metavar="EMAIL")] = None,
-    search: Annotated[Text, Option("--search", metavar="TEXT", help="A number, or the beginning of a name.")] = None,
+    search: Annotated[
+        Text, Option("--search", metavar="TEXT", help="A number, or the beginning of a name.")
+    ] = None,
     name: Annotated[Text, Option("--name", metavar="NAME", help="The exact name.")] = None,
     label: Annotated[Text, Option("--label", metavar="K:V")] = None,
     cluster: Annotated[Text, Option("--cluster", metavar="NAMES")] = None,
     pool: Annotated[Text, Option("--pool", metavar="NAMES")] = None,
     limit: Annotated[int, Option("--limit", "-l", min=1, metavar="N")] = 50,
-    cursor: Annotated[Text, Option("--cursor", metavar="TEXT", help="Go on from `next` of an answer in JSON.")] = None,
+    cursor: Annotated[
+        Text, Option("--cursor", metavar="TEXT", help="Go on from `next` of an answer in JSON.")
+    ] = None,
     watch: Annotated[bool, Option("--watch", help="Look again every 2 s, until Ctrl-C.")] = False,
 ) -> None:
     """Jobs, newest first."""
@@ -104,14 +124,20 @@ def info(session: Session, job: Name) -> None:
         ]
         for a in row.get("attempts") or []
     ]
-    parts: list[str | Table] = [Table([f"#{row['number']}", f"~{clean(row['name'])}"], _facts(session, row), wraps=True)]
+    parts: list[str | Table] = [
+        Table([f"#{row['number']}", f"~{clean(row['name'])}"], _facts(session, row), wraps=True)
+    ]
     if len(tries) > 1:
         parts += ["", Table([">Task", ">Try", "State", "Node", ">Ran", ">Exit"], tries)]
     session.show(row, parts, [row["number"]])
 
 
 @app.command("cancel")
-def cancel(session: Session, jobs: Names, why: Annotated[str, Option("--why", metavar="TEXT", help="Kept with the event.")] = "") -> None:
+def cancel(
+    session: Session,
+    jobs: Names,
+    why: Annotated[str, Option("--why", metavar="TEXT", help="Kept with the event.")] = "",
+) -> None:
     """Stop jobs."""
     _show_rows(session, [session.client.jobs.cancel(job, why) for job in jobs])
 
@@ -137,7 +163,11 @@ def rerun(session: Session, job: Name, changes: Changes = None, wait: Stays = Fa
 
 
 @app.command("wait")
-def wait(session: Session, jobs: Names, timeout: Annotated[float | None, Option("--timeout", metavar="SECONDS")] = None) -> int:
+def wait(
+    session: Session,
+    jobs: Names,
+    timeout: Annotated[float | None, Option("--timeout", metavar="SECONDS")] = None,
+) -> int:
     """Until all have ended; the exit code is that of the first that did not succeed."""
     rows: list[Job] = []
     for name in jobs:
@@ -167,7 +197,9 @@ def exec_in(
     index: Annotated[int, Option("--index", min=0, metavar="N", help="Task of an array.")] = 0,
 ) -> int:
     """Run a command beside a running job, in its directory and environment."""
-    told = session.client.jobs.exec(job, command[1:] if command[0] == "--" else command, timeout=timeout, index=index)
+    told = session.client.jobs.exec(
+        job, command[1:] if command[0] == "--" else command, timeout=timeout, index=index
+    )
     if session.json:
         session.show(told)
     else:
@@ -216,7 +248,9 @@ def _show_jobs(session: Session, found: Json, *, is_filtered: bool) -> None:
         ]
         for j in found["items"]
     )
-    table = Table(["Job", "~Name", "State", "~Why", "Team", "Who", ">Ran", ">Submitted"], rows, empty)
+    table = Table(
+        ["Job", "~Name", "State", "~Why", "Team", "Who", ">Ran", ">Submitted"], rows, empty
+    )
     session.show(found, table, [j["number"] for j in found["items"]])
 
 

@@ -16,19 +16,30 @@ from muster.interrupts import Interrupts
 from muster.output import Session, Table
 from muster.wording import ago, clean, number, span
 
-Index = Annotated[int | None, Option("--index", min=0, metavar="N", help="Task of an array; the first if left out.")]
-Try = Annotated[int | None, Option("--attempt", min=1, metavar="N", help="Which try; the latest if left out.")]
+Index = Annotated[
+    int | None,
+    Option("--index", min=0, metavar="N", help="Task of an array; the first if left out."),
+]
+Try = Annotated[
+    int | None, Option("--attempt", min=1, metavar="N", help="Which try; the latest if left out.")
+]
 
 
 @app.command("logs")
 def logs(
     session: Session,
     job: Name,
-    follow: Annotated[bool, Option("--follow", "-f", help="Stay to its end; outages are bridged without a gap.")] = False,
+    follow: Annotated[
+        bool, Option("--follow", "-f", help="Stay to its end; outages are bridged without a gap.")
+    ] = False,
     index: Index = None,
     attempt: Try = None,
-    since: Annotated[int, Option("--since-offset", min=0, metavar="BYTES", help="Begin with this byte.")] = 0,
-    timestamps: Annotated[bool, Option("--timestamps", "-t", help="When each line came, before it.")] = False,
+    since: Annotated[
+        int, Option("--since-offset", min=0, metavar="BYTES", help="Begin with this byte.")
+    ] = 0,
+    timestamps: Annotated[
+        bool, Option("--timestamps", "-t", help="When each line came, before it.")
+    ] = False,
 ) -> None:
     """The log, byte for byte."""
     jobs = session.client.jobs
@@ -45,9 +56,14 @@ def logs(
         with Interrupts() as interrupts:
             show_log(session, follower, out, interrupts)
         return
-    while (page := jobs.read_log(job, follower.offset, 4 << 20, index=index or 0, attempt=attempt)).data:
+    while (
+        page := jobs.read_log(job, follower.offset, 4 << 20, index=index or 0, attempt=attempt)
+    ).data:
         if page.start > follower.offset:
-            session.say(f"[bytes {follower.offset:,} to {page.start:,} were lost and are not shown]", "yellow")
+            session.say(
+                f"[bytes {follower.offset:,} to {page.start:,} were lost and are not shown]",
+                "yellow",
+            )
         follower.offset = page.start
         write_bytes(out, page.data)
         follower.offset = page.end
@@ -64,14 +80,25 @@ def delete_logs(
 ) -> None:
     """Delete all that ended jobs wrote, of every task and try, for good."""
     if not yes:
-        raise InvalidInput("Nothing brings a deleted log back: say --yes if you mean it. To keep a copy first: muster job logs JOB > FILE")
+        raise InvalidInput(
+            "Nothing brings a deleted log back: say --yes if you mean it. To keep a copy first: muster job logs JOB > FILE"
+        )
     rows = [session.client.jobs.delete_logs(job).raw for job in jobs]
-    shown = ([row["number"], (row["log_deletion"] or {}).get("by", ""), _gone(row["log_deletion"] or {})] for row in rows)
-    session.show({"items": rows}, Table([">Job", "By", "Logs"], shown), [row["number"] for row in rows])
+    shown = (
+        [row["number"], (row["log_deletion"] or {}).get("by", ""), _gone(row["log_deletion"] or {})]
+        for row in rows
+    )
+    session.show(
+        {"items": rows}, Table([">Job", "By", "Logs"], shown), [row["number"] for row in rows]
+    )
 
 
 def _gone(told: Json) -> str:
-    return "deleted" if told.get("is_over") else f"{told.get('done', 0)} of {told.get('total', 0)} deleted so far"
+    return (
+        "deleted"
+        if told.get("is_over")
+        else f"{told.get('done', 0)} of {told.get('total', 0)} deleted so far"
+    )
 
 
 class _Stamped:
@@ -83,10 +110,20 @@ class _Stamped:
 
     def write(self, data: bytes) -> None:
         follower = self.follower
-        self.at = follower.offset if follower.ordinal != self.ordinal else max(self.at, follower.offset)
+        self.at = (
+            follower.offset if follower.ordinal != self.ordinal else max(self.at, follower.offset)
+        )
         self.ordinal = follower.ordinal
-        query = {"after": self.at, "limit": len(data), "index": follower.index, "attempt": self.ordinal}
-        times = [(int(t[0]), int(t[1])) for t in self.session.client.jobs.log_page(follower.name, **query)["times"]]
+        query = {
+            "after": self.at,
+            "limit": len(data),
+            "index": follower.index,
+            "attempt": self.ordinal,
+        }
+        times = [
+            (int(t[0]), int(t[1]))
+            for t in self.session.client.jobs.log_page(follower.name, **query)["times"]
+        ]
         for line in data.splitlines(keepends=True):
             if self.is_new_line:
                 sys.stdout.buffer.write(_stamp(times, self.at))
@@ -103,14 +140,28 @@ def pending(session: Session, job: Name) -> None:
     """Why it waits, who holds what it needs, and what would start it now."""
     told = session.client.jobs.pending(job)
     if told is None:
-        session.show({"pending": None}, f"#{job.lstrip('#')} does not wait. How it stands: muster job info {job.lstrip('#')}")
+        session.show(
+            {"pending": None},
+            f"#{job.lstrip('#')} does not wait. How it stands: muster job info {job.lstrip('#')}",
+        )
         return
     change = (told.get("change") or {}).get("text")
-    held = [" ".join(filter(None, [f"  {clean(h['text'])}", h.get("since") and f"for {span(h['since'])}"])) for h in told["holders"]]
+    held = [
+        " ".join(
+            filter(None, [f"  {clean(h['text'])}", h.get("since") and f"for {span(h['since'])}"])
+        )
+        for h in told["holders"]
+    ]
     lines = [clean(told["text"]), *held, clean(change or ""), clean(told.get("advice") or "")]
     parts: list[str | Table] = ["\n".join(filter(None, lines))]
     if history := told.get("history"):
-        parts += ["", Table(["Since", "Until", "~Reason"], ([ago(h["since"]), ago(h["until"]) or "now", h["text"]] for h in history))]
+        parts += [
+            "",
+            Table(
+                ["Since", "Until", "~Reason"],
+                ([ago(h["since"]), ago(h["until"]) or "now", h["text"]] for h in history),
+            ),
+        ]
     session.show({"pending": told}, parts, [told["code"]])
 
 
@@ -118,36 +169,75 @@ def pending(session: Session, job: Name) -> None:
 def events(session: Session, job: Name) -> None:
     """What happened to it, oldest first."""
     found = list(session.client.jobs.events(job))
-    rows = ([ago(e["at"]), e["kind"], e["actor"], ", ".join(f"{k}={v}" for k, v in (e.get("data") or {}).items())] for e in found)
-    session.show({"items": found, "next": None, "previous": None}, Table(["When", "What", "Who", "~Facts"], rows), [e["id"] for e in found])
+    rows = (
+        [
+            ago(e["at"]),
+            e["kind"],
+            e["actor"],
+            ", ".join(f"{k}={v}" for k, v in (e.get("data") or {}).items()),
+        ]
+        for e in found
+    )
+    session.show(
+        {"items": found, "next": None, "previous": None},
+        Table(["When", "What", "Who", "~Facts"], rows),
+        [e["id"] for e in found],
+    )
 
 
 @app.command("metrics")
 def metrics(
     session: Session,
     job: Name,
-    names: Annotated[str | None, Option("--names", metavar="NAMES", help="Separated by commas.")] = None,
+    names: Annotated[
+        str | None, Option("--names", metavar="NAMES", help="Separated by commas.")
+    ] = None,
     index: Index = None,
     attempt: Try = None,
     max_points: Annotated[int | None, Option("--max-points", min=1, metavar="N")] = None,
 ) -> None:
     """Its curves: what it reported, and what its node saw of it."""
-    found = session.client.jobs.metrics(job, names=names, index=index, attempt=attempt, max_points=max_points)
-    rows = [_curve(part, curve) for part in ("training", "system") for curve in found.get(part) or []]
+    found = session.client.jobs.metrics(
+        job, names=names, index=index, attempt=attempt, max_points=max_points
+    )
+    rows = [
+        _curve(part, curve) for part in ("training", "system") for curve in found.get(part) or []
+    ]
     empty = "No curves yet. From Python inside the job: muster.log(step=1, loss=0.42)"
-    session.show(found, Table(["Curve", "From", ">First", ">Least", ">Most", ">Last", "Unit"], rows, empty), [row[0] for row in rows])
+    session.show(
+        found,
+        Table(["Curve", "From", ">First", ">Least", ">Most", ">Last", "Unit"], rows, empty),
+        [row[0] for row in rows],
+    )
 
 
 def _curve(part: str, curve: Json) -> list[str]:
     labels = ",".join(f"{k}={v}" for k, v in (curve.get("labels") or {}).items())
     values = [v for v in curve["values"] if v is not None]
-    shown = [number(v) for v in (values[0], min(values), max(values), values[-1])] if values else [""] * 4
-    return [curve["name"] + (f"{{{labels}}}" if labels else ""), part, *shown, curve.get("unit") or ""]
+    shown = (
+        [number(v) for v in (values[0], min(values), max(values), values[-1])]
+        if values
+        else [""] * 4
+    )
+    return [
+        curve["name"] + (f"{{{labels}}}" if labels else ""),
+        part,
+        *shown,
+        curve.get("unit") or "",
+    ]
 
 
 def _stamp(times: list[tuple[int, int]], at: int) -> bytes:
     """ISO time to the millisecond, in UTC, of the last record at or before the byte."""
-    when = next((ms for offset, ms in reversed(times) if offset <= at), times[0][1] if times else None)
+    when = next(
+        (ms for offset, ms in reversed(times) if offset <= at), times[0][1] if times else None
+    )
     if when is None:
         return b"-                        "
-    return datetime.fromtimestamp(when / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z").encode() + b" "
+    return (
+        datetime.fromtimestamp(when / 1000, UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z")
+        .encode()
+        + b" "
+    )

@@ -27,7 +27,11 @@ def list_invitations(session: Session) -> None:
     found = session.client.get("invitations")
     rows = ([i["id"], i["email"], i["role"], ", ".join(i["teams"]), i["expires_at"][:10] + (" (expired)" if i["is_expired"] else "")]
             for i in found["items"])  # fmt: skip
-    table = Table(["Id", "~Person", "Role", "Teams", "Until"], rows, "Nobody is invited. Invite somebody: muster invitation create EMAIL")
+    table = Table(
+        ["Id", "~Person", "Role", "Teams", "Until"],
+        rows,
+        "Nobody is invited. Invite somebody: muster invitation create EMAIL",
+    )
     session.show(found, table, [i["id"] for i in found["items"]])
 
 
@@ -39,8 +43,14 @@ def create_invitation(
     days: Annotated[int, Option("--days", min=1, max=30, metavar="N")] = 7, send: Send = False,
 ) -> None:  # fmt: skip
     """Invite a person. Standard output carries the link and nothing else; it is shown this once."""
-    places = {slug: team_role or "member" for slug, _, team_role in (text.partition("=") for text in teams or ())}
-    _told(session, session.client.invitations.create(email, role=role, teams=places, days=days, send=send))
+    places = {
+        slug: team_role or "member"
+        for slug, _, team_role in (text.partition("=") for text in teams or ())
+    }
+    _told(
+        session,
+        session.client.invitations.create(email, role=role, teams=places, days=days, send=send),
+    )
 
 
 @invitations.command("renew")
@@ -72,7 +82,11 @@ def import_people(
     links = ([link["email"], link["url"]] for link in found["links"])
     rows = ([str(p["line"]), p["email"], p["kind"], " ".join(f"{slug}={role}" for slug, role in p["teams"].items()), p["note"]]
             for p in found["people"])  # fmt: skip
-    shown = Table(["~Person", "Link"], links, "No links.") if found["is_done"] else Table(_WOULD, rows, "Nobody.")
+    shown = (
+        Table(["~Person", "Link"], links, "No links.")
+        if found["is_done"]
+        else Table(_WOULD, rows, "Nobody.")
+    )
     session.show(found, shown, [link["url"] for link in found["links"]])
     if found["faults"]:
         raise Exit(2)
@@ -95,7 +109,11 @@ def list_sessions(session: Session) -> None:
     """Browsers in which you are signed in."""
     found = session.client.sessions.list()
     rows = ([s["id"], s["device"], s["address"], ago(s["last_seen_at"])] for s in found)
-    session.show(found, Table(["Id", "~Device", "Address", "Last seen"], rows, "You are signed in nowhere."), [s["id"] for s in found])
+    session.show(
+        found,
+        Table(["Id", "~Device", "Address", "Last seen"], rows, "You are signed in nowhere."),
+        [s["id"] for s in found],
+    )
 
 
 @sessions.command("end")
@@ -107,10 +125,20 @@ def end_session(
     if bool(which) == every:
         raise InvalidInput("Which one? Give its ID, or --all.", code="usage")
     session.client.sessions.end(which)
-    session.show({"ended": which or "all"}, "Signed out there." if which else "Signed out everywhere.", [which] if which else [])
+    session.show(
+        {"ended": which or "all"},
+        "Signed out there." if which else "Signed out everywhere.",
+        [which] if which else [],
+    )
 
 
 def _told(session: Session, made: Json) -> None:
-    sent = "The mail is on its way." if made.get("is_sent") else "The mail could not be sent." if made.get("is_sent") is False else ""
+    sent = (
+        "The mail is on its way."
+        if made.get("is_sent")
+        else "The mail could not be sent."
+        if made.get("is_sent") is False
+        else ""
+    )
     session.say(f"{sent} Hand them the link: it cannot be shown again.".strip())
     session.show(made, made["url"], [made["url"]])

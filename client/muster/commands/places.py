@@ -23,7 +23,11 @@ Email = Annotated[str, Argument(metavar="EMAIL")]
 def list_organizations(session: Session) -> None:
     """The organizations you belong to."""
     found = session.client.organizations.list()
-    table = Table(["Organization", "Name", "Your role"], ([o["slug"], o["name"], o["role"] or "–"] for o in found), "You are in no organization yet.")
+    table = Table(
+        ["Organization", "Name", "Your role"],
+        ([o["slug"], o["name"], o["role"] or "–"] for o in found),
+        "You are in no organization yet.",
+    )
     session.show(found, table, [o["slug"] for o in found])
 
 
@@ -36,7 +40,9 @@ def create_organization(
 ) -> None:  # fmt: skip
     """Create an organization with its first owner. For operators."""
     made = session.client.organizations.create(slug, owner, name=name, owner_name=owner_name)
-    link = f" Send {made['owner']} this link to set a password: {made['url']}" if made["url"] else ""
+    link = (
+        f" Send {made['owner']} this link to set a password: {made['url']}" if made["url"] else ""
+    )
     session.show(made, f"Organization {slug} is created.{link}", [slug])
 
 
@@ -45,7 +51,11 @@ def list_teams(session: Session) -> None:
     """All teams of the organization."""
     found = session.client.get("teams")
     rows = ([t["slug"], t["name"], t["role"] or "–", t["members"]] for t in found["items"])
-    table = Table(["Team", "Name", "Your role", ">Members"], rows, "No teams yet. Make one: muster team create SLUG")
+    table = Table(
+        ["Team", "Name", "Your role", ">Members"],
+        rows,
+        "No teams yet. Make one: muster team create SLUG",
+    )
     session.show(found, table, [t["slug"] for t in found["items"]])
 
 
@@ -53,7 +63,12 @@ def list_teams(session: Session) -> None:
 def team_info(session: Session, name: TeamName) -> None:
     """One team."""
     row = session.client.teams.get(name)
-    facts = [("Name", row["name"]), ("Your role", row["role"] or "–"), ("Members", row["members"]), ("Since", ago(row.get("created_at")))]
+    facts = [
+        ("Name", row["name"]),
+        ("Your role", row["role"] or "–"),
+        ("Members", row["members"]),
+        ("Since", ago(row.get("created_at"))),
+    ]
     session.show(row, Table(["Team", f"~{row['slug']}"], facts, wraps=True), [row["slug"]])
 
 
@@ -66,7 +81,9 @@ def team_members(session: Session, name: TeamName) -> None:
 
 
 @teams.command("create")
-def create_team(session: Session, slug: TeamName, name: Annotated[str, Option("--name", metavar="TEXT")] = "") -> None:
+def create_team(
+    session: Session, slug: TeamName, name: Annotated[str, Option("--name", metavar="TEXT")] = ""
+) -> None:
     """Make a team."""
     made = session.client.teams.create(slug, name)
     session.show(made, f"Team {slug} is there. Add people: muster team add {slug} EMAIL", [slug])
@@ -93,7 +110,9 @@ def remove_from_team(session: Session, name: TeamName, email: Email) -> None:
 def list_members(session: Session) -> None:
     """Everybody in the organization."""
     found: Json = {"items": session.client.members.list(), "next": None}
-    session.show(found, _people(found["items"], "Nobody yet."), [p["email"] for p in found["items"]])
+    session.show(
+        found, _people(found["items"], "Nobody yet."), [p["email"] for p in found["items"]]
+    )
 
 
 @members.command("add")
@@ -104,14 +123,20 @@ def add_member(
     """Bring a person in; who has an account is invited."""
     made = session.client.members.add(email, name, role)
     if made.get("is_invited"):
-        session.show(made, f"{email} has an account, and is {role} once they accept: {made['invite_url']}", [email])
+        session.show(
+            made,
+            f"{email} has an account, and is {role} once they accept: {made['invite_url']}",
+            [email],
+        )
         return
     link = f" To set a password: {made['invite_url']}" if made.get("invite_url") else ""
     session.show(made, f"{email} is {role}.{link}", [email])
 
 
 @members.command("change")
-def change_member(session: Session, email: Email, role: Annotated[str, Option("--role", metavar="WORD")]) -> None:
+def change_member(
+    session: Session, email: Email, role: Annotated[str, Option("--role", metavar="WORD")]
+) -> None:
     """Give another role; muster role list says which there are."""
     session.show(session.client.members.change(email, role), f"{email} is {role}.", [email])
 
@@ -139,7 +164,11 @@ def list_nodes(session: Session) -> None:
         ]
         for n in found["items"]
     )
-    table = Table(["Node", "Cluster", "State", ">CPU held", ">Memory", "GPUs", ">Seen"], rows, "No nodes yet. An operator connects a cluster.")
+    table = Table(
+        ["Node", "Cluster", "State", ">CPU held", ">Memory", "GPUs", ">Seen"],
+        rows,
+        "No nodes yet. An operator connects a cluster.",
+    )
     session.show(found, table, [n["name"] for n in found["items"]])
 
 
@@ -147,9 +176,13 @@ def list_nodes(session: Session) -> None:
 def node_info(session: Session, node: Annotated[str, Argument(metavar="NODE")]) -> None:
     """One machine, with its latest measurements."""
     row = session.client.nodes.get(node)
-    latest = ([name, amount(v["value"], v["unit"])] for name, v in (row.get("latest") or {}).items())
+    latest = (
+        [name, amount(v["value"], v["unit"])] for name, v in (row.get("latest") or {}).items()
+    )
     head = f"{row['name']}: {'ready' if row['is_ready'] else 'not ready'}, GPUs {_gpus(row)}, seen {ago(row['seen_at'])}"
-    session.show(row, [head, Table(["Measure", ">Now"], latest, "Nothing was measured yet.")], [row["name"]])
+    session.show(
+        row, [head, Table(["Measure", ">Now"], latest, "Nothing was measured yet.")], [row["name"]]
+    )
 
 
 @nodes.command("drain")
@@ -159,17 +192,31 @@ def drain_node(
 ) -> None:  # fmt: skip
     """No new jobs on this node; what runs goes on. For operators."""
     row = session.client.clusters.drain(cluster, node, reason)
-    session.show(row, f"{node} is drained: {row['note']}. Back: muster node resume {cluster} {node}", [node])
+    session.show(
+        row, f"{node} is drained: {row['note']}. Back: muster node resume {cluster} {node}", [node]
+    )
 
 
 @nodes.command("resume")
-def resume_node(session: Session, cluster: Annotated[str, Argument(metavar="CLUSTER")], node: Annotated[str, Argument(metavar="NODE")]) -> None:
+def resume_node(
+    session: Session,
+    cluster: Annotated[str, Argument(metavar="CLUSTER")],
+    node: Annotated[str, Argument(metavar="NODE")],
+) -> None:
     """Take a node into use again. For operators."""
     session.show(session.client.clusters.resume(cluster, node), f"{node} takes jobs again.", [node])
 
 
 def _people(rows: list[Json], empty: str) -> Table:
-    lines = ([p["name"], p["email"], p["role"] + " (suspended)" * bool(p.get("is_suspended")), ", ".join(p.get("teams") or [])] for p in rows)
+    lines = (
+        [
+            p["name"],
+            p["email"],
+            p["role"] + " (suspended)" * bool(p.get("is_suspended")),
+            ", ".join(p.get("teams") or []),
+        ]
+        for p in rows
+    )
     return Table(["Person", "E-mail", "Role", "Teams"], lines, empty)
 
 

@@ -35,22 +35,45 @@ class Bytes(Protocol):
 @app.command("run", context_settings={"allow_interspersed_args": False})
 def run(
     session: Session,
-    command: Annotated[list[str], Argument(metavar="[--] CMD", help="What to run. One word with spaces is a line of shell.")],
+    command: Annotated[
+        list[str],
+        Argument(metavar="[--] CMD", help="What to run. One word with spaces is a line of shell."),
+    ],
     name: Annotated[Text, Option("--name", "-n", metavar="NAME")] = None,
     gpus: Annotated[int, Option("--gpus", "-g", min=0, metavar="N")] = 0,
     gpu_type: Annotated[Text, Option("--gpu-type", metavar="TYPE", help="Such as h100.")] = None,
-    cpus: Annotated[Text, Option("--cpus", "-c", metavar="N", help="Cores, such as 4 or 0.5.")] = None,
+    cpus: Annotated[
+        Text, Option("--cpus", "-c", metavar="N", help="Cores, such as 4 or 0.5.")
+    ] = None,
     memory: Annotated[Text, Option("--memory", "-m", metavar="SIZE", help="Such as 64Gi.")] = None,
     image: Annotated[Text, Option("--image", "-i", metavar="IMAGE")] = None,
-    env: Annotated[list[str] | None, Option("--env", "-e", metavar="K=V", help="May be given again; K alone takes it from here.")] = None,
-    time_limit: Annotated[Text, Option("--time", "-t", metavar="TIME", help="Stopped after, such as 2h.")] = None,
-    priority: Annotated[Text, Option("--priority", "-p", metavar="WORD", help="low, normal, high or urgent.")] = None,
-    array: Annotated[Text, Option("--array", metavar="IDS", help="Many tasks: 100, or 0-99%4.")] = None,
-    after: Annotated[list[str] | None, Option("--after", metavar="JOB", help="Must end first: 12, or 12:any. May be given again.")] = None,
+    env: Annotated[
+        list[str] | None,
+        Option(
+            "--env", "-e", metavar="K=V", help="May be given again; K alone takes it from here."
+        ),
+    ] = None,
+    time_limit: Annotated[
+        Text, Option("--time", "-t", metavar="TIME", help="Stopped after, such as 2h.")
+    ] = None,
+    priority: Annotated[
+        Text, Option("--priority", "-p", metavar="WORD", help="low, normal, high or urgent.")
+    ] = None,
+    array: Annotated[
+        Text, Option("--array", metavar="IDS", help="Many tasks: 100, or 0-99%4.")
+    ] = None,
+    after: Annotated[
+        list[str] | None,
+        Option("--after", metavar="JOB", help="Must end first: 12, or 12:any. May be given again."),
+    ] = None,
     pool: Annotated[Text, Option("--pool", metavar="NAME")] = None,
-    label: Annotated[list[str] | None, Option("--label", metavar="K=V", help="May be given again.")] = None,
+    label: Annotated[
+        list[str] | None, Option("--label", metavar="K=V", help="May be given again.")
+    ] = None,
     detach: Annotated[bool, Option("--detach", "-d", help="Submit only; do not stay.")] = False,
-    dry_run: Annotated[bool, Option("--dry-run", help="Rehearse only: what would be checked and sent.")] = False,
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Rehearse only: what would be checked and sent.")
+    ] = False,
 ) -> int:
     """Run a command as a job: its log comes here, and its exit code is this command's."""
     spec: dict[str, Any] = {
@@ -119,11 +142,15 @@ class Stay:
         else:
             self.session.say(ending(self.job.raw), COLOURS.get(self.job.state, ""))
             if self.job.array_size and self.job.state == "failed":
-                self.session.say(f"The log of one task: muster job logs {self.job.number} --index 0")
+                self.session.say(
+                    f"The log of one task: muster job logs {self.job.number} --index 0"
+                )
         return self.job.return_code
 
 
-def show_log(session: Session, follower: Follower, out: Bytes, interrupts: Interrupts | None = None) -> None:
+def show_log(
+    session: Session, follower: Follower, out: Bytes, interrupts: Interrupts | None = None
+) -> None:
     """Write the log, byte for byte, as it comes; its certificate goes to standard error."""
     while not follower.is_over:
         piece = follower.next()
@@ -148,7 +175,10 @@ def write_bytes(out: Bytes, data: bytes) -> None:
 def _interrupted(session: Session, stay: Stay, interrupts: Interrupts) -> int:
     number = stay.job.number
     try:
-        session.say(f"\nstill running as #{number}: muster job logs -f {number}; press Ctrl-C again to cancel it", "yellow")
+        session.say(
+            f"\nstill running as #{number}: muster job logs -f {number}; press Ctrl-C again to cancel it",
+            "yellow",
+        )
         time.sleep(SECOND_THOUGHT)
         return 130
     except KeyboardInterrupt:
@@ -172,8 +202,13 @@ def script_of(command: list[str]) -> str:
 def name_of(command: list[str]) -> str:
     """The script that is run, else the program: `python -u src/train.py --lr 1` is train.py."""
     words = " ".join(command).split() if len(command) == 1 else command
-    plain = [word.rsplit("/", 1)[-1] for word in words if not word.startswith("-") and "=" not in word]
-    script = next((word for word in plain if word.endswith((".py", ".sh", ".r", ".R", ".jl"))), plain[0] if plain else "job")
+    plain = [
+        word.rsplit("/", 1)[-1] for word in words if not word.startswith("-") and "=" not in word
+    ]
+    script = next(
+        (word for word in plain if word.endswith((".py", ".sh", ".r", ".R", ".jl"))),
+        plain[0] if plain else "job",
+    )
     kept = "".join(c for c in script if c.isalnum() or c in "._-")[:60].strip("._-")
     return kept or "job"
 
@@ -181,7 +216,9 @@ def name_of(command: list[str]) -> str:
 def tell_rehearsal(session: Session, told: Json) -> int:
     """The answers of a rehearsal, and the text that would be sent. 1 where it would be refused."""
     marks = {True: "yes", False: "no ", None: "?  "}
-    lines = [f"{marks[check['ok']]}  {check['name']}: {clean(check['text'])}" for check in told["checks"]]
+    lines = [
+        f"{marks[check['ok']]}  {check['name']}: {clean(check['text'])}" for check in told["checks"]
+    ]
     session.show(told, "\n".join([*lines, *(["", told["launch"]] if told.get("launch") else [])]))
     return 0 if told["ok"] else 1
 

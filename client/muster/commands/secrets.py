@@ -13,16 +13,27 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
 
-secrets = Commands(help="Values that jobs get and nobody reads: secrets: {WANDB_API_KEY: team/wandb}")
-Name = Annotated[str, Argument(metavar="NAME", help="TEAM/NAME; org/NAME for all teams; NAME alone with --team.")]
+secrets = Commands(
+    help="Values that jobs get and nobody reads: secrets: {WANDB_API_KEY: team/wandb}"
+)
+Name = Annotated[
+    str, Argument(metavar="NAME", help="TEAM/NAME; org/NAME for all teams; NAME alone with --team.")
+]
 
 
 @secrets.command("list")
 def list_secrets(session: Session) -> None:
     """Those that you may see: names and versions, no values."""
     found = session.client.get("secrets")
-    rows = ([s["reference"], s["version"], ago(s["changed_at"]), ago(s["last_used_at"]) or "never"] for s in found["items"])
-    table = Table(["~Secret", ">Version", "Set", "Last used"], rows, "No secrets. Set one: muster secret set TEAM/NAME")
+    rows = (
+        [s["reference"], s["version"], ago(s["changed_at"]), ago(s["last_used_at"]) or "never"]
+        for s in found["items"]
+    )
+    table = Table(
+        ["~Secret", ">Version", "Set", "Last used"],
+        rows,
+        "No secrets. Set one: muster secret set TEAM/NAME",
+    )
     session.show(found, table, [s["reference"] for s in found["items"]])
 
 
@@ -34,7 +45,9 @@ def set_secret(
     """Set a secret: asked for, or piped in (then without its last line end), or from a file. One that is there gets a new version."""
     where, _, alone = _place(session, name)
     made = session.client.secrets.set(where, alone, _value(from_file))
-    session.show(made, f"{made['reference']} is set, version {made['version']}.", [made["reference"]])
+    session.show(
+        made, f"{made['reference']} is set, version {made['version']}.", [made["reference"]]
+    )
 
 
 @secrets.command("delete")
@@ -46,7 +59,11 @@ def delete_secret(
     where, _, alone = _place(session, name)
     session.client.secrets.delete(where, alone, version)
     what = f"{where}/{alone}" + (f", version {version}," if version else "")
-    session.show({"deleted": f"{where}/{alone}", "version": version}, f"{what} is deleted.", [f"{where}/{alone}"])
+    session.show(
+        {"deleted": f"{where}/{alone}", "version": version},
+        f"{what} is deleted.",
+        [f"{where}/{alone}"],
+    )
 
 
 def _place(session: Session, name: str) -> tuple[str, str, str]:
@@ -62,7 +79,9 @@ def _value(from_file: str) -> str:
         try:
             return Path(from_file).read_text()
         except (OSError, UnicodeDecodeError) as error:
-            raise InvalidInput(f"{from_file}: {getattr(error, 'strerror', None) or 'is not text'}") from error
+            raise InvalidInput(
+                f"{from_file}: {getattr(error, 'strerror', None) or 'is not text'}"
+            ) from error
     if from_file == "" and sys.stdin.isatty():
         return str(prompt("Value", hide_input=True, err=True))
     return sys.stdin.read().removesuffix("\n").removesuffix("\r")

@@ -21,7 +21,11 @@ def list_accounts(session: Session) -> None:
     found = session.client.get("service-accounts")
     rows = ([a["name"], a["role"], ", ".join(t["slug"] for t in a["teams"]), a["tokens"], ago(a["last_used_at"]) or "never", a["note"]]
             for a in found["items"])  # fmt: skip
-    table = Table(["Account", "Role", "Teams", ">Tokens", "Last used", "~For"], rows, "None. Make one: muster service-account create NAME")
+    table = Table(
+        ["Account", "Role", "Teams", ">Tokens", "Last used", "~For"],
+        rows,
+        "None. Make one: muster service-account create NAME",
+    )
     session.show(found, table, [a["name"] for a in found["items"]])
 
 
@@ -33,7 +37,9 @@ def create_account(
 ) -> None:  # fmt: skip
     """Make a service account."""
     made = session.client.service_accounts.create(name, note=note, role=role)
-    session.show(made, f"{name} is there. Bring it into a team: muster team add TEAM {made['email']}", [name])
+    session.show(
+        made, f"{name} is there. Bring it into a team: muster team add TEAM {made['email']}", [name]
+    )
 
 
 @accounts.command("delete")
@@ -47,7 +53,9 @@ def delete_account(session: Session, name: Name) -> None:
 def list_tokens(session: Session, name: Name) -> None:
     """The tokens of a service account."""
     found = session.client.get(f"service-accounts/{name}/tokens")
-    table = token_table(found["items"], f"None. Make one: muster service-account token {name} TOKEN-NAME")
+    table = token_table(
+        found["items"], f"None. Make one: muster service-account token {name} TOKEN-NAME"
+    )
     session.show(found, table, [t["id"] for t in found["items"]])
 
 
@@ -59,6 +67,8 @@ def create_token(
     networks: Annotated[str, Option("--from", metavar="CIDRS", help="Networks that it works from, separated by commas.")] = "",
 ) -> None:  # fmt: skip
     """Make a token of a service account. Standard output carries it and nothing else; it is shown this once."""
-    made = session.client.service_accounts.create_token(name, token, words(scopes), team=session.team, days=days or None, networks=words(networks))
+    made = session.client.service_accounts.create_token(
+        name, token, words(scopes), team=session.team, days=days or None, networks=words(networks)
+    )
     session.say("Keep it now: it cannot be shown again.")
     session.show(made, made["token"], [made["token"]])

@@ -69,27 +69,45 @@ def from_kubeconfig(text: str) -> Access:
     user = _named(config, "users", "user", str(context.get("user") or ""))
     _refuse(cluster, user)
     return Access(
-        server=_address(str(cluster.get("server") or "")), authority=_data(cluster, "certificate-authority-data"),
-        token=str(user.get("token") or ""), certificate=_data(user, "client-certificate-data"), key=_data(user, "client-key-data"),
-        server_name=str(cluster.get("tls-server-name") or ""))
+        server=_address(str(cluster.get("server") or "")),
+        authority=_data(cluster, "certificate-authority-data"),
+        token=str(user.get("token") or ""),
+        certificate=_data(user, "client-certificate-data"),
+        key=_data(user, "client-key-data"),
+        server_name=str(cluster.get("tls-server-name") or ""),
+    )
 
 
 def _refuse(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> None:
     for name in _RUNS_PROGRAMS:
         if user.get(name):
-            raise BadAccess(f"The kubeconfig's `{name}` would run a program on the portal's host; use a token or a client certificate.")
+            raise BadAccess(
+                f"The kubeconfig's `{name}` would run a program on the portal's host; use a token or a client certificate."
+            )
     for name in _READS_FILES:
         if user.get(name) or cluster.get(name):
-            raise BadAccess(f"The kubeconfig's `{name}` names a file; put its content in (`kubectl config view --raw --flatten`).")
+            raise BadAccess(
+                f"The kubeconfig's `{name}` names a file; put its content in (`kubectl config view --raw --flatten`)."
+            )
     if cluster.get("insecure-skip-tls-verify"):
-        raise BadAccess("The kubeconfig switches off the check of the server's certificate; give its certificate authority instead.")
+        raise BadAccess(
+            "The kubeconfig switches off the check of the server's certificate; give its certificate authority instead."
+        )
     if user.get("username") or user.get("password"):
-        raise BadAccess("Kubernetes takes no passwords any more; use a token or a client certificate.")
+        raise BadAccess(
+            "Kubernetes takes no passwords any more; use a token or a client certificate."
+        )
 
 
 def _address(server: str) -> str:
     parts = urlsplit(server.strip())
-    if parts.scheme not in {"https", "http"} or not parts.hostname or parts.username or parts.query or parts.fragment:
+    if (
+        parts.scheme not in {"https", "http"}
+        or not parts.hostname
+        or parts.username
+        or parts.query
+        or parts.fragment
+    ):
         raise BadAccess("The server must be an address like https://10.0.0.1:6443.")
     return server.strip().rstrip("/")
 

@@ -14,8 +14,8 @@ from jobs.backends.kubernetes_parts.wire import CONNECT, Wire, in_words
 
 PROTOCOL = "v4.channel.k8s.io"
 OUT, ERROR_OUT, END = 1, 2, 3
-MOST = 16 << 20                  # bytes of output
-EARLY = 1.0                      # seconds that the command lives longer than we wait for it
+MOST = 16 << 20  # bytes of output
+EARLY = 1.0  # seconds that the command lives longer than we wait for it
 # A connection that ends does not end the command, so a guard in the container does; the whole group of it, as in start.py.
 GUARD = r"""
 exec 3>&2 2>/dev/null
@@ -39,15 +39,26 @@ def run(wire: Wire, path: str, argv: Sequence[str], timeout: float) -> tuple[int
     if any("\0" in word for word in argv):
         raise Rejected("A command holds no NUL character.", "argv")
     guarded = ["bash", "-c", GUARD, "bash", f"{timeout + EARLY:g}", *argv]
-    asked = urlencode([("container", names.CONTAINER), ("stdout", "1"), ("stderr", "1"), *(("command", word) for word in guarded)])
+    asked = urlencode(
+        [
+            ("container", names.CONTAINER),
+            ("stdout", "1"),
+            ("stderr", "1"),
+            *(("command", word) for word in guarded),
+        ]
+    )
     until = time.monotonic() + timeout
     try:
         with _connect(wire, f"{path}/exec?{asked}") as socket:
             return _read(socket, until)
     except TimeoutError as error:
-        raise Rejected(f"{argv[0]} did not end within {timeout:g} s and was stopped.", "argv") from error
+        raise Rejected(
+            f"{argv[0]} did not end within {timeout:g} s and was stopped.", "argv"
+        ) from error
     except ConnectionClosed as error:
-        raise Unavailable("The connection to the pod broke before the command had ended.") from error
+        raise Unavailable(
+            "The connection to the pod broke before the command had ended."
+        ) from error
     except (WebSocketException, OSError) as error:
         raise _refused(error, wire.access.server) from error
 
@@ -59,9 +70,18 @@ def _connect(wire: Wire, path: str) -> Any:
     access = wire.access
     headers = {"Authorization": f"Bearer {access.token}"} if access.token else {}
     try:
-        return connect(f"ws{access.server.removeprefix('http')}{path}", ssl=access.tls(), additional_headers=headers, max_size=MOST, proxy=None,
-                       subprotocols=[Subprotocol(PROTOCOL)], open_timeout=CONNECT, close_timeout=1, compression=None,
-                       server_hostname=access.server_name or None)
+        return connect(
+            f"ws{access.server.removeprefix('http')}{path}",
+            ssl=access.tls(),
+            additional_headers=headers,
+            max_size=MOST,
+            proxy=None,
+            subprotocols=[Subprotocol(PROTOCOL)],
+            open_timeout=CONNECT,
+            close_timeout=1,
+            compression=None,
+            server_hostname=access.server_name or None,
+        )
     except TimeoutError as error:
         raise Unavailable(in_words(error, access.server)) from error
 
@@ -76,7 +96,9 @@ def _read(socket: Any, until: float) -> tuple[int, bytes]:
         if channel in {OUT, ERROR_OUT}:
             output += text
         if len(output) > MOST:
-            raise Rejected(f"It wrote more than {MOST >> 20} MiB: let it write to a file instead.", "argv")
+            raise Rejected(
+                f"It wrote more than {MOST >> 20} MiB: let it write to a file instead.", "argv"
+            )
 
 
 def code_of(status: bytes) -> int:
@@ -85,9 +107,17 @@ def code_of(status: bytes) -> int:
         said = json.loads(status)
         if said.get("status") == "Success":
             return 0
-        return int(next(cause["message"] for cause in said["details"]["causes"] if cause.get("reason") == "ExitCode"))
+        return int(
+            next(
+                cause["message"]
+                for cause in said["details"]["causes"]
+                if cause.get("reason") == "ExitCode"
+            )
+        )
     except (ValueError, KeyError, TypeError, AttributeError, StopIteration):
-        raise Rejected(f"The command could not be started: {status[:300].decode(errors='replace')}", "argv") from None
+        raise Rejected(
+            f"The command could not be started: {status[:300].decode(errors='replace')}", "argv"
+        ) from None
 
 
 def _refused(error: Exception, server: str) -> Exception:
@@ -96,5 +126,9 @@ def _refused(error: Exception, server: str) -> Exception:
     if status in {400, 404, 409}:
         return Rejected("The job is not running.", "argv")
     if status == 403:
-        return Unavailable("Muster may not create and get pods/exec there: bind the rest of its role to this account.")
-    return Unavailable(f"The API server cannot now ({status})." if status else in_words(error, server))
+        return Unavailable(
+            "Muster may not create and get pods/exec there: bind the rest of its role to this account."
+        )
+    return Unavailable(
+        f"The API server cannot now ({status})." if status else in_words(error, server)
+    )

@@ -13,14 +13,29 @@ from jobs.backends.kubernetes_parts.wire import Refused, Wire, refusal, segment
 
 Object = dict[str, Any]
 NAMESPACES = "/api/v1/namespaces"
-SURE_FOR = 600.0                # seconds for which a namespace is taken to be as we made it
-_PLURALS = {"Job": "/apis/batch/v1/namespaces/{}/jobs", "Secret": "/api/v1/namespaces/{}/secrets", "Service": "/api/v1/namespaces/{}/services",
-            "NetworkPolicy": "/apis/networking.k8s.io/v1/namespaces/{}/networkpolicies"}
+SURE_FOR = 600.0  # seconds for which a namespace is taken to be as we made it
+_PLURALS = {
+    "Job": "/apis/batch/v1/namespaces/{}/jobs",
+    "Secret": "/api/v1/namespaces/{}/secrets",
+    "Service": "/api/v1/namespaces/{}/services",
+    "NetworkPolicy": "/apis/networking.k8s.io/v1/namespaces/{}/networkpolicies",
+}
 # Beginnings of Kubernetes' field names → parts of our spec.
-_FIELDS = {".image": "image", "nvidia.com/": "resources.gpus", "[cpu]": "resources.cpus", "[memory]": "resources.memory",
-           ".resources": "resources", "activeDeadlineSeconds": "policy.max_runtime", "terminationGracePeriodSeconds": "policy.grace",
-           "emptyDir": "resources.shm_size", "nodeSelector": "policy.pool", "affinity": "resources.gpus", "completions": "num_nodes",
-           "parallelism": "num_nodes", "data": "env"}
+_FIELDS = {
+    ".image": "image",
+    "nvidia.com/": "resources.gpus",
+    "[cpu]": "resources.cpus",
+    "[memory]": "resources.memory",
+    ".resources": "resources",
+    "activeDeadlineSeconds": "policy.max_runtime",
+    "terminationGracePeriodSeconds": "policy.grace",
+    "emptyDir": "resources.shm_size",
+    "nodeSelector": "policy.pool",
+    "affinity": "resources.gpus",
+    "completions": "num_nodes",
+    "parallelism": "num_nodes",
+    "data": "env",
+}
 
 
 class Creator:
@@ -38,7 +53,7 @@ class Creator:
             for thing in made.owned:
                 self._owned(owned_by(thing, job), job)
         except Refused as error:
-            if error.status == 404:                         # the namespace went meanwhile
+            if error.status == 404:  # the namespace went meanwhile
                 self._sure.pop(made.namespace, None)
                 raise Unavailable(str(error)) from error
             raise refusal(error, _FIELDS) from error
@@ -66,8 +81,13 @@ class Creator:
                 raise
         found = self._wire.get(f"{_path(made.job)}/{segment(made.job['metadata']['name'])}")
         meta = found["metadata"]
-        if meta.get("labels", {}).get(names.PORTAL) != self._prefix or meta.get("annotations", {}).get(names.KEY) != key:
-            raise Rejected(f"A Job called {meta['name']} is there already, and is none of Muster's.")
+        if (
+            meta.get("labels", {}).get(names.PORTAL) != self._prefix
+            or meta.get("annotations", {}).get(names.KEY) != key
+        ):
+            raise Rejected(
+                f"A Job called {meta['name']} is there already, and is none of Muster's."
+            )
         if "deletionTimestamp" in meta:
             raise Unavailable(f"The former {meta['name']} is just being removed.")
         return found
@@ -81,19 +101,33 @@ class Creator:
                 self._take_back(job)
                 raise
             found = self._wire.get(f"{_path(thing)}/{segment(thing['metadata']['name'])}")
-            if not any(owner.get("uid") == job["metadata"]["uid"] for owner in found["metadata"].get("ownerReferences", ())):
-                raise Unavailable(f"{thing['kind']} {thing['metadata']['name']} of a former job is just being removed.") from error
+            if not any(
+                owner.get("uid") == job["metadata"]["uid"]
+                for owner in found["metadata"].get("ownerReferences", ())
+            ):
+                raise Unavailable(
+                    f"{thing['kind']} {thing['metadata']['name']} of a former job is just being removed."
+                ) from error
 
     def _take_back(self, job: Object) -> None:
         """A Job whose variables are refused can never start."""
-        self._wire.delete(f"{_path(job)}/{segment(job['metadata']['name'])}", {
-            "kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background", "preconditions": {"uid": job["metadata"]["uid"]}})
+        self._wire.delete(
+            f"{_path(job)}/{segment(job['metadata']['name'])}",
+            {
+                "kind": "DeleteOptions",
+                "apiVersion": "v1",
+                "propagationPolicy": "Background",
+                "preconditions": {"uid": job["metadata"]["uid"]},
+            },
+        )
 
     def _ensure(self, name: str, launch: Launch) -> None:
         if time.monotonic() - self._sure.get(name, -SURE_FOR) < SURE_FOR:
             return
         try:
-            self._wire.post(NAMESPACES, namespace.namespace(name, self._prefix, launch.org, launch.team))
+            self._wire.post(
+                NAMESPACES, namespace.namespace(name, self._prefix, launch.org, launch.team)
+            )
         except Refused as error:
             if error.reason != "AlreadyExists" and error.status != 403:
                 raise
@@ -111,8 +145,10 @@ class Creator:
         found = self._wire.get(f"{NAMESPACES}/{segment(name)}")
         labels = found["metadata"].get("labels", {})
         if labels.get(names.MANAGED) != names.MUSTER or labels.get(names.PORTAL) != self._prefix:
-            raise Rejected(f"The namespace {name} is there and is not this portal's: label it {names.MANAGED}={names.MUSTER} and "
-                           f"{names.PORTAL}={self._prefix} if it shall be.")
+            raise Rejected(
+                f"The namespace {name} is there and is not this portal's: label it {names.MANAGED}={names.MUSTER} and "
+                f"{names.PORTAL}={self._prefix} if it shall be."
+            )
         if found.get("status", {}).get("phase") == "Terminating":
             raise Unavailable(f"The namespace {name} is just being removed.")
 

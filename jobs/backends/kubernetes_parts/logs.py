@@ -20,9 +20,12 @@ from dataclasses import dataclass
 log = logging.getLogger(__name__)
 _STAMP = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d) ")
 LONGEST_STAMP = 40
-KNOWN = 4096                    # containers whose place is remembered
-SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 0.5            # seconds between two reads of one log, while its container runs
-DUTY = 4                        # times what a read took, at least
+KNOWN = 4096  # containers whose place is remembered
+SHORTEST_PAUSE, LONGEST_PAUSE = (
+    0.1,
+    0.5,
+)  # seconds between two reads of one log, while its container runs
+DUTY = 4  # times what a read took, at least
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,10 @@ def take(chunks: Iterable[bytes], place: Place, after: int, limit: int) -> tuple
     skips_to = b""
     for stamp, text in pieces(chunks):
         if stamp and is_first and place.stamp and stamp != place.stamp:
-            log.warning("The kubelet turned a log over before it was read to its end; what lies between %d and now may be missing.", after)
+            log.warning(
+                "The kubelet turned a log over before it was read to its end; what lies between %d and now may be missing.",
+                after,
+            )
             skips_to, at = place.last, after
         is_first = False
         if skips_to and (not stamp or stamp <= skips_to):
@@ -99,9 +105,13 @@ def take(chunks: Iterable[bytes], place: Place, after: int, limit: int) -> tuple
         skips_to = b""
         if stamp:
             second = _second(stamp)
-            now = Place(second, stamp, at, stamp, at) if second != now.since else Place(now.since, now.stamp, now.start, stamp, at)
+            now = (
+                Place(second, stamp, at, stamp, at)
+                if second != now.since
+                else Place(now.since, now.stamp, now.start, stamp, at)
+            )
         room = limit - len(found)
-        found += text[max(0, after - at):][:room] if at + len(text) > after else b""
+        found += text[max(0, after - at) :][:room] if at + len(text) > after else b""
         at += len(text)
         if len(found) >= limit:
             break
@@ -116,14 +126,18 @@ def pieces(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
         while rest:
             if not is_start:
                 end = rest.find(b"\n") + 1
-                yield b"", rest[:end or len(rest)]
+                yield b"", rest[: end or len(rest)]
                 is_start, rest = end > 0, rest[end:] if end else b""
                 continue
-            if (stamp := _STAMP.match(rest)) is None and len(rest) < LONGEST_STAMP and b"\n" not in rest:
-                break                                    # the time itself is not whole yet
+            if (
+                (stamp := _STAMP.match(rest)) is None
+                and len(rest) < LONGEST_STAMP
+                and b"\n" not in rest
+            ):
+                break  # the time itself is not whole yet
             begin = stamp.end() if stamp else 0
             end = rest.find(b"\n", begin) + 1
-            yield (stamp[0] if stamp else b""), rest[begin:end or len(rest)]
+            yield (stamp[0] if stamp else b""), rest[begin : end or len(rest)]
             is_start, rest = end > 0, rest[end:] if end else b""
     if rest:
         yield b"", rest

@@ -17,8 +17,8 @@ from jobs.backends.kubernetes_parts.wire import Refused, Wire
 log = logging.getLogger(__name__)
 Object = dict[str, Any]
 PAGE = 500
-WATCH = 240                     # seconds after which the server ends a watch by itself
-SILENCE = 300.0                 # seconds without a byte after which we end it
+WATCH = 240  # seconds after which the server ends a watch by itself
+SILENCE = 300.0  # seconds without a byte after which we end it
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0
 
 
@@ -30,14 +30,19 @@ class Mirror:
     """Objects by our key label and by uid. One thread of its own writes; anybody reads. It ends when `stop` is called."""
 
     def __init__(self, wire: Wire, path: str, selector: str, keeps_ended: bool = False):
-        self._wire, self._path, self._selector, self._keeps_ended = wire, path, selector, keeps_ended
+        self._wire, self._path, self._selector, self._keeps_ended = (
+            wire,
+            path,
+            selector,
+            keeps_ended,
+        )
         self._lock = threading.Lock()
         self._objects: dict[str, dict[str, Object]] = {}
         self._synced, self._stopped, self._started = threading.Event(), threading.Event(), False
         self._version = ""
-        self.heard_at = 0.0                     # monotonic: when the server last said anything
-        self.trouble: str = ""                  # why it is not connected; empty while it is
-        self.lists = 0                          # how often it listed: once, unless a version was forgotten
+        self.heard_at = 0.0  # monotonic: when the server last said anything
+        self.trouble: str = ""  # why it is not connected; empty while it is
+        self.lists = 0  # how often it listed: once, unless a version was forgotten
 
     def start(self) -> None:
         with self._lock:
@@ -69,7 +74,10 @@ class Mirror:
             known = self._objects.get(_key(thing), {})
             if (held := known.get(thing["metadata"]["uid"])) is not None:
                 meta = held["metadata"]
-                known[meta["uid"]] = {**held, "metadata": {**meta, "annotations": {**meta.get("annotations", {}), **notes}}}
+                known[meta["uid"]] = {
+                    **held,
+                    "metadata": {**meta, "annotations": {**meta.get("annotations", {}), **notes}},
+                }
 
     def drop(self, key: str) -> None:
         with self._lock:
@@ -104,7 +112,9 @@ class Mirror:
         found: dict[str, dict[str, Object]] = {}
         token: str | None = None
         while True:
-            page = self._wire.get(self._path, labelSelector=self._selector, limit=PAGE, **{"continue": token})
+            page = self._wire.get(
+                self._path, labelSelector=self._selector, limit=PAGE, **{"continue": token}
+            )
             for thing in page["items"]:
                 found.setdefault(_key(thing), {})[thing["metadata"]["uid"]] = _slim(thing)
             token = page["metadata"].get("continue")
@@ -122,8 +132,13 @@ class Mirror:
         self._synced.set()
 
     def _watch(self) -> None:
-        query = {"labelSelector": self._selector, "watch": "1", "allowWatchBookmarks": "true", "resourceVersion": self._version,
-                 "timeoutSeconds": WATCH}
+        query = {
+            "labelSelector": self._selector,
+            "watch": "1",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": self._version,
+            "timeoutSeconds": WATCH,
+        }
         with self._wire.stream(self._path, silence=SILENCE, **query) as answer:
             self._hear()
             for line in _lines(answer):
@@ -166,11 +181,15 @@ class Mirror:
 def _lines(answer: Any) -> Iterator[bytes]:
     """Whole lines; a last one that was cut is dropped, since it comes again."""
     rest = bytearray()
-    for data in answer.stream(1 << 16, decode_content=False) if not answer.chunked else answer.read_chunked(decode_content=False):
+    for data in (
+        answer.stream(1 << 16, decode_content=False)
+        if not answer.chunked
+        else answer.read_chunked(decode_content=False)
+    ):
         rest += data
         while (end := rest.find(b"\n")) >= 0:
             line = bytes(rest[:end])
-            del rest[:end + 1]
+            del rest[: end + 1]
             if line.strip():
                 yield line
 

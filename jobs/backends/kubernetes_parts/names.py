@@ -10,11 +10,11 @@ from jobs.backends.base import Rejected
 MANAGED = "app.kubernetes.io/managed-by"
 MUSTER = "muster"
 KEY, PORTAL, ORG, TEAM = "muster/key", "muster/portal", "muster/org", "muster/team"
-CANCELED = "muster/canceled"           # annotation: we asked it to end
-LIMIT = "muster/time-limit"            # annotation: seconds
-DRAINED = "muster/drained-because"     # annotation of a node
+CANCELED = "muster/canceled"  # annotation: we asked it to end
+LIMIT = "muster/time-limit"  # annotation: seconds
+DRAINED = "muster/drained-because"  # annotation of a node
 CONTAINER = "main"
-QUEUE = "kueue.x-k8s.io/queue-name"    # label of a Job: the LocalQueue that lets it go
+QUEUE = "kueue.x-k8s.io/queue-name"  # label of a Job: the LocalQueue that lets it go
 _KEY = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,98}[A-Za-z0-9])?")
 _NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,50}[a-z0-9])?")
 
@@ -31,9 +31,19 @@ def namespace_name(prefix: str, org: str, team: str) -> str:
     """One for each team: no two teams ever share one, whatever their slugs."""
     if not org and not team:
         return f"{prefix}-jobs"
-    plain = "-".join(re.sub(r"[^a-z0-9-]", "-", part.lower()).strip("-") or "x" for part in (org, team))
-    is_plain = re.fullmatch(r"[a-z0-9]+", org) and re.fullmatch(r"[a-z0-9]+", team) and len(prefix) + len(plain) < 63
-    return f"{prefix}-{plain}" if is_plain else f"{prefix}-{plain[:50 - len(prefix)].rstrip('-')}--{_hash(f'{org}/{team}', 10)}"
+    plain = "-".join(
+        re.sub(r"[^a-z0-9-]", "-", part.lower()).strip("-") or "x" for part in (org, team)
+    )
+    is_plain = (
+        re.fullmatch(r"[a-z0-9]+", org)
+        and re.fullmatch(r"[a-z0-9]+", team)
+        and len(prefix) + len(plain) < 63
+    )
+    return (
+        f"{prefix}-{plain}"
+        if is_plain
+        else f"{prefix}-{plain[: 50 - len(prefix)].rstrip('-')}--{_hash(f'{org}/{team}', 10)}"
+    )
 
 
 def labels(prefix: str, name: str) -> dict[str, str]:

@@ -25,13 +25,21 @@ def probe(wire: Wire) -> Probe:
     try:
         version = str(wire.get("/version").get("gitVersion") or "")
         missing = missing_rights(wire)
-        nodes = wire.get("/api/v1/nodes", limit=500)["items"] if not any(right.endswith("list nodes") for right in missing) else []
+        nodes = (
+            wire.get("/api/v1/nodes", limit=500)["items"]
+            if not any(right.endswith("list nodes") for right in missing)
+            else []
+        )
     except (Unavailable, Refused) as error:
         return Probe(False, str(error))
     except (KeyError, TypeError):
         return Probe(False, "The answer is not that of a Kubernetes API server.")
     if missing:
-        return Probe(False, f"Kubernetes {version} answers, but Muster may not {', '.join(missing)}: bind its role to this account.", version)
+        return Probe(
+            False,
+            f"Kubernetes {version} answers, but Muster may not {', '.join(missing)}: bind its role to this account.",
+            version,
+        )
     more = "" if len(nodes) < 500 else " and more"
     return Probe(True, f"Kubernetes {version} with {len(nodes)}{more} nodes.", version)
 
@@ -41,9 +49,22 @@ def missing_rights(wire: Wire) -> list[str]:
     missing = []
     for group, resource, sub, verbs in NEEDED:
         for verb in verbs:
-            asked = {"group": group, "resource": resource, "verb": verb, **({"subresource": sub} if sub else {})}
-            answer = wire.post(REVIEWS, {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
-                                         "spec": {"resourceAttributes": asked}})
+            asked = {
+                "group": group,
+                "resource": resource,
+                "verb": verb,
+                **({"subresource": sub} if sub else {}),
+            }
+            answer = wire.post(
+                REVIEWS,
+                {
+                    "apiVersion": "authorization.k8s.io/v1",
+                    "kind": "SelfSubjectAccessReview",
+                    "spec": {"resourceAttributes": asked},
+                },
+            )
             if not answer["status"].get("allowed"):
-                missing.append(f"{verb} {resource}{'/' + sub if sub else ''}{'.' + group if group else ''}")
+                missing.append(
+                    f"{verb} {resource}{'/' + sub if sub else ''}{'.' + group if group else ''}"
+                )
     return missing

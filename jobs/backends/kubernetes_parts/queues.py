@@ -15,7 +15,11 @@ from jobs.backends.kubernetes_parts import kueue, names
 from jobs.backends.kubernetes_parts.wire import Refused, Wire, segment
 
 GROUP = "/apis/kueue.x-k8s.io"
-VERSION_FOR, WORKLOADS_FOR, QUEUES_FOR = 60.0, 3.0, 15.0          # seconds for which an answer is used again
+VERSION_FOR, WORKLOADS_FOR, QUEUES_FOR = (
+    60.0,
+    3.0,
+    15.0,
+)  # seconds for which an answer is used again
 Object = dict[str, Any]
 
 
@@ -43,7 +47,10 @@ class Queues:
     def check(self, queue: str) -> None:
         """Raises Rejected for a queue where there can be none."""
         if queue and not self.version():
-            raise Rejected(f"Its pool names the queue {queue[:60]!r}, but Kueue is not installed in this cluster.", "policy.pool")
+            raise Rejected(
+                f"Its pool names the queue {queue[:60]!r}, but Kueue is not installed in this cluster.",
+                "policy.pool",
+            )
 
     def all(self) -> list[str]:
         """The names of all LocalQueues: what a pool may name."""
@@ -68,14 +75,21 @@ class Queues:
             self._workloads.pop(job["metadata"]["namespace"], None)
             if (workload := self._of(job)) is not None:
                 path = f"{self._path(job['metadata']['namespace'])}/{segment(workload['metadata']['name'])}"
-                self._wire.patch(path, {"metadata": {"uid": workload["metadata"]["uid"]}, "spec": {"active": False}})
+                self._wire.patch(
+                    path,
+                    {"metadata": {"uid": workload["metadata"]["uid"]}, "spec": {"active": False}},
+                )
 
     def _of(self, job: Mapping[str, Any]) -> Object | None:
         space = job["metadata"]["namespace"]
         at, known = self._workloads.get(space, (0.0, {}))
         if not at or time.monotonic() - at > WORKLOADS_FOR:
             found = self._wire.get(self._path(space))["items"]
-            known = {owner["uid"]: one for one in found for owner in one["metadata"].get("ownerReferences", ())}
+            known = {
+                owner["uid"]: one
+                for one in found
+                for owner in one["metadata"].get("ownerReferences", ())
+            }
             self._workloads[space] = (time.monotonic(), known)
         return known.get(job["metadata"]["uid"])
 
@@ -83,8 +97,12 @@ class Queues:
         """ClusterQueues by namespace and name of the LocalQueues before them; one that may not be seen is empty."""
         if time.monotonic() - self._known[0] > QUEUES_FOR:
             behind = {one["metadata"]["name"]: one for one in self._list("clusterqueues")}
-            found = {(one["metadata"].get("namespace", ""), one["metadata"]["name"]): behind.get(one["spec"].get("clusterQueue", ""), {})
-                     for one in self._list("localqueues")}
+            found = {
+                (one["metadata"].get("namespace", ""), one["metadata"]["name"]): behind.get(
+                    one["spec"].get("clusterQueue", ""), {}
+                )
+                for one in self._list("localqueues")
+            }
             self._known = (time.monotonic(), found)
         return self._known[1]
 
@@ -92,7 +110,7 @@ class Queues:
         try:
             return list(self._wire.get(f"{GROUP}/{self.version()}/{kind}")["items"])
         except Refused as error:
-            if error.status != 403:                       # a role from before: jobs without a queue go on as they did
+            if error.status != 403:  # a role from before: jobs without a queue go on as they did
                 raise
             return []
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 # The script is a process group of its own, so that SIGTERM, which Kubernetes sends to process 1 only, reaches all of it. The time limit counts
 # from here: a pod's own deadline counts from before its image was pulled, and stands behind as the last resort.
-TIMED_OUT = "time"                # what it leaves as its last word, when it ended the script for its time
+TIMED_OUT = "time"  # what it leaves as its last word, when it ended the script for its time
 START = r"""
 export NODE_RANK="${JOB_COMPLETION_INDEX:-0}"
 export RANK="$((NODE_RANK * ${LOCAL_WORLD_SIZE:-1}))"

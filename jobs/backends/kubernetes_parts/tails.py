@@ -10,7 +10,7 @@ from typing import Any
 
 log = logging.getLogger(__name__)
 READERS = 4
-MOST = 1000                     # kept until they are asked for again
+MOST = 1000  # kept until they are asked for again
 Read = Callable[[Mapping[str, Any]], str]
 
 

@@ -22,13 +22,13 @@ from jobs.states import Reason, Wait
 log = logging.getLogger(__name__)
 Object = dict[str, Any]
 JOBS, PODS = "/apis/batch/v1/jobs", "/api/v1/pods"
-SYNC = 5.0                      # seconds that a first look may wait for the mirrors
-SILENT = 5.0                    # seconds without a word from the watch, after which the server is asked whether it is there
-CHUNK = 50                      # keys in one question
+SYNC = 5.0  # seconds that a first look may wait for the mirrors
+SILENT = 5.0  # seconds without a word from the watch, after which the server is asked whether it is there
+CHUNK = 50  # keys in one question
 EVENTS_FOR, EVENTS_AT_ONCE = 15.0, 10
-TAILS_FOR = 1.0                 # seconds that a poll waits for the last lines of failed pods; of a burst, the others come with the next polls
-YOUNG = 3.0                     # seconds in which a Job without pods is nothing to wonder about
-ENDED = 20_000                  # ends remembered, so that an end is told the same for ever
+TAILS_FOR = 1.0  # seconds that a poll waits for the last lines of failed pods; of a burst, the others come with the next polls
+YOUNG = 3.0  # seconds in which a Job without pods is nothing to wonder about
+ENDED = 20_000  # ends remembered, so that an end is told the same for ever
 
 
 class View:
@@ -38,7 +38,10 @@ class View:
         ours = f"{names.MANAGED}={names.MUSTER},{names.PORTAL}={prefix}"
         self._wire, self._limits, self._ours = wire, limits, ours
         self.queues = Queues(wire)
-        self._jobs, self._pods = Mirror(wire, JOBS, ours), Mirror(wire, PODS, ours, keeps_ended=True)
+        self._jobs, self._pods = (
+            Mirror(wire, JOBS, ours),
+            Mirror(wire, PODS, ours, keeps_ended=True),
+        )
         self._is_on = False
         self._lock = threading.Lock()
         self._ends: OrderedDict[str, Observation] = OrderedDict()
@@ -77,12 +80,17 @@ class View:
         if not found:
             found = self._get(PODS, labelSelector=f"{self._ours},{names.KEY}={name}")
         found = [one for one in found if states.rank_of(one) == rank]
-        return max(found, key=lambda one: str(one["metadata"].get("creationTimestamp") or ""), default=None)
+        return max(
+            found, key=lambda one: str(one["metadata"].get("creationTimestamp") or ""), default=None
+        )
 
     def goes_on(self, pod: Object) -> bool:
         """Whether more may be said of it yet: it has not ended, nor has its end been told."""
         with self._lock:
-            is_told = any(owner.get("uid") in self._ends for owner in pod["metadata"].get("ownerReferences", ()))
+            is_told = any(
+                owner.get("uid") in self._ends
+                for owner in pod["metadata"].get("ownerReferences", ())
+            )
         return not is_told and states.phase(pod) not in states.OVER
 
     def known(self, name: str) -> tuple[Object | None, list[Object]]:
@@ -108,8 +116,9 @@ class View:
             seen += self._read_all(late, jobs, tail)[0]
         return Poll(seen, [key for key, _ in keys if not jobs[key]])
 
-    def _read_all(self, keys: Sequence[tuple[str, str]], jobs: Mapping[str, list[Object]],
-                  tail: states.Tail) -> tuple[list[Observation], list[tuple[str, str]]]:
+    def _read_all(
+        self, keys: Sequence[tuple[str, str]], jobs: Mapping[str, list[Object]], tail: states.Tail
+    ) -> tuple[list[Observation], list[tuple[str, str]]]:
         """What is seen of these, and those whose last lines are not read yet."""
         seen, late = [], []
         for key, name in keys:
@@ -125,14 +134,18 @@ class View:
         try:
             pods = self._known_pods(job, name)
             if unknown := states.unknown_phases(job, pods):
-                log.warning("%s: a pod's phase %s is not known; its state stays as it was.", key, unknown)
+                log.warning(
+                    "%s: a pod's phase %s is not known; its state stays as it was.", key, unknown
+                )
                 return None
             return self.observe(key, job, pods, tail)
         except (KeyError, TypeError, ValueError, AttributeError):
             log.exception("%s cannot be read", key)
             return None
 
-    def observe(self, key: str, job: Object, pods: Sequence[Object], tail: states.Tail) -> Observation:
+    def observe(
+        self, key: str, job: Object, pods: Sequence[Object], tail: states.Tail
+    ) -> Observation:
         """As states.observe; an end once told is told again as it was."""
         uid = job["metadata"]["uid"]
         if (known := self._ends.get(uid)) is not None:
@@ -142,10 +155,13 @@ class View:
         refusal = "" if pods else self._refusal(job)
         now = datetime.now(UTC) + self._wire.ahead
         queued = self._queued(job)
-        seen = states.by_our_clock(states.observe(key, job, pods, tail, self._limits, now, refusal, queued), self._wire.ahead)
+        seen = states.by_our_clock(
+            states.observe(key, job, pods, tail, self._limits, now, refusal, queued),
+            self._wire.ahead,
+        )
         if seen.state.is_final:
             if seen.reason == Reason.PREEMPTED:
-                self._give_up(job)                          # a queue would let it go again; another try is another attempt
+                self._give_up(job)  # a queue would let it go again; another try is another attempt
             with self._lock:
                 self._ends[uid] = seen
                 while len(self._ends) > ENDED:
@@ -156,13 +172,19 @@ class View:
         try:
             self.queues.give_up(job)
         except Refused as error:
-            log.warning("%s may start again: Muster may not take it out of its queue: %s", job["metadata"]["name"], error)
+            log.warning(
+                "%s may start again: Muster may not take it out of its queue: %s",
+                job["metadata"]["name"],
+                error,
+            )
 
     def _queued(self, job: Object) -> Waiting | None:
         try:
             return self.queues.waiting(job)
         except Refused as error:
-            return Waiting(Wait.EVALUATING, "Kueue", f"Muster may not see why Kueue holds it: {error}"[:400])
+            return Waiting(
+                Wait.EVALUATING, "Kueue", f"Muster may not see why Kueue holds it: {error}"[:400]
+            )
 
     def _be_current(self) -> None:
         """Raises Unavailable when what we hold may be old."""
@@ -185,14 +207,14 @@ class View:
         try:
             self._wire.text("/readyz")
         except Refused as error:
-            if error.status not in {403, 404}:              # not everybody may ask; that it answers is enough
+            if error.status not in {403, 404}:  # not everybody may ask; that it answers is enough
                 raise Unavailable(str(error)) from error
         self._asked_at = time.monotonic()
 
     def _ask(self, keys: Sequence[tuple[str, str]]) -> dict[str, list[Object]]:
         found: dict[str, list[Object]] = {key: [] for key, _ in keys}
         for at in range(0, len(keys), CHUNK):
-            asked = ",".join(dict.fromkeys(name for _, name in keys[at:at + CHUNK]))
+            asked = ",".join(dict.fromkeys(name for _, name in keys[at : at + CHUNK]))
             for job in self._get(JOBS, labelSelector=f"{self._ours},{names.KEY} in ({asked})"):
                 key = job["metadata"].get("annotations", {}).get(names.KEY)
                 if key in found and "deletionTimestamp" not in job["metadata"]:
@@ -211,7 +233,11 @@ class View:
     def _refusal(self, job: Object) -> str:
         """What the Job's controller says when it may not make pods. Asked rarely, and for few at once."""
         made = states.time_of(job["metadata"].get("creationTimestamp"))
-        if job["spec"].get("suspend") or made is None or (datetime.now(UTC) + self._wire.ahead - made).total_seconds() < YOUNG:
+        if (
+            job["spec"].get("suspend")
+            or made is None
+            or (datetime.now(UTC) + self._wire.ahead - made).total_seconds() < YOUNG
+        ):
             return ""
         uid, at = job["metadata"]["uid"], time.monotonic()
         known = self._refusals.get(uid)
@@ -220,15 +246,27 @@ class View:
         if sum(at - when < 1 for when, _ in self._refusals.values()) >= EVENTS_AT_ONCE:
             return known[1] if known else ""
         path = f"/api/v1/namespaces/{segment(job['metadata']['namespace'])}/events"
-        events = self._get(path, fieldSelector=f"involvedObject.uid={uid},reason=FailedCreate", limit=20)
-        said = max(events, key=lambda e: str(e.get("lastTimestamp") or e.get("eventTime") or ""), default={}).get("message", "")
-        self._refusals = {u: v for u, v in self._refusals.items() if at - v[0] < 10 * EVENTS_FOR} | {uid: (at, said)}
+        events = self._get(
+            path, fieldSelector=f"involvedObject.uid={uid},reason=FailedCreate", limit=20
+        )
+        said = max(
+            events,
+            key=lambda e: str(e.get("lastTimestamp") or e.get("eventTime") or ""),
+            default={},
+        ).get("message", "")
+        self._refusals = {
+            u: v for u, v in self._refusals.items() if at - v[0] < 10 * EVENTS_FOR
+        } | {uid: (at, said)}
         return str(said)
 
 
 def _owned(job: Mapping[str, Any], pods: Sequence[Object]) -> list[Object]:
     uid = job["metadata"]["uid"]
-    return [pod for pod in pods if any(owner.get("uid") == uid for owner in pod["metadata"].get("ownerReferences", ()))]
+    return [
+        pod
+        for pod in pods
+        if any(owner.get("uid") == uid for owner in pod["metadata"].get("ownerReferences", ()))
+    ]
 
 
 def _merged(known: Sequence[Object], fresh: Sequence[Object]) -> list[Object]:

@@ -10,18 +10,39 @@ from jobs.backends.base import Waiting
 from jobs.states import Wait
 
 Object = Mapping[str, Any]
-IMAGE_TROUBLE = frozenset({"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable",
-                           "SignatureValidationFailed", "ImageInspectError"})
-START_TROUBLE = frozenset({"CreateContainerConfigError", "CreateContainerError", "RunContainerError"})
+IMAGE_TROUBLE = frozenset(
+    {
+        "ErrImagePull",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "ErrImageNeverPull",
+        "RegistryUnavailable",
+        "SignatureValidationFailed",
+        "ImageInspectError",
+    }
+)
+START_TROUBLE = frozenset(
+    {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
+)
 _NODES = re.compile(r"0/(\d+) nodes? (?:is|are) available: (.*)", re.DOTALL)
 _PART = re.compile(r"(\d+) (.*)", re.DOTALL)
 _INSUFFICIENT = re.compile(r"Insufficient (\S+)")
 _TAINT = re.compile(r"node\(s\) had untolerated taint\(?s?\)? ?\{(.+?):? ?\}")
-_VOLUME = re.compile(r'persistentvolumeclaim "([^"]+)" (?:not found|is being deleted)|unbound immediate PersistentVolumeClaims')
-_VOLUMES = ("A volume that its pods mount is not bound yet.", "The claim {0}, a shared volume of this cluster, is not there in the team's namespace.")
-_OPERATOR = "Ask the operator of the cluster: shared volumes are theirs to put into each team's namespace."
+_VOLUME = re.compile(
+    r'persistentvolumeclaim "([^"]+)" (?:not found|is being deleted)|unbound immediate PersistentVolumeClaims'
+)
+_VOLUMES = (
+    "A volume that its pods mount is not bound yet.",
+    "The claim {0}, a shared volume of this cluster, is not there in the team's namespace.",
+)
+_OPERATOR = (
+    "Ask the operator of the cluster: shared volumes are theirs to put into each team's namespace."
+)
 _SAID = (
-    ("didn't match Pod's node affinity/selector", "have no GPU of that type or not the labels asked for"),
+    (
+        "didn't match Pod's node affinity/selector",
+        "have no GPU of that type or not the labels asked for",
+    ),
     ("were unschedulable", "are cordoned"),
     ("Too many pods", "hold as many pods as they may"),
     ("didn't match pod anti-affinity", "hold a pod that it must not share a node with"),
@@ -43,13 +64,21 @@ def of_pod(pod: Object) -> Waiting | None:
     for container in status.get("containerStatuses", ()):
         stuck = container.get("state", {}).get("waiting", {})
         if stuck.get("reason") in IMAGE_TROUBLE:
-            return _waiting(Wait.IMAGE, stuck["reason"], f"The image cannot be had: {_short(stuck.get('message') or stuck['reason'])}")
+            return _waiting(
+                Wait.IMAGE,
+                stuck["reason"],
+                f"The image cannot be had: {_short(stuck.get('message') or stuck['reason'])}",
+            )
         if stuck.get("reason") in START_TROUBLE:
-            text = f"Its container cannot be made: {_short(stuck.get('message') or stuck['reason'])}"
+            text = (
+                f"Its container cannot be made: {_short(stuck.get('message') or stuck['reason'])}"
+            )
             return Waiting(Wait.IMAGE, stuck["reason"], text, _UNMADE)
     for condition in status.get("conditions", ()):
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
-            return of_scheduler(str(condition.get("reason") or ""), str(condition.get("message") or ""))
+            return of_scheduler(
+                str(condition.get("reason") or ""), str(condition.get("message") or "")
+            )
     return None
 
 
@@ -59,29 +88,62 @@ def of_scheduler(said: str, message: str) -> Waiting:
         return _waiting(Wait.CLUSTER_HELD, said, "A scheduling gate of the cluster holds it back.")
     found = _NODES.search(message)
     if not found:
-        return _waiting(Wait.EVALUATING, said or "Pending", _short(message) or "The scheduler has not looked at it yet.")
+        return _waiting(
+            Wait.EVALUATING,
+            said or "Pending",
+            _short(message) or "The scheduler has not looked at it yet.",
+        )
     if volume := _VOLUME.search(found[2]):
-        return Waiting(Wait.CLUSTER_HELD, said, _VOLUMES[bool(volume[1])].format(volume[1]), _OPERATOR, {"message": message[:1000]})
+        return Waiting(
+            Wait.CLUSTER_HELD,
+            said,
+            _VOLUMES[bool(volume[1])].format(volume[1]),
+            _OPERATOR,
+            {"message": message[:1000]},
+        )
     if not (counts := _counts(found[2])):
-        return _waiting(Wait.CLUSTER_HELD, said, f"The scheduler says: {_short(found[2])}", {"message": message[:1000]})
+        return _waiting(
+            Wait.CLUSTER_HELD,
+            said,
+            f"The scheduler says: {_short(found[2])}",
+            {"message": message[:1000]},
+        )
     parts = [f"{number} {_reason(text)}" for text, number in counts.items()]
-    return _waiting(_kind(counts), said, f"0 of {found[1]} nodes fit: {', '.join(parts)}.", {"nodes": int(found[1]), "lacking": counts})
+    return _waiting(
+        _kind(counts),
+        said,
+        f"0 of {found[1]} nodes fit: {', '.join(parts)}.",
+        {"nodes": int(found[1]), "lacking": counts},
+    )
 
 
 def of_refusal(message: str) -> Waiting:
     """The Job's controller may not make its pods: what it says in an event."""
     if "exceeded quota" in message:
         numbers = _short(message.partition("exceeded quota:")[2])
-        return _waiting(Wait.CLUSTER_LIMIT, "exceeded quota", f"The namespace's quota is used up: {numbers}", {"message": message[:1000]})
+        return _waiting(
+            Wait.CLUSTER_LIMIT,
+            "exceeded quota",
+            f"The namespace's quota is used up: {numbers}",
+            {"message": message[:1000]},
+        )
     if "violates PodSecurity" in message or "is forbidden" in message:
-        return _waiting(Wait.CLUSTER_HELD, "FailedCreate", f"The cluster does not admit its pods: {_short(message)}")
-    return _waiting(Wait.EVALUATING, "FailedCreate", f"Its pods cannot be made yet: {_short(message)}")
+        return _waiting(
+            Wait.CLUSTER_HELD,
+            "FailedCreate",
+            f"The cluster does not admit its pods: {_short(message)}",
+        )
+    return _waiting(
+        Wait.EVALUATING, "FailedCreate", f"Its pods cannot be made yet: {_short(message)}"
+    )
 
 
 def _counts(text: str) -> dict[str, int]:
     """How many nodes for each reason; what comes after is about preemption."""
     counts: dict[str, int] = {}
-    for part in re.split(r", (?=\d+ )", re.split(r"\. (?:preemption|no new claims)\b", text)[0].rstrip(". ")):
+    for part in re.split(
+        r", (?=\d+ )", re.split(r"\. (?:preemption|no new claims)\b", text)[0].rstrip(". ")
+    ):
         if found := _PART.fullmatch(part.strip()):
             counts[found[2].strip()] = counts.get(found[2].strip(), 0) + int(found[1])
     return counts
@@ -89,7 +151,11 @@ def _counts(text: str) -> dict[str, int]:
 
 def _reason(text: str) -> str:
     if found := _INSUFFICIENT.fullmatch(text):
-        return f"have too little {found[1]} free" if found[1] in {"cpu", "memory", "ephemeral-storage"} else f"lack free {found[1]}"
+        return (
+            f"have too little {found[1]} free"
+            if found[1] in {"cpu", "memory", "ephemeral-storage"}
+            else f"lack free {found[1]}"
+        )
     if found := _TAINT.search(text):
         return f"are tainted {found[1].strip()}"
     return next((words for said, words in _SAID if said in text), text.removeprefix("node(s) "))

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 
     from urllib3 import BaseHTTPResponse, HTTPConnectionPool
 
-CONNECT, READ = 3.0, 10.0         # seconds
-LONGEST_REST = 60.0               # seconds that a Retry-After may silence us
-SKEW = timedelta(seconds=5)       # clocks that differ by less are taken to agree: an answer tells its time in whole seconds
+CONNECT, READ = 3.0, 10.0  # seconds
+LONGEST_REST = 60.0  # seconds that a Retry-After may silence us
+SKEW = timedelta(
+    seconds=5
+)  # clocks that differ by less are taken to agree: an answer tells its time in whole seconds
 _BUSY = frozenset({408, 409, 429})
 Object = dict[str, Any]
 
@@ -38,7 +40,9 @@ Object = dict[str, Any]
 class Refused(Exception):
     """An answer that is no success. `details` are its Status's causes: (field, message)."""
 
-    def __init__(self, status: int, reason: str, message: str, causes: tuple[tuple[str, str], ...] = ()):
+    def __init__(
+        self, status: int, reason: str, message: str, causes: tuple[tuple[str, str], ...] = ()
+    ):
         super().__init__(message)
         self.status, self.reason, self.causes = status, reason, causes
 
@@ -50,13 +54,18 @@ class Wire:
         self.access = access
         to, tls = urlsplit(access.server), access.tls()
         self._pool = _pool(access, connections, tls)
-        self._links = Links(lambda: Link(to, READ, connect=CONNECT, tls=tls, name=access.server_name), connections)
+        self._links = Links(
+            lambda: Link(to, READ, connect=CONNECT, tls=tls, name=access.server_name), connections
+        )
         self._root = to.path.rstrip("/")
-        self._headers = {"Accept": "application/json", "User-Agent": "muster",
-                         **({"Authorization": f"Bearer {access.token}"} if access.token else {})}
+        self._headers = {
+            "Accept": "application/json",
+            "User-Agent": "muster",
+            **({"Authorization": f"Bearer {access.token}"} if access.token else {}),
+        }
         self._rest_until = 0.0
         self._said = ""
-        self.ahead = timedelta(0)               # what the server's clock is ahead of ours
+        self.ahead = timedelta(0)  # what the server's clock is ahead of ours
 
     def get(self, path: str, **query: Any) -> Object:
         return self._json("GET", path, query)
@@ -81,8 +90,14 @@ class Wire:
         with self._translated():
             self._rested()
             answer = self._pool.urlopen(
-                "GET", self._target(path, query), headers=self._headers, timeout=urllib3.Timeout(connect=CONNECT, read=silence or READ),
-                preload_content=False, redirect=False, retries=False)
+                "GET",
+                self._target(path, query),
+                headers=self._headers,
+                timeout=urllib3.Timeout(connect=CONNECT, read=silence or READ),
+                preload_content=False,
+                redirect=False,
+                retries=False,
+            )
             self._compare_clocks(answer.headers.get("date", ""))
             try:
                 if answer.status >= 400:
@@ -91,21 +106,42 @@ class Wire:
             finally:
                 answer.close()
 
-    def _json(self, method: str, path: str, query: Mapping[str, Any], body: Object | None = None, kind: str = "application/json") -> Object:
+    def _json(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, Any],
+        body: Object | None = None,
+        kind: str = "application/json",
+    ) -> Object:
         return _read(self._asked(method, path, query, body, kind))
 
-    def _asked(self, method: str, path: str, query: Mapping[str, Any] = MappingProxyType({}), body: Object | None = None, kind: str = "") -> bytes:
+    def _asked(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, Any] = MappingProxyType({}),
+        body: Object | None = None,
+        kind: str = "",
+    ) -> bytes:
         with self._translated():
             answer = self._send(method, path, query, body, kind)
         if answer.status >= 400:
             self._refuse(answer.status, answer.headers, answer.data)
         return answer.data
 
-    def _send(self, method: str, path: str, query: Mapping[str, Any], body: Object | None, kind: str) -> Answer:
+    def _send(
+        self, method: str, path: str, query: Mapping[str, Any], body: Object | None, kind: str
+    ) -> Answer:
         self._rested()
         headers = {**self._headers, **({"Content-Type": kind} if body is not None else {})}
         with self._links.one() as link:
-            answer = link.send(method, self._target(path, query), None if body is None else orjson.dumps(body), headers)
+            answer = link.send(
+                method,
+                self._target(path, query),
+                None if body is None else orjson.dumps(body),
+                headers,
+            )
         self._compare_clocks(answer.headers.get("date", ""))
         return answer
 
@@ -121,13 +157,17 @@ class Wire:
 
     def _compare_clocks(self, said: str) -> None:
         """What counts in waiting times and ends is the cluster's clock, whatever ours says."""
-        if said == self._said:                  # within the same second there is no more to learn
+        if said == self._said:  # within the same second there is no more to learn
             return
         self._said = said
         with suppress(ValueError, TypeError):
             ahead = parsedate_to_datetime(said).replace(tzinfo=UTC) - datetime.now(UTC)
             if abs(ahead - self.ahead) > SKEW:
-                self.ahead = timedelta(seconds=round(ahead.total_seconds())) if abs(ahead) > SKEW else timedelta(0)
+                self.ahead = (
+                    timedelta(seconds=round(ahead.total_seconds()))
+                    if abs(ahead) > SKEW
+                    else timedelta(0)
+                )
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -145,10 +185,20 @@ class Wire:
             self._rest(headers.get("retry-after", ""))
             raise Unavailable(f"The API server cannot now ({status}): {message}")
         if status == 401:
-            raise Unavailable("The API server does not know us (401): the token or certificate is wrong or has run out.")
+            raise Unavailable(
+                "The API server does not know us (401): the token or certificate is wrong or has run out."
+            )
         causes = (said.get("details") or {}).get("causes") or ()
-        raise Refused(status, str(said.get("reason") or ""), message,
-                      tuple((str(c.get("field") or ""), str(c.get("message") or "")) for c in causes if isinstance(c, dict)))
+        raise Refused(
+            status,
+            str(said.get("reason") or ""),
+            message,
+            tuple(
+                (str(c.get("field") or ""), str(c.get("message") or ""))
+                for c in causes
+                if isinstance(c, dict)
+            ),
+        )
 
     def _rest(self, asked: str) -> None:
         if asked.strip().isdigit():
@@ -161,9 +211,17 @@ def _pool(access: Access, connections: int, tls: ssl.SSLContext | None) -> HTTPC
 
     at = urlsplit(access.server)
     if at.scheme != "https":
-        return urllib3.HTTPConnectionPool(at.hostname or "", at.port, maxsize=connections, retries=False)
-    names: dict[str, Any] = {"assert_hostname": access.server_name, "server_hostname": access.server_name} if access.server_name else {}
-    return urllib3.HTTPSConnectionPool(at.hostname or "", at.port, maxsize=connections, retries=False, ssl_context=tls, **names)
+        return urllib3.HTTPConnectionPool(
+            at.hostname or "", at.port, maxsize=connections, retries=False
+        )
+    names: dict[str, Any] = (
+        {"assert_hostname": access.server_name, "server_hostname": access.server_name}
+        if access.server_name
+        else {}
+    )
+    return urllib3.HTTPSConnectionPool(
+        at.hostname or "", at.port, maxsize=connections, retries=False, ssl_context=tls, **names
+    )
 
 
 def segment(name: str) -> str:
@@ -193,8 +251,11 @@ def in_words(error: BaseException, server: str) -> str:
     chain: list[BaseException] = []
     while error is not None and error not in chain:
         chain.append(error)
-        error = getattr(error, "reason", None) if isinstance(getattr(error, "reason", None), BaseException) else \
-            error.__cause__ or error.__context__  # type: ignore[assignment]  # None ends the walk
+        error = (
+            getattr(error, "reason", None)  # type: ignore[assignment]
+            if isinstance(getattr(error, "reason", None), BaseException)
+            else error.__cause__ or error.__context__
+        )  # None ends the walk
     for one in chain:
         if isinstance(one, ssl.SSLCertVerificationError):
             return f"The certificate of {server} is not trusted: {str(one.verify_message or one).rstrip('.')}."
@@ -215,7 +276,9 @@ def _read(data: bytes) -> Object:
     try:
         read = orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        raise Unavailable("The answer is not JSON: this is no Kubernetes API server, or a proxy stands before it.") from error
+        raise Unavailable(
+            "The answer is not JSON: this is no Kubernetes API server, or a proxy stands before it."
+        ) from error
     if not isinstance(read, dict):
         raise Unavailable("The answer is no object: this is no Kubernetes API server.")
     return read

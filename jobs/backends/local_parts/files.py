@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-FULL = 64 << 10     # bytes: a disk with less is full
+FULL = 64 << 10  # bytes: a disk with less is full
 
 
 def boot_id() -> str:
@@ -39,7 +39,14 @@ def parse(text: str) -> Any:
 
 
 class _Rules:
-    strict, object_hook, object_pairs_hook, parse_float, parse_int, parse_constant = True, None, None, float, int, float
+    strict, object_hook, object_pairs_hook, parse_float, parse_int, parse_constant = (
+        True,
+        None,
+        None,
+        float,
+        int,
+        float,
+    )
     memo: dict[str, str] = {}
 
 
@@ -69,7 +76,7 @@ def write(path: str, text: str) -> None:
     try:
         data = text.encode()
         while data:
-            data = data[os.write(new, data):]
+            data = data[os.write(new, data) :]
         os.ftruncate(new, os.lseek(new, 0, os.SEEK_CUR))
         os.fsync(new)
     finally:

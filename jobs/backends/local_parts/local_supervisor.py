@@ -25,7 +25,7 @@ import time
 from .files import boot_id, dump, is_full, parse, read, write
 from .processes import kill, leftovers, memory_of, name_of, spawn, start_time, tree_of
 
-TYPE_CHECKING = False           # typing is one of those
+TYPE_CHECKING = False  # typing is one of those
 if TYPE_CHECKING:
     from typing import Any
 
@@ -49,10 +49,12 @@ code=$?
 printf '%s\n' "$code" 1<>"$0.new" && mv "$0.new" "$0"
 exit "$code"
 """
-SANDBOX = "bwrap"   # ends with what runs in it: a polite signal would end it first, and lose the exit code
-LOOK = 0.5          # seconds between looks at limits and at the wish to end
+SANDBOX = (
+    "bwrap"  # ends with what runs in it: a polite signal would end it first, and lose the exit code
+)
+LOOK = 0.5  # seconds between looks at limits and at the wish to end
 ROOM = ("pid", "state.json", "exit", "cancel", "end.json")
-ROOM_SIZE = 4096    # bytes of spaces, which JSON and numbers may have behind them
+ROOM_SIZE = 4096  # bytes of spaces, which JSON and numbers may have behind them
 
 
 def main(folder: str) -> int:
@@ -61,7 +63,7 @@ def main(folder: str) -> int:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return 0                                    # another one stands by already
+        return 0  # another one stands by already
     if os.path.exists("end.json"):
         return 0
     launch = parse(read("launch.json"))
@@ -86,13 +88,24 @@ def start(launch: Json) -> None:
                 os._exit(0)
             os.write(made, f"{os.getpid()} {start_time(os.getpid())} {time.time()}".encode())
             os.close(made)
-            write("state.json", dump({"key": launch["key"], "pid": os.getpid(), "started": int(start_time(os.getpid())),
-                                            "gpus": launch["gpus"]}))
+            write(
+                "state.json",
+                dump(
+                    {
+                        "key": launch["key"],
+                        "pid": os.getpid(),
+                        "started": int(start_time(os.getpid())),
+                        "gpus": launch["gpus"],
+                    }
+                ),
+            )
             os.write(ready_write, b"1")
             become(launch)
         except BaseException as error:
             os.write(2, f"muster: {error}\n".encode())
-            if os.path.exists("pid"):               # it did not become the job: a code and not a kill from outside
+            if os.path.exists(
+                "pid"
+            ):  # it did not become the job: a code and not a kill from outside
                 write("exit", "125")
             os._exit(125)
     os.close(ready_write)
@@ -132,24 +145,32 @@ def keep_secrets(launch: Json) -> None:
     folder that is there is not ours: that raises."""
     given, uid = parse(read("secret.json")), launch["uid"]
     os.mkdir(launch["room"], 0o700)
-    lines = ["export " + name + "='" + value.replace("'", "'\\''") + "'\n" for name, value in given["env"].items()]
+    lines = [
+        "export " + name + "='" + value.replace("'", "'\\''") + "'\n"
+        for name, value in given["env"].items()
+    ]
     for name, value in [(".env", "".join(lines)), *given["files"].items()]:
-        file = os.open(launch["room"] + "/" + name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o400)
+        file = os.open(
+            launch["room"] + "/" + name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o400
+        )
         data = value.encode(errors="surrogateescape")
         while data:
-            data = data[os.write(file, data):]
+            data = data[os.write(file, data) :]
         if uid:
             os.fchown(file, uid, uid)
         os.close(file)
     if uid:
         os.chown(launch["room"], 0, uid)
-        os.chmod(launch["room"], 0o710)             # noqa: S103  the group is the job's user alone
+        os.chmod(launch["room"], 0o710)  # noqa: S103  the group is the job's user alone
     os.unlink("secret.json")
 
 
 def drop_secrets(launch: Json) -> None:
     """Nobody needs the values any more."""
-    for path in ["secret.json", *(launch["room"] + "/" + name for name in (".env", *launch["files"]))]:
+    for path in [
+        "secret.json",
+        *(launch["room"] + "/" + name for name in (".env", *launch["files"])),
+    ]:
         try:
             os.unlink(path)
         except OSError:
@@ -163,7 +184,7 @@ def drop_secrets(launch: Json) -> None:
 def watch(launch: Json) -> None:
     """Until the job's first process is gone; then write down how it ended."""
     words = read("pid").split()
-    if len(words) < 3:                              # killed between making the file and filling it: nothing was started
+    if len(words) < 3:  # killed between making the file and filling it: nothing was started
         finish(None, signal.SIGKILL, "", launch, time.time())
         return
     pid, born, since = int(words[0]), words[1], float(words[2])
@@ -190,7 +211,17 @@ def watch(launch: Json) -> None:
     found = len([other for other in left if name_of(other) != SANDBOX])
     for other in left:
         kill(other, signal.SIGKILL)
-    finish(exit_code(), None if exit_code() is not None else signal.SIGKILL, asked, launch, since, peak, over, found, full)
+    finish(
+        exit_code(),
+        None if exit_code() is not None else signal.SIGKILL,
+        asked,
+        launch,
+        since,
+        peak,
+        over,
+        found,
+        full,
+    )
 
 
 def gone(alive: int, pid: int, born: str) -> bool:
@@ -203,7 +234,7 @@ def gone(alive: int, pid: int, born: str) -> bool:
     if not poll.poll(LOOK * 1000):
         return False
     try:
-        os.waitpid(pid, 0)                          # ours; an adopted one is not, and needs no burial
+        os.waitpid(pid, 0)  # ours; an adopted one is not, and needs no burial
     except ChildProcessError:
         pass
     return True
@@ -236,12 +267,35 @@ def end_all(pid: int, launch: Json, number: int) -> None:
         kill(pid, number)
 
 
-def finish(code: int | None, number: int | None, asked: str, launch: Json, since: float, peak: int = 0, over: bool = False,
-           left: int = 0, full: bool = False) -> None:
+def finish(
+    code: int | None,
+    number: int | None,
+    asked: str,
+    launch: Json,
+    since: float,
+    peak: int = 0,
+    over: bool = False,
+    left: int = 0,
+    full: bool = False,
+) -> None:
     drop_secrets(launch)
-    write("end.json", dump({"exit_code": code, "signal": number, "asked": asked, "started": since, "finished": time.time(),
-                                  "peak": peak, "over_memory": over, "left": left, "boot": boot_id(),
-                                  "disk_full": full}))
+    write(
+        "end.json",
+        dump(
+            {
+                "exit_code": code,
+                "signal": number,
+                "asked": asked,
+                "started": since,
+                "finished": time.time(),
+                "peak": peak,
+                "over_memory": over,
+                "left": left,
+                "boot": boot_id(),
+                "disk_full": full,
+            }
+        ),
+    )
 
 
 def exit_code() -> int | None:

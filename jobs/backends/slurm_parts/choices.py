@@ -8,9 +8,9 @@ from typing import Any
 
 from jobs.backends.base import Rejected
 
-_HERE = ("account", "qos", "reservation")                # one value each: the operator's or the job's
-_ALSO = ("constraint", "licenses")                       # the job's beside the operator's
-_ASKED_FOR = ("exclusive",)                              # holds more than quotas count: only where the operator says so
+_HERE = ("account", "qos", "reservation")  # one value each: the operator's or the job's
+_ALSO = ("constraint", "licenses")  # the job's beside the operator's
+_ASKED_FOR = ("exclusive",)  # holds more than quotas count: only where the operator says so
 KNOWN = frozenset((*_HERE, *_ALSO, *_ASKED_FOR))
 NOBODY = "none"
 _WHOSE = "is left out: jobs of this cluster may not choose it."
@@ -25,8 +25,12 @@ class Chosen:
     left_out: tuple[str, ...] = ()
 
 
-def choose(native: Mapping[str, Any], fixed: Mapping[str, str], may_choose: Iterable[str],
-           kept: Collection[str] = ()) -> Chosen:
+def choose(
+    native: Mapping[str, Any],
+    fixed: Mapping[str, str],
+    may_choose: Iterable[str],
+    kept: Collection[str] = (),
+) -> Chosen:
     """`may_choose`: nothing (what is not fixed), `none`, or names, which may then be chosen though they are fixed, unless they are
     among `kept`."""
     named, values, left_out = frozenset(may_choose), {}, []
@@ -44,12 +48,18 @@ def checked(may_choose: Iterable[str]) -> frozenset[str]:
     """Raises Rejected for a word that is no option."""
     words = frozenset(word.strip(",").lower() for word in may_choose)
     if unknown := sorted(words - KNOWN - {NOBODY}):
-        raise Rejected(f"Jobs may choose {', '.join(sorted(KNOWN))}, or {NOBODY} of them; not {unknown[0][:40]!r}.", "may_choose")
+        raise Rejected(
+            f"Jobs may choose {', '.join(sorted(KNOWN))}, or {NOBODY} of them; not {unknown[0][:40]!r}.",
+            "may_choose",
+        )
     return words
 
 
 def combined(always: str, own: str) -> str:
     """Features of nodes that the operator and the job ask for. Raises Rejected where Slurm could read the two as a choice."""
     if always and "|" in own:
-        raise Rejected("`slurm.constraint` may have no | here: the pool or cluster asks for features of its own.", "slurm.constraint")
+        raise Rejected(
+            "`slurm.constraint` may have no | here: the pool or cluster asks for features of its own.",
+            "slurm.constraint",
+        )
     return "&".join(part for part in (always, own) if part)

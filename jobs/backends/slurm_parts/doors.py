@@ -32,6 +32,7 @@ class Door(Protocol):
     def submit(self, request: Request, script: str) -> int: ...
     def jobs(self, keys: Sequence[str], *, is_whole: bool = False) -> list[Row]:
         """What the controller knows of these now, and perhaps of others; with `is_whole` all that there are under one key."""
+
     def past(self, keys: Sequence[str]) -> list[Row]: ...
     def queue(self) -> list[Queued]: ...
     def limits(self) -> Limits: ...
@@ -46,7 +47,10 @@ class Door(Protocol):
     def version(self) -> str: ...
     def check_user(self, user: str) -> None:
         """Whether jobs can be submitted as this one. Raises Rejected, Unavailable."""
-    def beside(self, number: int, folder: str, argv: Sequence[str], timeout: float, whose: str = "") -> tuple[int, bytes]: ...
+
+    def beside(
+        self, number: int, folder: str, argv: Sequence[str], timeout: float, whose: str = ""
+    ) -> tuple[int, bytes]: ...
 
 
 def open_door(config: Any) -> Door:
@@ -55,13 +59,32 @@ def open_door(config: Any) -> Door:
         if not config.user:
             raise Rejected("By REST it has to be said as which user jobs run.", "user")
         if config.users and not config.rest_key and not config.rest_user:
-            raise Rejected("A token speaks for one user: for several give the key, or a token of root's or Slurm's own user and say whose.", "users")
-        return Rest(config.rest_url.rstrip("/"), config.user, config.rest_token, config.rest_key, config.rest_user, tuple(config.users))
+            raise Rejected(
+                "A token speaks for one user: for several give the key, or a token of root's or Slurm's own user and say whose.",
+                "users",
+            )
+        return Rest(
+            config.rest_url.rstrip("/"),
+            config.user,
+            config.rest_token,
+            config.rest_key,
+            config.rest_user,
+            tuple(config.users),
+        )
     env = surroundings(config.bin, config.conf)
     if config.ssh_host:
-        return Commands(_there(config, env), config.user or (config.ssh_user if config.users else ""), users=tuple(config.users))
+        return Commands(
+            _there(config, env),
+            config.user or (config.ssh_user if config.users else ""),
+            users=tuple(config.users),
+        )
     me = pwd.getpwuid(os.geteuid()).pw_name
-    return Commands(Here(env), config.user or (me if config.users else ""), users=tuple(config.users), is_root=os.geteuid() == 0)
+    return Commands(
+        Here(env),
+        config.user or (me if config.users else ""),
+        users=tuple(config.users),
+        is_root=os.geteuid() == 0,
+    )
 
 
 def open_files(config: Any) -> Files:
@@ -76,11 +99,33 @@ def site_of(config: Any) -> Site:
         raise Rejected("The spool is an absolute path of letters, digits and . _ - only.", "spool")
     if wrong := next((user for user in config.users if not _USER.fullmatch(user)), None):
         raise Rejected(f"{wrong[:64]!r} is no name of a user.", "users")
-    return Site(config.spool.rstrip("/"), config.user, tuple(config.users), config.account, config.qos, config.partition, config.reservation,
-                config.constraint, checked(config.may_choose), images_of(config.containers, config.images, config.mounts))
+    return Site(
+        config.spool.rstrip("/"),
+        config.user,
+        tuple(config.users),
+        config.account,
+        config.qos,
+        config.partition,
+        config.reservation,
+        config.constraint,
+        checked(config.may_choose),
+        images_of(config.containers, config.images, config.mounts),
+    )
 
 
 def _there(config: Any, env: dict[str, str]) -> There:
     if not config.ssh_key or not config.ssh_known_hosts:
-        raise Rejected("A login host needs a key, and the line of known_hosts by which it is recognized.", "ssh_key")
-    return There(Login(config.ssh_host, config.ssh_user or config.user, config.ssh_port, str(config.ssh_key), config.ssh_known_hosts), env)
+        raise Rejected(
+            "A login host needs a key, and the line of known_hosts by which it is recognized.",
+            "ssh_key",
+        )
+    return There(
+        Login(
+            config.ssh_host,
+            config.ssh_user or config.user,
+            config.ssh_port,
+            str(config.ssh_key),
+            config.ssh_known_hosts,
+        ),
+        env,
+    )

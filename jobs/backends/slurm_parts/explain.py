@@ -24,9 +24,19 @@ from jobs.backends.slurm_parts.queue import Queued
 from jobs.backends.slurm_parts.rows import Row
 from jobs.states import Wait
 
-_LIMIT = re.compile(r"(?:(Assoc|QOS)(Grp|Max)|(Max)(?=.*PerAccount))"
-                    r"(Cpu|CPU|Node|Mem(?:ory)?|GRES|Gres|Jobs?)(Per(?:User|Account|Job|Node))?(?:Limit)?")
-_KIND = {"cpu": "cpu", "node": "nodes", "mem": "memory", "memory": "memory", "gres": "gpu", "job": "jobs", "jobs": "jobs"}
+_LIMIT = re.compile(
+    r"(?:(Assoc|QOS)(Grp|Max)|(Max)(?=.*PerAccount))"
+    r"(Cpu|CPU|Node|Mem(?:ory)?|GRES|Gres|Jobs?)(Per(?:User|Account|Job|Node))?(?:Limit)?"
+)
+_KIND = {
+    "cpu": "cpu",
+    "node": "nodes",
+    "mem": "memory",
+    "memory": "memory",
+    "gres": "gpu",
+    "job": "jobs",
+    "jobs": "jobs",
+}
 _ROUND = timedelta(minutes=5)
 _MANY = 100
 
@@ -48,7 +58,11 @@ class Picture:
 
     def before(self, job: Queued) -> int:
         """How many jobs that wait in one of its partitions have a higher priority, or the same for longer."""
-        ahead = [line[:bisect_left(line, _turn(job))] for name in job.partitions if (line := self._lines.get(name))]
+        ahead = [
+            line[: bisect_left(line, _turn(job))]
+            for name in job.partitions
+            if (line := self._lines.get(name))
+        ]
         return len(ahead[0]) if len(ahead) == 1 else len({turn for line in ahead for turn in line})
 
     @property
@@ -80,13 +94,19 @@ def _shape(job: Queued) -> Hashable:
     return job.need, job.features, row.partition, row.account, row.qos, row.user
 
 
-def picture_of(queue: Sequence[Queued], nodes: Sequence[NodeFacts], limits: Limits, users: Collection[str] = ()) -> Picture:
+def picture_of(
+    queue: Sequence[Queued], nodes: Sequence[NodeFacts], limits: Limits, users: Collection[str] = ()
+) -> Picture:
     return Picture(queue, nodes, limits, {one.row.id: one for one in queue}, frozenset(users))
 
 
 def explained(row: Row, picture: Picture | None) -> Waiting:
     """As reasons.waiting, with what the picture adds: once for a row that looks the same in the next look, too."""
-    return picture.answers.once(row, lambda: _explained(row, picture)) if picture else reasons.waiting(row)
+    return (
+        picture.answers.once(row, lambda: _explained(row, picture))
+        if picture
+        else reasons.waiting(row)
+    )
 
 
 def _explained(row: Row, picture: Picture) -> Waiting:
@@ -96,7 +116,12 @@ def _explained(row: Row, picture: Picture) -> Waiting:
         return plain
     if plain.wait == Wait.BEHIND:
         return _expected(_behind(plain, job, picture), row)
-    return _expected(picture.answers.once((plain.said, plain.wait, _shape(job)), lambda: _told(plain, job, picture)), row)
+    return _expected(
+        picture.answers.once(
+            (plain.said, plain.wait, _shape(job)), lambda: _told(plain, job, picture)
+        ),
+        row,
+    )
 
 
 def _told(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
@@ -104,7 +129,10 @@ def _told(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
     told = None
     if found := _LIMIT.fullmatch(plain.said):
         told = _by_limit(plain, job, scene, _blamed(found, job, limits), picture)
-    elif plain.wait in (Wait.CAPACITY, Wait.NODES_DOWN) and plain.said not in ("Licenses", "FedJobLock"):
+    elif plain.wait in (Wait.CAPACITY, Wait.NODES_DOWN) and plain.said not in (
+        "Licenses",
+        "FedJobLock",
+    ):
         told = _by_room(plain, job, scene, picture)
     return told or plain
 
@@ -112,15 +140,27 @@ def _told(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
 def scene_of(job: Queued, picture: Picture) -> tuple[Field, list[Over]]:
     """The nodes that it may use and the limits that it is under."""
     row, kind, once = job.row, job.need.gpu_type, picture.answers.once
-    limits = once(("limits", row.account, row.user, row.qos, row.partition, kind), lambda: over(job, picture.limits, picture.holding))
-    spots = once(("spots", row.partition, job.features, kind), lambda: spots_of(_usable(job, picture.nodes), kind))
+    limits = once(
+        ("limits", row.account, row.user, row.qos, row.partition, kind),
+        lambda: over(job, picture.limits, picture.holding),
+    )
+    spots = once(
+        ("spots", row.partition, job.features, kind),
+        lambda: spots_of(_usable(job, picture.nodes), kind),
+    )
     return Field(spots, [one.cap for one in limits]), limits
 
 
 def _usable(job: Queued, nodes: Sequence[NodeFacts]) -> list[NodeFacts]:
     """Those of its partitions that have the features it asks for, as far as these are a plain list."""
-    wanted = set(job.features.split("&")) if re.fullmatch(r"[\w.-]+(&[\w.-]+)*", job.features) else set()
-    return [node for node in nodes if set(node.partitions) & set(job.partitions) and wanted <= set(node.labels)]
+    wanted = (
+        set(job.features.split("&")) if re.fullmatch(r"[\w.-]+(&[\w.-]+)*", job.features) else set()
+    )
+    return [
+        node
+        for node in nodes
+        if set(node.partitions) & set(job.partitions) and wanted <= set(node.labels)
+    ]
 
 
 def _blamed(found: re.Match[str], job: Queued, limits: Sequence[Over]) -> Over | None:
@@ -129,32 +169,69 @@ def _blamed(found: re.Match[str], job: Queued, limits: Sequence[Over]) -> Over |
     each = (found[5] or "").removeprefix("Per").lower()
     if not each and (found[2] or found[3]) == "Max":
         each = "user"
-    return next((one for one in limits if (one.source, one.cap.kind, one.cap.each) == (source, kind, each) and one.cap.refuses(job.need)), None)
+    return next(
+        (
+            one
+            for one in limits
+            if (one.source, one.cap.kind, one.cap.each) == (source, kind, each)
+            and one.cap.refuses(job.need)
+        ),
+        None,
+    )
 
 
-def _by_limit(plain: Waiting, job: Queued, scene: Field, blamed: Over | None, picture: Picture) -> Waiting | None:
+def _by_limit(
+    plain: Waiting, job: Queued, scene: Field, blamed: Over | None, picture: Picture
+) -> Waiting | None:
     if blamed is None:
         return None
     text, facts = telling.limit(blamed.cap, job.need)
     change = scene.smallest_change(job.need)
     if blamed.cap.refuses_for_ever(job.need):
-        return replace(plain, wait=Wait.IMPOSSIBLE, text=text, advice="Ask for less, or let the operator of the cluster raise the limit.",
-                       facts={**plain.facts, **facts, **telling.changed(change)})
-    return replace(plain, wait=Wait.CLUSTER_LIMIT, text=text,
-                   facts={**plain.facts, **facts, **_held(job, blamed.holders, blamed.cap.kind, picture), **telling.changed(change)})
+        return replace(
+            plain,
+            wait=Wait.IMPOSSIBLE,
+            text=text,
+            advice="Ask for less, or let the operator of the cluster raise the limit.",
+            facts={**plain.facts, **facts, **telling.changed(change)},
+        )
+    return replace(
+        plain,
+        wait=Wait.CLUSTER_LIMIT,
+        text=text,
+        facts={
+            **plain.facts,
+            **facts,
+            **_held(job, blamed.holders, blamed.cap.kind, picture),
+            **telling.changed(change),
+        },
+    )
 
 
 def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Waiting | None:
     """Full, scattered, or nodes that are out of use. Slurm may also keep free nodes for a job that comes first: then its word stands."""
     seen = Field(scene.spots).judge(job.need)
     if seen.wait not in (Wait.CAPACITY, Wait.SCATTERED, Wait.NODES_DOWN, Wait.IMPOSSIBLE):
-        return replace(plain, facts={**plain.facts, **telling.room(scene, job.need)}) if plain.wait == Wait.CAPACITY else None
+        return (
+            replace(plain, facts={**plain.facts, **telling.room(scene, job.need)})
+            if plain.wait == Wait.CAPACITY
+            else None
+        )
     text, facts = telling.nodes(seen, scene, job.need, f"partition {job.row.partition}")
     holders = [other for other in picture.holding if set(other.partitions) & set(job.partitions)]
-    held = _held(job, holders, seen.kind or "gpu", picture) if seen.wait in (Wait.CAPACITY, Wait.SCATTERED) else {}
+    held = (
+        _held(job, holders, seen.kind or "gpu", picture)
+        if seen.wait in (Wait.CAPACITY, Wait.SCATTERED)
+        else {}
+    )
     advice = telling.ADVICE[seen.wait]
-    return replace(plain, wait=seen.wait, text=text, advice=advice,
-                   facts={**plain.facts, **facts, **held, **telling.changed(scene.smallest_change(job.need))})
+    return replace(
+        plain,
+        wait=seen.wait,
+        text=text,
+        advice=advice,
+        facts={**plain.facts, **facts, **held, **telling.changed(scene.smallest_change(job.need))},
+    )
 
 
 def _behind(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
@@ -164,9 +241,19 @@ def _behind(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
     if not first:
         return plain
     first = first if first < _MANY else round(first, 2 - len(str(first)))
-    many = "1 job comes first" if first == 1 else f"{first} jobs come first" if first < _MANY else f"About {first:,} jobs come first"
+    many = (
+        "1 job comes first"
+        if first == 1
+        else f"{first} jobs come first"
+        if first < _MANY
+        else f"About {first:,} jobs come first"
+    )
     fitting, room = picture.answers.once(("room", _shape(job)), lambda: _room(job, picture))
-    return replace(plain, text=f"{many} in partition {job.row.partition}. {fitting}", facts={**plain.facts, **room, "before": first})
+    return replace(
+        plain,
+        text=f"{many} in partition {job.row.partition}. {fitting}",
+        facts={**plain.facts, **room, "before": first},
+    )
 
 
 def _room(job: Queued, picture: Picture) -> tuple[str, dict[str, Any]]:
@@ -176,18 +263,33 @@ def _room(job: Queued, picture: Picture) -> tuple[str, dict[str, Any]]:
 
 def _held(job: Queued, holders: Sequence[Queued], kind: str, picture: Picture) -> dict[str, Any]:
     """Of this portal's jobs by their keys, of everybody else's only how many there are and how much they hold: who looks is not known here."""
-    holding, users = [other for other in holders if other.amount(kind)], picture.users | {job.row.user}
-    ours = [(other.row.key, other.amount(kind), other.row.started) for other in holding if other.row.user in users]
-    return telling.held(ours, [other.amount(kind) for other in holding if other.row.user not in users])
+    holding, users = (
+        [other for other in holders if other.amount(kind)],
+        picture.users | {job.row.user},
+    )
+    ours = [
+        (other.row.key, other.amount(kind), other.row.started)
+        for other in holding
+        if other.row.user in users
+    ]
+    return telling.held(
+        ours, [other.amount(kind) for other in holding if other.row.user not in users]
+    )
 
 
 def _expected(told: Waiting, row: Row) -> Waiting:
     """When Slurm itself expects it to start, to five minutes: it changes its mind each few seconds."""
-    if not row.started or told.wait not in (Wait.CAPACITY, Wait.SCATTERED, Wait.BEHIND, Wait.CLUSTER_LIMIT):
+    if not row.started or told.wait not in (
+        Wait.CAPACITY,
+        Wait.SCATTERED,
+        Wait.BEHIND,
+        Wait.CLUSTER_LIMIT,
+    ):
         return told
     seconds = _ROUND.total_seconds()
     at = datetime.fromtimestamp(-(-row.started // seconds) * seconds, UTC)
-    return replace(told, advice=f"{told.advice} Slurm expects it to start by {at:%Y-%m-%d %H:%M} UTC.".strip(),
-                   facts={**told.facts, "expected": at.isoformat()})
-
-
+    return replace(
+        told,
+        advice=f"{told.advice} Slurm expects it to start by {at:%Y-%m-%d %H:%M} UTC.".strip(),
+        facts={**told.facts, "expected": at.isoformat()},
+    )

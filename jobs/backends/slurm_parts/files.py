@@ -13,7 +13,7 @@ from jobs.backends.slurm_parts.running import There
 from jobs.backends.slurm_parts.states import Record
 
 TAIL = 64 << 10
-OUTPUT, SAID = "output.log", ".slurm"       # in the job's folder; beside it
+OUTPUT, SAID = "output.log", ".slurm"  # in the job's folder; beside it
 
 
 class Files(Protocol):
@@ -23,6 +23,7 @@ class Files(Protocol):
     def read(self, key: str, after: int, limit: int) -> bytes: ...
     def tails(self, key: str) -> tuple[str, str]:
         """The ends of its output and of what Slurm said."""
+
     def remove(self, key: str) -> None: ...
 
 
@@ -34,7 +35,9 @@ class Mounted:
 
     def record(self, key: str) -> Record:
         names = ("id", "start", "end", "refused")
-        texts = (self._read(self.root / key / name, 0, 4096).decode(errors="replace") for name in names)
+        texts = (
+            self._read(self.root / key / name, 0, 4096).decode(errors="replace") for name in names
+        )
         return parse_record(*texts, is_again=(self.root / key / "again").exists())
 
     def read(self, key: str, after: int, limit: int) -> bytes:
@@ -46,7 +49,7 @@ class Mounted:
     def remove(self, key: str) -> None:
         try:
             shutil.rmtree(self.root / key)
-        except FileNotFoundError:                    # it never started, or was forgotten before
+        except FileNotFoundError:  # it never started, or was forgotten before
             self._check_root()
         except OSError as error:
             raise Unavailable(f"The job's files cannot be removed: {error.strerror}") from error
@@ -67,7 +70,9 @@ class Mounted:
             self._check_root()
             return b""
         except OSError as error:
-            raise Unavailable(f"{path.name} cannot be read in the spool: {error.strerror}") from error
+            raise Unavailable(
+                f"{path.name} cannot be read in the spool: {error.strerror}"
+            ) from error
 
     def _check_root(self) -> None:
         if not self.root.is_dir():
@@ -77,7 +82,7 @@ class Mounted:
 # One program for all, with its data as arguments; an unreadable spool is told by its exit code.
 _REMOTE = {
     "record": '[ -d "$1" ] || exit 3; for f in id start end refused; do [ ! -e "$1/$2/$f" ] || cat "$1/$2/$f" || exit; echo "--"; done;'
-              ' if [ -e "$1/$2/again" ]; then echo again; fi',
+    ' if [ -e "$1/$2/again" ]; then echo again; fi',
     "read": '[ -d "$1" ] || exit 3; [ -e "$1/$2/output.log" ] || exit 0; tail -c "+$3" "$1/$2/output.log" | head -c "$4"',
     "tail": '[ -e "$1" ] || exit 0; tail -c 65536 "$1"',
     "remove": '[ -d "$1" ] || exit 3; rm -rf -- "$1/$2" "$1/$2.slurm"',
@@ -100,7 +105,10 @@ class Remote:
 
     def tails(self, key: str) -> tuple[str, str]:
         paths = f"{self.spool}/{key}/{OUTPUT}", f"{self.spool}/{key}{SAID}"
-        first, second = (self.there.run(["sh", "-c", _REMOTE["tail"], "sh", path]).decode(errors="replace") for path in paths)
+        first, second = (
+            self.there.run(["sh", "-c", _REMOTE["tail"], "sh", path]).decode(errors="replace")
+            for path in paths
+        )
         return first, second
 
     def remove(self, key: str) -> None:
@@ -109,18 +117,33 @@ class Remote:
     def _run(self, what: str, *words: str) -> bytes:
         code, out, err = self.there.run_all(["sh", "-c", _REMOTE[what], "sh", self.spool, *words])
         if code:
-            raise Unavailable(f"The spool cannot be read on the login host. {err.decode(errors='replace').strip()[:300]}")
+            raise Unavailable(
+                f"The spool cannot be read on the login host. {err.decode(errors='replace').strip()[:300]}"
+            )
         return out
 
 
-def parse_record(number: str, start: str, end: str, refused: str = "", *, is_again: bool = False) -> Record:
+def parse_record(
+    number: str, start: str, end: str, refused: str = "", *, is_again: bool = False
+) -> Record:
     """The files' texts; what is not whole counts as not there."""
     begun, ended = start.split(), end.split()
     code, asked, since, until = ended[:4] if len(ended) in (4, 5) else ("", "-", "0", "0")
     rank = int(ended[4]) if len(ended) == 5 and ended[4].isdigit() else None
     first, node, memory, limit = begun if len(begun) == 4 else (since, "", "0", "0")
-    return Record(number.partition(" ")[0].strip(), _seconds(first), node, int(code) if code.isdigit() else None, asked.strip("-"), _seconds(until),
-                  int(_seconds(memory)), _seconds(limit), is_again, frozenset(map(int, filter(str.isdigit, refused.split()))), rank)
+    return Record(
+        number.partition(" ")[0].strip(),
+        _seconds(first),
+        node,
+        int(code) if code.isdigit() else None,
+        asked.strip("-"),
+        _seconds(until),
+        int(_seconds(memory)),
+        _seconds(limit),
+        is_again,
+        frozenset(map(int, filter(str.isdigit, refused.split()))),
+        rank,
+    )
 
 
 def _seconds(text: str) -> float:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
-MOST = 4096                      # names; a list that means more is cut
+MOST = 4096  # names; a list that means more is cut
 _PART = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")
 _PIECE = re.compile(r"\[([^\]]*)\]|([^\[]+)")
 
@@ -15,7 +15,12 @@ def expand(text: str) -> tuple[str, ...]:
     """All names in order. What is no such list comes back as it is."""
     names: dict[str, None] = {}
     for part in _PART.findall(text):
-        for words in product(*(tuple(_choices(inside)) if inside else (plain,) for inside, plain in _PIECE.findall(part))):
+        for words in product(
+            *(
+                tuple(_choices(inside)) if inside else (plain,)
+                for inside, plain in _PIECE.findall(part)
+            )
+        ):
             names["".join(words)] = None
             if len(names) == MOST:
                 return tuple(names)

@@ -36,7 +36,9 @@ def images_of(kind: str, folder: str, mounts: Iterable[str]) -> Images:
     if kind not in KINDS:
         raise Rejected(f"Images are run by one of {', '.join(KINDS)}.", "containers")
     if folder and not _PATH.fullmatch(folder):
-        raise Rejected("The folder of images is an absolute path of letters, digits and . _ - only.", "images")
+        raise Rejected(
+            "The folder of images is an absolute path of letters, digits and . _ - only.", "images"
+        )
     if wrong := next((mount for mount in mounts if not _MOUNT.fullmatch(mount)), None):
         raise Rejected(f"{wrong[:80]!r} is no folder to mount: /data, or /data:/there.", "mounts")
     return Images(kind, folder.rstrip("/"), tuple(mounts))
@@ -47,10 +49,16 @@ def check_image(launch: Launch, images: Images) -> None:
     if not launch.image:
         return
     if images.kind == "none":
-        raise Rejected("This Slurm runs no images: leave `image` out, or start the container in your script.", "image")
+        raise Rejected(
+            "This Slurm runs no images: leave `image` out, or start the container in your script.",
+            "image",
+        )
     if launch.is_on_first_node_only:
-        raise Rejected("`srun` and `mpirun` start the ranks from outside of an image: leave `image` out, and start the container in your "
-                       "script (`srun --container-image=…`, `srun apptainer exec …`), or use torchrun.", "launcher")
+        raise Rejected(
+            "`srun` and `mpirun` start the ranks from outside of an image: leave `image` out, and start the container in your "
+            "script (`srun --container-image=…`, `srun apptainer exec …`), or use torchrun.",
+            "launcher",
+        )
 
 
 def ready_name(image: str) -> str:
@@ -63,8 +71,13 @@ def head(launch: Launch, images: Images) -> str:
     if not launch.image:
         return ""
     ready = f"{images.folder}/{ready_name(launch.image)}" if images.folder else ""
-    return _HEAD.format(image=shlex.quote(launch.image), ready=shlex.quote(ready), how=images.kind, gpus=launch.gpus,
-                        mounts=" ".join(shlex.quote(mount) for mount in images.mounts))
+    return _HEAD.format(
+        image=shlex.quote(launch.image),
+        ready=shlex.quote(ready),
+        how=images.kind,
+        gpus=launch.gpus,
+        mounts=" ".join(shlex.quote(mount) for mount in images.mounts),
+    )
 
 
 def image_trouble(code: int | None, tail: str) -> Verdict | None:

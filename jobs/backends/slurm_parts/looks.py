@@ -38,7 +38,9 @@ class Looks:
         """It stood in the queue in the last look."""
         return key in self._seen
 
-    def look(self, keys: Sequence[str], rows: Mapping[str, Row], picture: Callable[[int], Picture | None]) -> list[Observation]:
+    def look(
+        self, keys: Sequence[str], rows: Mapping[str, Row], picture: Callable[[int], Picture | None]
+    ) -> list[Observation]:
         """In the order of the keys; `picture` is asked with how many wait, if any does."""
         before, kept, found = self._seen, {}, []
         for key in keys:
@@ -58,4 +60,6 @@ class Looks:
         self._seen = kept
         waiting = sum(seen.bare.waiting is not None for seen in found)
         shown = picture(waiting) if waiting else None
-        return [seen.explained(shown) if seen.bare.waiting is not None else seen.bare for seen in found]
+        return [
+            seen.explained(shown) if seen.bare.waiting is not None else seen.bare for seen in found
+        ]

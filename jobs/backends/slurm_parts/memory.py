@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from jobs.backends.base import Observation
 
-_MOST = 20_000                   # of each; slurmctld keeps an ended job for MinJobAge, 300 s
+_MOST = 20_000  # of each; slurmctld keeps an ended job for MinJobAge, 300 s
 
 
 class Memory:
@@ -47,4 +47,8 @@ class Memory:
 
     def without_forgotten(self, keys: Sequence[str]) -> list[str]:
         with self._lock:
-            return [key for key in keys if key not in self._forgotten] if self._forgotten else list(keys)
+            return (
+                [key for key in keys if key not in self._forgotten]
+                if self._forgotten
+                else list(keys)
+            )

@@ -9,7 +9,10 @@ from jobs.backends.slurm_parts.doors import Door
 from jobs.backends.slurm_parts.explain import Picture, picture_of
 from jobs.backends.slurm_parts.limits import Limits
 
-_AT_LEAST, _EACH = 4.0, 0.01     # seconds between two, and for each job that waits: whose numbers change is written anew
+_AT_LEAST, _EACH = (
+    4.0,
+    0.01,
+)  # seconds between two, and for each job that waits: whose numbers change is written anew
 _LIMITS_FOR = 30.0
 
 
@@ -26,4 +29,6 @@ class Pictures:
         return self._pictures.current(lambda: self._read(door), waiting)
 
     def _read(self, door: Door) -> Picture:
-        return picture_of(door.queue(), door.nodes(), self._limits.current(door.limits) or Limits(), self._users)
+        return picture_of(
+            door.queue(), door.nodes(), self._limits.current(door.limits) or Limits(), self._users
+        )

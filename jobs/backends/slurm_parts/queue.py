@@ -12,9 +12,28 @@ from jobs.backends.fitting import Need
 from jobs.backends.slurm_parts.rows import Row, number_of
 
 # The name comes last: it may hold a "|".
-QUEUE = ",".join(f"{name}:|" for name in ("JobID", "State", "Reason", "StartTime", "UserName", "Account", "QOS", "Partition", "NumNodes",
-                                          "tres-alloc", "tres-per-node", "PriorityLong", "Feature", "Name"))
-HOLDING = frozenset({"RUNNING", "CONFIGURING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING"})    # what counts against a limit
+QUEUE = ",".join(
+    f"{name}:|"
+    for name in (
+        "JobID",
+        "State",
+        "Reason",
+        "StartTime",
+        "UserName",
+        "Account",
+        "QOS",
+        "Partition",
+        "NumNodes",
+        "tres-alloc",
+        "tres-per-node",
+        "PriorityLong",
+        "Feature",
+        "Name",
+    )
+)
+HOLDING = frozenset(
+    {"RUNNING", "CONFIGURING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING"}
+)  # what counts against a limit
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
 _GPUS = re.compile(r"gres[:/]gpu((?:[:=][^:=,()]+)*)")
 
@@ -49,21 +68,49 @@ def queue_lines(text: str) -> list[Queued]:
         words = [_known(word) for word in line.split("|", 13)]
         if len(words) == 14 and words[0].isdigit():
             started = float(words[3]) if words[3].isdigit() else 0
-            row = Row(int(words[0]), words[1], words[13].removesuffix("|"), words[2], started, partition=words[7], account=words[5],
-                      qos=words[6], user=words[4])
+            row = Row(
+                int(words[0]),
+                words[1],
+                words[13].removesuffix("|"),
+                words[2],
+                started,
+                partition=words[7],
+                account=words[5],
+                qos=words[6],
+                user=words[4],
+            )
             nodes = int(words[8].partition("-")[0] or 1)
-            found.append(Queued(row, need_of(words[9], words[10], nodes), _number(words[11]), words[12], amounts_of(words[9])))
+            found.append(
+                Queued(
+                    row,
+                    need_of(words[9], words[10], nodes),
+                    _number(words[11]),
+                    words[12],
+                    amounts_of(words[9]),
+                )
+            )
     return found
 
 
 def queue_rows(jobs: Iterable[Mapping[str, Any]], rows: Iterable[Row]) -> list[Queued]:
     """Of a listing by slurmrestd and the rows made of it."""
-    return [_queued(job, row, str(job.get("tres_alloc_str") or job.get("tres_req_str") or "")) for job, row in zip(jobs, rows, strict=True)]
+    return [
+        _queued(job, row, str(job.get("tres_alloc_str") or job.get("tres_req_str") or ""))
+        for job, row in zip(jobs, rows, strict=True)
+    ]
 
 
 def _queued(job: Mapping[str, Any], row: Row, tres: str) -> Queued:
-    need = need_of(tres, str(job.get("tres_per_node") or ""), int(number_of(job.get("node_count"))) or 1)
-    return Queued(row, need, int(number_of(job.get("priority"))), str(job.get("features") or ""), amounts_of(tres))
+    need = need_of(
+        tres, str(job.get("tres_per_node") or ""), int(number_of(job.get("node_count"))) or 1
+    )
+    return Queued(
+        row,
+        need,
+        int(number_of(job.get("priority"))),
+        str(job.get("features") or ""),
+        amounts_of(tres),
+    )
 
 
 @lru_cache(4096)
@@ -72,7 +119,13 @@ def need_of(tres: str, per_node: str, nodes: int) -> Need:
     amounts = amounts_of(tres)
     nodes = amounts.get("nodes", 0) or max(nodes, 1)
     typed, count = _gpus(per_node)
-    return Need(count or -(-amounts.get("gpu", 0) // nodes), -(-amounts.get("cpu", 0) // nodes), -(-amounts.get("memory", 0) // nodes), nodes, typed)
+    return Need(
+        count or -(-amounts.get("gpu", 0) // nodes),
+        -(-amounts.get("cpu", 0) // nodes),
+        -(-amounts.get("memory", 0) // nodes),
+        nodes,
+        typed,
+    )
 
 
 @lru_cache(4096)
@@ -107,7 +160,11 @@ def _quantity(kind: str, text: str) -> int | None:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGTP]?)", text)
     if not found:
         return None
-    return round(float(found[1]) * _UNITS[found[2] or "M"]) if kind == "memory" else counted(kind, float(found[1]) * _UNITS[found[2]])
+    return (
+        round(float(found[1]) * _UNITS[found[2] or "M"])
+        if kind == "memory"
+        else counted(kind, float(found[1]) * _UNITS[found[2]])
+    )
 
 
 def _gpus(per_node: str) -> tuple[str, int]:

@@ -11,5 +11,8 @@ _SECRET = ("TOKEN", "SECRET", "PASSWORD", "KEY")
 
 def rendered(launch: Launch, request: Request) -> str:
     lines = [f"#SBATCH {word}" for word in sbatch(request)[2:] if not word.startswith("--export")]
-    env = [f"{name}={'••••' if any(part in name.upper() for part in _SECRET) else value}" for name, value in sorted(launch.env.items())]
+    env = [
+        f"{name}={'••••' if any(part in name.upper() for part in _SECRET) else value}"
+        for name, value in sorted(launch.env.items())
+    ]
     return "\n".join([*lines, "", *env, "", launch.script])

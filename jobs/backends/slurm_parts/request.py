@@ -13,7 +13,7 @@ from jobs.backends.slurm_parts.choices import Chosen, choose, combined
 from jobs.backends.slurm_parts.images import NONE, Images, check_image
 
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,99}")
-_SLACK = 60.0                    # seconds that Slurm's own limit lies behind ours, which is exact
+_SLACK = 60.0  # seconds that Slurm's own limit lies behind ours, which is exact
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,16 @@ class Request:
     licenses: str = ""
     is_exclusive: bool = False
     tasks: Tasks | None = None
-    user: str = ""               # another than the cluster's
+    user: str = ""  # another than the cluster's
 
 
 def chosen(launch: Launch, site: Site) -> Chosen:
     """What counts of the job's own options here: what came with the team's grant stands in any case."""
-    given = {name: value for name, value in (("account", launch.identity.account), ("qos", launch.identity.qos)) if value}
+    given = {
+        name: value
+        for name, value in (("account", launch.identity.account), ("qos", launch.identity.qos))
+        if value
+    }
     fixed = {"account": site.account, "qos": site.qos, "reservation": site.reservation, **given}
     return choose(launch.native, fixed, site.may_choose, given)
 
@@ -77,23 +81,42 @@ def chosen(launch: Launch, site: Site) -> Chosen:
 def build_request(launch: Launch, site: Site) -> Request:
     """Raises Rejected for what Slurm here cannot do."""
     check_image(launch, site.images)
-    minutes = math.ceil((launch.time_limit + launch.grace + _SLACK) / 60) if launch.time_limit else None
+    minutes = (
+        math.ceil((launch.time_limit + launch.grace + _SLACK) / 60) if launch.time_limit else None
+    )
     own = chosen(launch, site).values
     return Request(
-        key=launch.key, comment=comment_of(launch.name), output=f"{site.spool}/{launch.key}.slurm", spool=site.spool,
-        nodes=launch.num_nodes, cpus=max(math.ceil(launch.cpus), 1), memory=math.ceil(launch.memory / (1 << 20)) if launch.memory else None,
-        gres=_gres(launch), minutes=minutes, account=_own(own, "account", launch.identity.account or site.account),
-        qos=_own(own, "qos", launch.identity.qos or site.qos), partition=_word(launch.partition or site.partition, "partition"),
-        reservation=_own(own, "reservation", site.reservation), licenses=own.get("licenses", ""), is_exclusive=bool(own.get("exclusive")),
-        constraint=combined(_constraint(launch.node_labels, site.constraint), own.get("constraint", "")), tasks=tasks_of(launch),
-        user=_user(launch.identity.user, site))
+        key=launch.key,
+        comment=comment_of(launch.name),
+        output=f"{site.spool}/{launch.key}.slurm",
+        spool=site.spool,
+        nodes=launch.num_nodes,
+        cpus=max(math.ceil(launch.cpus), 1),
+        memory=math.ceil(launch.memory / (1 << 20)) if launch.memory else None,
+        gres=_gres(launch),
+        minutes=minutes,
+        account=_own(own, "account", launch.identity.account or site.account),
+        qos=_own(own, "qos", launch.identity.qos or site.qos),
+        partition=_word(launch.partition or site.partition, "partition"),
+        reservation=_own(own, "reservation", site.reservation),
+        licenses=own.get("licenses", ""),
+        is_exclusive=bool(own.get("exclusive")),
+        constraint=combined(
+            _constraint(launch.node_labels, site.constraint), own.get("constraint", "")
+        ),
+        tasks=tasks_of(launch),
+        user=_user(launch.identity.user, site),
+    )
 
 
 def _user(user: str, site: Site) -> str:
     if user in ("", site.user):
         return ""
     if user not in site.users:
-        raise Rejected(f"{user[:64]!r} is none of the users that jobs of this cluster may run as: the operator lists them there.", "user")
+        raise Rejected(
+            f"{user[:64]!r} is none of the users that jobs of this cluster may run as: the operator lists them there.",
+            "user",
+        )
     return user
 
 
@@ -108,7 +131,12 @@ def tasks_of(launch: Launch) -> Tasks | None:
         return None
     on_one = per_node or math.ceil(count / launch.num_nodes)
     each = launch.native.get("gpus_per_task", 0)
-    return Tasks(count, per_node, max(math.ceil(launch.cpus / on_one), 1), each if each * on_one == launch.gpus else 0)
+    return Tasks(
+        count,
+        per_node,
+        max(math.ceil(launch.cpus / on_one), 1),
+        each if each * on_one == launch.gpus else 0,
+    )
 
 
 def comment_of(name: str) -> str:
@@ -125,7 +153,12 @@ def _gres(launch: Launch) -> str:
 
 def _constraint(labels: Mapping[str, str], always: str) -> str:
     """Features of nodes, all of them; a label's value is the feature, its name where it has no value."""
-    return "&".join([*([always] if always else []), *(_word(value or name, "node_labels") for name, value in sorted(labels.items()))])
+    return "&".join(
+        [
+            *([always] if always else []),
+            *(_word(value or name, "node_labels") for name, value in sorted(labels.items())),
+        ]
+    )
 
 
 def _word(text: str, field: str) -> str:

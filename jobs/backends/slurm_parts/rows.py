@@ -62,8 +62,20 @@ def _squeue_row(line: str) -> Row | None:
     words = line.split("|", 11)
     if len(words) < 12 or not words[0].isdigit():
         return None
-    return Row(int(words[0]), words[1], words[6], words[2], _seconds(words[3]), _seconds(words[4]), words[5], words[7],
-               words[8], words[9], words[10], words[11])
+    return Row(
+        int(words[0]),
+        words[1],
+        words[6],
+        words[2],
+        _seconds(words[3]),
+        _seconds(words[4]),
+        words[5],
+        words[7],
+        words[8],
+        words[9],
+        words[10],
+        words[11],
+    )
 
 
 def sacct_rows(text: str) -> list[Row]:
@@ -79,20 +91,39 @@ def sacct_rows(text: str) -> list[Row]:
             if (job := jobs.get(int(number))) and peak > job.peak:
                 jobs[job.id] = replace(job, peak=peak)
         else:
-            state = words[1].split()[0] if words[1] else ""            # "CANCELLED by 0"
-            jobs[int(number)] = Row(int(number), state, words[7], started=_seconds(words[3]), ended=_seconds(words[4]),
-                                    nodes=words[5] if words[5] != "None assigned" else "", exit=words[2], peak=peak)
+            state = words[1].split()[0] if words[1] else ""  # "CANCELLED by 0"
+            jobs[int(number)] = Row(
+                int(number),
+                state,
+                words[7],
+                started=_seconds(words[3]),
+                ended=_seconds(words[4]),
+                nodes=words[5] if words[5] != "None assigned" else "",
+                exit=words[2],
+                peak=peak,
+            )
     return list(jobs.values())
 
 
 def rest_row(job: Mapping[str, Any]) -> Row:
     """One of `jobs` in an answer, of any version: numbers may be objects, states lists, the exit code a status word."""
     return Row(
-        int(job["job_id"]), _state(job["job_state"]), str(job.get("name") or ""),
-        str(job.get("state_description") or job.get("state_reason") or "").replace(" ", "_"),       # as squeue writes the longer word of the two
-        number_of(job.get("start_time")), number_of(job.get("end_time")), str(job.get("nodes") or ""), str(job.get("partition") or ""),
-        str(job.get("account") or ""), str(job.get("qos") or ""), str(job.get("user_name") or ""), str(job.get("comment") or ""),
-        _exit(job.get("exit_code")))
+        int(job["job_id"]),
+        _state(job["job_state"]),
+        str(job.get("name") or ""),
+        str(job.get("state_description") or job.get("state_reason") or "").replace(
+            " ", "_"
+        ),  # as squeue writes the longer word of the two
+        number_of(job.get("start_time")),
+        number_of(job.get("end_time")),
+        str(job.get("nodes") or ""),
+        str(job.get("partition") or ""),
+        str(job.get("account") or ""),
+        str(job.get("qos") or ""),
+        str(job.get("user_name") or ""),
+        str(job.get("comment") or ""),
+        _exit(job.get("exit_code")),
+    )
 
 
 def oldest(rows: Iterable[Row]) -> dict[str, Row]:
@@ -130,6 +161,6 @@ def _seconds(text: str) -> float:
 
 
 def _bytes(text: str) -> int:
-    """"204800K", "1.5M": what sacct writes."""
+    """ "204800K", "1.5M": what sacct writes."""
     match = re.fullmatch(r"([\d.]+)([KMGT]?)", text)
     return int(float(match[1]) * 1024 ** " KMGT".index(match[2] or " ")) if match else 0

@@ -17,7 +17,12 @@ PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin:/opt/slurm/
 
 def surroundings(path: str, conf: str) -> dict[str, str]:
     """All variables that a command of Slurm's gets from us, and so all that a job inherits: times come in Unix seconds."""
-    env = {"PATH": f"{path}:{PATH}" if path else PATH, "LC_ALL": "C.UTF-8", "TZ": "UTC", "SLURM_TIME_FORMAT": "%s"}
+    env = {
+        "PATH": f"{path}:{PATH}" if path else PATH,
+        "LC_ALL": "C.UTF-8",
+        "TZ": "UTC",
+        "SLURM_TIME_FORMAT": "%s",
+    }
     return {**env, "SLURM_CONF": conf} if conf else env
 
 
@@ -35,13 +40,27 @@ class Here:
             raise failure((err or out).decode(errors="replace"))
         return out
 
-    def run_all(self, argv: Sequence[str], given: bytes = b"", timeout: float = 0, user: str | None = None) -> tuple[int, bytes, bytes]:
+    def run_all(
+        self, argv: Sequence[str], given: bytes = b"", timeout: float = 0, user: str | None = None
+    ) -> tuple[int, bytes, bytes]:
         """Exit code, output and errors. Raises Unavailable when it could not be started or did not end."""
         try:
-            done = subprocess.run(argv, input=given, env=dict(self.env), capture_output=True, timeout=timeout or self.timeout, check=False,
-                                  cwd="/", user=user, group=pwd.getpwnam(user).pw_gid if user else None, extra_groups=[] if user else None)
+            done = subprocess.run(
+                argv,
+                input=given,
+                env=dict(self.env),
+                capture_output=True,
+                timeout=timeout or self.timeout,
+                check=False,
+                cwd="/",
+                user=user,
+                group=pwd.getpwnam(user).pw_gid if user else None,
+                extra_groups=[] if user else None,
+            )
         except subprocess.TimeoutExpired as error:
-            raise Unavailable(f"{argv[0]} did not answer within {timeout or self.timeout:g} s.") from error
+            raise Unavailable(
+                f"{argv[0]} did not answer within {timeout or self.timeout:g} s."
+            ) from error
         except FileNotFoundError as error:
             raise Unavailable(f"{argv[0]} is not installed on this machine.") from error
         except (OSError, KeyError) as error:
@@ -71,25 +90,52 @@ class There:
     def run(self, argv: Sequence[str], given: bytes = b"", timeout: float = 0) -> bytes:
         code, out, err = self.run_all(argv, given, timeout)
         if code == 255:
-            raise Unavailable(f"The login host {self.login.host} cannot be reached: {err.decode(errors='replace').strip()[:300]}")
+            raise Unavailable(
+                f"The login host {self.login.host} cannot be reached: {err.decode(errors='replace').strip()[:300]}"
+            )
         if code:
             raise failure((err or out).decode(errors="replace"))
         return out
 
-    def run_all(self, argv: Sequence[str], given: bytes = b"", timeout: float = 0, user: str | None = None) -> tuple[int, bytes, bytes]:
+    def run_all(
+        self, argv: Sequence[str], given: bytes = b"", timeout: float = 0, user: str | None = None
+    ) -> tuple[int, bytes, bytes]:
         clean = ["env", "-i", *(f"{name}={value}" for name, value in self.env.items()), *argv]
         key, known = _in_memory(self.login.key), _in_memory(self.login.known_hosts)
         try:
-            return Here({"PATH": PATH}, self.timeout).run_all(self._ssh(key, known, shlex.join(clean)), given, timeout)
+            return Here({"PATH": PATH}, self.timeout).run_all(
+                self._ssh(key, known, shlex.join(clean)), given, timeout
+            )
         finally:
             os.close(key)
             os.close(known)
 
     def _ssh(self, key: int, known: int, command: str) -> list[str]:
-        options = ["BatchMode=yes", "IdentitiesOnly=yes", "StrictHostKeyChecking=yes", "ClearAllForwardings=yes", "ForwardAgent=no",
-                   f"ConnectTimeout={min(self.timeout, 10):g}", f"UserKnownHostsFile={_path(known)}", "GlobalKnownHostsFile=/dev/null"]
-        return ["ssh", "-F", "/dev/null", "-i", _path(key), "-p", str(self.login.port), *(word for o in options for word in ("-o", o)),
-                "-l", self.login.user, "--", self.login.host, command]
+        options = [
+            "BatchMode=yes",
+            "IdentitiesOnly=yes",
+            "StrictHostKeyChecking=yes",
+            "ClearAllForwardings=yes",
+            "ForwardAgent=no",
+            f"ConnectTimeout={min(self.timeout, 10):g}",
+            f"UserKnownHostsFile={_path(known)}",
+            "GlobalKnownHostsFile=/dev/null",
+        ]
+        return [
+            "ssh",
+            "-F",
+            "/dev/null",
+            "-i",
+            _path(key),
+            "-p",
+            str(self.login.port),
+            *(word for o in options for word in ("-o", o)),
+            "-l",
+            self.login.user,
+            "--",
+            self.login.host,
+            command,
+        ]
 
 
 def _in_memory(text: str) -> int:

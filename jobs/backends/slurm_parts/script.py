@@ -1,13 +1,13 @@
 """The batch script: a constant program, with the user's script and variables in it as base64, which no shell reads.
 
-    SPOOL/KEY.slurm      what Slurm itself and this program say        SPOOL/KEY/output.log  the job's output, and nothing else
-    SPOOL/KEY/id         "NUMBER SENT" of the job that has the key: whoever makes the folder, runs; another job with this key ends at once.
-                         SENT tells two submissions apart that got one number: a controller that lost its state counts anew
-    SPOOL/KEY/refused    the numbers of those that ended so
-    SPOOL/KEY/start, end "SECONDS NODE MEMORY LIMIT" and "EXIT-CODE ASKED START END RANK", by this program; RANK: of several, the first that failed
-    SPOOL/KEY/failed     made by the first rank of several that fails, with its "RANK EXIT-CODE" in `first`
-    SPOOL/KEY/examples   what came along with the script, if anything did
-    SPOOL/KEY/again      Slurm put it back into its queue and started it once more, which this program refused
+SPOOL/KEY.slurm      what Slurm itself and this program say        SPOOL/KEY/output.log  the job's output, and nothing else
+SPOOL/KEY/id         "NUMBER SENT" of the job that has the key: whoever makes the folder, runs; another job with this key ends at once.
+                     SENT tells two submissions apart that got one number: a controller that lost its state counts anew
+SPOOL/KEY/refused    the numbers of those that ended so
+SPOOL/KEY/start, end "SECONDS NODE MEMORY LIMIT" and "EXIT-CODE ASKED START END RANK", by this program; RANK: of several, the first that failed
+SPOOL/KEY/failed     made by the first rank of several that fails, with its "RANK EXIT-CODE" in `first`
+SPOOL/KEY/examples   what came along with the script, if anything did
+SPOOL/KEY/again      Slurm put it back into its queue and started it once more, which this program refused
 """
 
 from __future__ import annotations
@@ -27,10 +27,14 @@ from jobs.backends.slurm_parts.request import tasks_of
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # What changes the programs around the job, or would contradict Slurm about it.
-_DROPPED = re.compile(r"LD_PRELOAD|LD_AUDIT|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|BASH_XTRACEFD|PS4|PROMPT_COMMAND|IFS"
-                      r"|SLURM_(?!ARRAY_|RESTART_COUNT$|JOB_NAME$).*|(SBATCH|SRUN|PMI|PMIX)_.*|MASTER_ADDR|NODE_RANK|RANK|PET_NODE_RANK|PET_MASTER_ADDR")
-_SIGNAL = re.compile(r"(?:(B):)?(?:SIG)?([A-Z][A-Z0-9+]{1,9}|[1-9][0-9]?)(?:@([0-9]{1,5}))?", re.ASCII)
-_LARGEST = 3 << 20               # bytes; slurmctld takes no more than 4 MiB
+_DROPPED = re.compile(
+    r"LD_PRELOAD|LD_AUDIT|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|BASH_XTRACEFD|PS4|PROMPT_COMMAND|IFS"
+    r"|SLURM_(?!ARRAY_|RESTART_COUNT$|JOB_NAME$).*|(SBATCH|SRUN|PMI|PMIX)_.*|MASTER_ADDR|NODE_RANK|RANK|PET_NODE_RANK|PET_MASTER_ADDR"
+)
+_SIGNAL = re.compile(
+    r"(?:(B):)?(?:SIG)?([A-Z][A-Z0-9+]{1,9}|[1-9][0-9]?)(?:@([0-9]{1,5}))?", re.ASCII
+)
+_LARGEST = 3 << 20  # bytes; slurmctld takes no more than 4 MiB
 
 _HEAD = r"""#!/bin/bash
 # A job of Muster. Its script and its variables are below, in base64.
@@ -179,15 +183,31 @@ def batch_script(launch: Launch, folder: str, sent: str = "", images: Images = N
     """`sent` is another for each submission. Raises Rejected for what no shell can hold."""
     nodes = 1 if launch.is_on_first_node_only else launch.num_nodes
     head = _HEAD.format(
-        sent=shlex.quote(sent), folder=shlex.quote(folder),
-        limit=f"{launch.time_limit:g}" if launch.time_limit else "", grace=f"{max(launch.grace, 0):g}",
-        nodes=nodes, memory=launch.memory, **_warning(str(launch.native.get("signal", ""))),
-        variables=_base64(exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"}) + _for_srun(launch) + kept(launch.files)),
-        script=_base64(launch.script), rank=_RANK_TEXT, node=_base64(image_head(launch, images) + NODE) if launch.image else "",
-        examples=_EXAMPLES.format(data=_lines(_packed(launch.examples))) if launch.examples else "")
-    text = head + _TAIL.replace("#IMAGE\n", image_head(launch, images) + PYXIS if launch.image else "")
+        sent=shlex.quote(sent),
+        folder=shlex.quote(folder),
+        limit=f"{launch.time_limit:g}" if launch.time_limit else "",
+        grace=f"{max(launch.grace, 0):g}",
+        nodes=nodes,
+        memory=launch.memory,
+        **_warning(str(launch.native.get("signal", ""))),
+        variables=_base64(
+            exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"})
+            + _for_srun(launch)
+            + kept(launch.files)
+        ),
+        script=_base64(launch.script),
+        rank=_RANK_TEXT,
+        node=_base64(image_head(launch, images) + NODE) if launch.image else "",
+        examples=_EXAMPLES.format(data=_lines(_packed(launch.examples))) if launch.examples else "",
+    )
+    text = head + _TAIL.replace(
+        "#IMAGE\n", image_head(launch, images) + PYXIS if launch.image else ""
+    )
     if len(text) > _LARGEST:
-        raise Rejected(f"Script and variables take {len(text) >> 10:,} KiB together; Slurm takes at most {_LARGEST >> 10:,} KiB.", "run")
+        raise Rejected(
+            f"Script and variables take {len(text) >> 10:,} KiB together; Slurm takes at most {_LARGEST >> 10:,} KiB.",
+            "run",
+        )
     return text
 
 
@@ -196,9 +216,16 @@ def kept(files: Mapping[str, str]) -> str:
     lines = []
     for name, value in files.items():
         if not _NAME.fullmatch(name) or "\0" in value:
-            raise Rejected(f"{name[:80]!r} is no name of a file, or its secret holds a NUL, which no shell can.", "secret_files")
+            raise Rejected(
+                f"{name[:80]!r} is no name of a file, or its secret holds a NUL, which no shell can.",
+                "secret_files",
+            )
         lines.append(f"muster_keep {name} {shlex.quote(value)}\n")
-    return f"{_KEEP}{''.join(lines)}unset -f muster_keep\nunset muster_room muster_new\n" if lines else ""
+    return (
+        f"{_KEEP}{''.join(lines)}unset -f muster_keep\nunset muster_room muster_new\n"
+        if lines
+        else ""
+    )
 
 
 def _for_srun(launch: Launch) -> str:
@@ -212,7 +239,11 @@ def _warning(text: str) -> dict[str, str]:
     match = _SIGNAL.fullmatch(text)
     if text and not match:
         raise Rejected(f"{text[:40]!r} is no signal such as B:USR1@120.", "slurm.signal")
-    return {"signal": match[2], "early": match[3] or "60", "whom": match[1] or ""} if match else {"signal": "", "early": "0", "whom": ""}
+    return (
+        {"signal": match[2], "early": match[3] or "60", "whom": match[1] or ""}
+        if match
+        else {"signal": "", "early": "0", "whom": ""}
+    )
 
 
 def exports(env: Mapping[str, str]) -> str:

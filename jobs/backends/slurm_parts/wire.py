@@ -15,7 +15,7 @@ from jobs.backends.link import Link, Links
 from jobs.backends.slurm_parts.rest_body import Json
 
 CONNECTIONS = 8
-UNCHANGED: Json = {"unchanged": True}          # what was asked only if it is newer than a time, and is not
+UNCHANGED: Json = {"unchanged": True}  # what was asked only if it is newer than a time, and is not
 
 
 class Wire:
@@ -25,7 +25,9 @@ class Wire:
         self.url, to = url, urlsplit(url)
         self._root, self._links = to.path, Links(lambda: Link(to, timeout), CONNECTIONS)
 
-    def send(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
+    def send(
+        self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> tuple[int, bytes]:
         """Status and body. Raises Unavailable."""
         try:
             with self._links.one() as link:
@@ -57,7 +59,9 @@ def read(status: int, data: bytes) -> Json:
     if isinstance(found, dict) and (status < 400 or found.get("errors")):
         return found
     if status == 404:
-        raise Unavailable("There is no slurmrestd behind that address: it does not know what was asked.")
+        raise Unavailable(
+            "There is no slurmrestd behind that address: it does not know what was asked."
+        )
     words = " ".join(data.decode(errors="replace").split())
     if status == 400:
         raise Rejected(f"slurmrestd refused the request: {words[:400]}")

@@ -14,14 +14,23 @@ from portal.core.audit.models import AuditAnchor, AuditLink
 from portal.core.audit.sealing import Head
 
 PURPOSE = "audit anchors"
-EVERY = 1000             # links between two anchors of a chain at most, and
-WITHIN = 600.0           # seconds
+EVERY = 1000  # links between two anchors of a chain at most, and
+WITHIN = 600.0  # seconds
 
 
-def anchor(chain: UUID, seq: int, at_hash: bytes, kind: str = AuditAnchor.Kind.ANCHOR) -> AuditAnchor:
+def anchor(
+    chain: UUID, seq: int, at_hash: bytes, kind: str = AuditAnchor.Kind.ANCHOR
+) -> AuditAnchor:
     """A new one behind the last. Raises IntegrityError when another process was as fast."""
     last = AuditAnchor.objects.filter(chain=chain).order_by("-number").first()
-    row = AuditAnchor(chain=chain, number=last.number + 1 if last else 1, kind=kind, seq=seq, hash=at_hash, at=clock.now())
+    row = AuditAnchor(
+        chain=chain,
+        number=last.number + 1 if last else 1,
+        kind=kind,
+        seq=seq,
+        hash=at_hash,
+        at=clock.now(),
+    )
     row.mac = vault.sign(signed_text(row, bytes(last.mac) if last else b""), PURPOSE)
     row.save(force_insert=True)
     return row
@@ -40,7 +49,11 @@ def signed_text(row: AuditAnchor, former_mac: bytes) -> bytes:
 
 def last_cut(chain: UUID) -> AuditAnchor | None:
     """Where retention has cut the chain off, if it has."""
-    return AuditAnchor.objects.filter(chain=chain, kind=AuditAnchor.Kind.CUT).order_by("-number").first()
+    return (
+        AuditAnchor.objects.filter(chain=chain, kind=AuditAnchor.Kind.CUT)
+        .order_by("-number")
+        .first()
+    )
 
 
 def chains() -> Iterator[UUID]:
@@ -48,7 +61,12 @@ def chains() -> Iterator[UUID]:
     at = AuditLink.objects.order_by("chain").values_list("chain", flat=True).first()
     while at is not None:
         yield at
-        at = AuditLink.objects.filter(chain__gt=at).order_by("chain").values_list("chain", flat=True).first()
+        at = (
+            AuditLink.objects.filter(chain__gt=at)
+            .order_by("chain")
+            .values_list("chain", flat=True)
+            .first()
+        )
 
 
 class Anchorer:
@@ -74,7 +92,13 @@ class Anchorer:
         """One for each chain whose end no anchor covers, at once."""
         for chain in chains():
             last = AuditLink.objects.filter(chain=chain).order_by("-seq").first()
-            covered = AuditAnchor.objects.filter(chain=chain).order_by("-number").values_list("seq", flat=True).first() or 0
+            covered = (
+                AuditAnchor.objects.filter(chain=chain)
+                .order_by("-number")
+                .values_list("seq", flat=True)
+                .first()
+                or 0
+            )
             if last is not None and last.seq > covered:
                 _set(chain, Head(last.seq, bytes(last.hash)))
                 if chain in touched:
@@ -87,11 +111,17 @@ def _set(chain: UUID, head: Head) -> int:
     try:
         with transaction.atomic():
             anchor(chain, head.seq, head.hash)
-    except IntegrityError:          # another process has just set one
+    except IntegrityError:  # another process has just set one
         return 0
     return 1
 
 
 def facts_of(row: AuditAnchor) -> dict[str, Any]:
     """As the API tells it."""
-    return {"number": row.number, "kind": row.kind, "seq": row.seq, "hash": bytes(row.hash).hex(), "at": row.at}
+    return {
+        "number": row.number,
+        "kind": row.kind,
+        "seq": row.seq,
+        "hash": bytes(row.hash).hex(),
+        "at": row.at,
+    }

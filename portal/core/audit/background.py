@@ -18,11 +18,11 @@ from portal.core.audit.sealing import Sealer
 from portal.core.audit.verify import remember, verify
 from portal.core.holders import new_holder
 
-LEASE, RENEW = 60.0, 20.0        # seconds
-BUSY, IDLE = 0.25, 4.0           # seconds between two looks; in between it doubles
-REST = 1.0                       # seconds between two looks for what is to be sent on, while there is; it doubles up to
-LOOK = 10.0                      # seconds between two looks for a check that somebody asked for
-ANYWAY = timedelta(days=1)       # after which a chain is looked through unasked
+LEASE, RENEW = 60.0, 20.0  # seconds
+BUSY, IDLE = 0.25, 4.0  # seconds between two looks; in between it doubles
+REST = 1.0  # seconds between two looks for what is to be sent on, while there is; it doubles up to
+LOOK = 10.0  # seconds between two looks for a check that somebody asked for
+ANYWAY = timedelta(days=1)  # after which a chain is looked through unasked
 
 
 def sealer(stop: threading.Event) -> None:
@@ -57,20 +57,29 @@ def forwarder(stop: threading.Event) -> None:
     lead, rest = Lead("audit:forwarder"), REST
     with lead:
         while not stop.is_set():
-            taken = forward_all(lambda: lead.is_mine() and not stop.is_set()) if lead.is_mine() else 0
+            taken = (
+                forward_all(lambda: lead.is_mine() and not stop.is_set()) if lead.is_mine() else 0
+            )
             rest = REST if taken else min(rest * 2, LOOK)
             stop.wait(rest)
 
 
 def asked() -> list[UUID]:
     """The chains that somebody asked for, and that were not looked through since."""
-    rows = AuditCheck.objects.filter(asked_at__isnull=False).filter(Q(at=None) | Q(at__lt=F("asked_at")))
+    rows = AuditCheck.objects.filter(asked_at__isnull=False).filter(
+        Q(at=None) | Q(at__lt=F("asked_at"))
+    )
     return list(rows.order_by("asked_at").values_list("chain", flat=True))
 
 
 def _daily(lead: Lead, stop: threading.Event) -> None:
-    fresh = set(AuditCheck.objects.filter(at__gt=clock.now() - ANYWAY).values_list("chain", flat=True))
-    for chain in {*chains(), *AuditCheck.objects.values_list("chain", flat=True)}:      # also one whose links are all gone
+    fresh = set(
+        AuditCheck.objects.filter(at__gt=clock.now() - ANYWAY).values_list("chain", flat=True)
+    )
+    for chain in {
+        *chains(),
+        *AuditCheck.objects.values_list("chain", flat=True),
+    }:  # also one whose links are all gone
         if chain not in fresh and not stop.is_set():
             remember(verify(chain, lambda _: lead.is_mine()))
 
@@ -90,5 +99,7 @@ class Lead:
     def is_mine(self) -> bool:
         """Whether it is this process's, for the next seconds."""
         if clock.monotonic() >= self._until - LEASE + RENEW:
-            self._until = clock.monotonic() + LEASE if leases.take(self._name, self._holder, LEASE) else 0.0
+            self._until = (
+                clock.monotonic() + LEASE if leases.take(self._name, self._holder, LEASE) else 0.0
+            )
         return self._until > 0

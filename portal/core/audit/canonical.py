@@ -18,11 +18,28 @@ from django.db import connection
 
 from portal.core.models import Event
 
-COLUMNS = ("position", "id", "at", "kind", "org_id", "actor", "on_behalf_of", "via", "address", "subject_type", "subject_id", "data",
-           "request_id")
+COLUMNS = (
+    "position",
+    "id",
+    "at",
+    "kind",
+    "org_id",
+    "actor",
+    "on_behalf_of",
+    "via",
+    "address",
+    "subject_type",
+    "subject_id",
+    "data",
+    "request_id",
+)
 NO_ORG = UUID(int=0)
 _AT, _ORG, _DATA = COLUMNS.index("at"), COLUMNS.index("org_id"), COLUMNS.index("data")
-_UUIDS = [at for at, name in enumerate(COLUMNS) if name == "id" or (name.endswith("_id") and name != "request_id")]
+_UUIDS = [
+    at
+    for at, name in enumerate(COLUMNS)
+    if name == "id" or (name.endswith("_id") and name != "request_id")
+]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _HOW = orjson.OPT_SORT_KEYS | orjson.OPT_UTC_Z | orjson.OPT_NAIVE_UTC
 
@@ -32,7 +49,11 @@ Row = list[Any]
 def columns(alias: str = "e") -> str:
     """For a SELECT whose rows go to `read`. PostgreSQL gives times as microseconds: reading them as text takes longer than all else."""
     quote = connection.ops.quote_name
-    at = f"(extract(epoch FROM {alias}.{quote('at')}) * 1000000)::bigint" if connection.vendor == "postgresql" else f"{alias}.{quote('at')}"
+    at = (
+        f"(extract(epoch FROM {alias}.{quote('at')}) * 1000000)::bigint"
+        if connection.vendor == "postgresql"
+        else f"{alias}.{quote('at')}"
+    )
     return ", ".join(at if name == "at" else f"{alias}.{quote(name)}" for name in COLUMNS)
 
 
@@ -77,8 +98,10 @@ def _from_postgres(values: Row, behind: int) -> None:
 
 def _from_sqlite(values: Row, behind: int) -> None:
     values[behind + _DATA] = _json(values[behind + _DATA])
-    at = values[behind + _AT]                      # the driver knows the column as a time where the statement is plain
-    values[behind + _AT] = (at if isinstance(at, datetime) else datetime.fromisoformat(at)).replace(tzinfo=UTC)
+    at = values[behind + _AT]  # the driver knows the column as a time where the statement is plain
+    values[behind + _AT] = (at if isinstance(at, datetime) else datetime.fromisoformat(at)).replace(
+        tzinfo=UTC
+    )
     for at in _UUIDS:
         if (text := values[behind + at]) is not None:
             values[behind + at] = UUID(text)

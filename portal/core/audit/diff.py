@@ -11,12 +11,19 @@ import orjson
 def diff_of(data: Mapping[str, Any]) -> list[dict[str, str | None]]:
     """`name`, `before`, `after` of each value that moved; None where there was, or is, nothing. Mappings inside are told by key."""
     before, after = _flat(data.get("before")), _flat(data.get("after"))
-    return [{"name": name, "before": before.get(name), "after": after.get(name)} for name in {**before, **after}]
+    return [
+        {"name": name, "before": before.get(name), "after": after.get(name)}
+        for name in {**before, **after}
+    ]
 
 
 def details_of(data: Mapping[str, Any]) -> list[dict[str, str]]:
     """Everything else that it says."""
-    return [{"name": name, "value": _text(value)} for name, value in data.items() if name not in {"before", "after"} and value not in ("", None)]
+    return [
+        {"name": name, "value": _text(value)}
+        for name, value in data.items()
+        if name not in {"before", "after"} and value not in ("", None)
+    ]
 
 
 def _flat(value: Any, at: str = "") -> dict[str, str]:

@@ -10,14 +10,48 @@ from typing import Any
 import orjson
 
 FORMATS = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
-COLUMNS = ("at", "kind", "actor", "on_behalf_of", "via", "address", "subject_type", "subject", "subject_id", "before", "after", "details",
-           "request_id", "org_id", "id", "position", "seq", "hash")
-_RUNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")     # what a spreadsheet takes for a formula, or hides one behind
+COLUMNS = (
+    "at",
+    "kind",
+    "actor",
+    "on_behalf_of",
+    "via",
+    "address",
+    "subject_type",
+    "subject",
+    "subject_id",
+    "before",
+    "after",
+    "details",
+    "request_id",
+    "org_id",
+    "id",
+    "position",
+    "seq",
+    "hash",
+)
+_RUNS = (
+    "=",
+    "+",
+    "-",
+    "@",
+    "\t",
+    "\r",
+    "\n",
+    "＝",
+    "＋",
+    "－",
+    "＠",
+)  # what a spreadsheet takes for a formula, or hides one behind
 
 
 def lines(facts: Iterable[Mapping[str, Any]], kind: str) -> Iterator[bytes]:
     """The file in pieces."""
-    return _csv(facts) if kind == "csv" else (orjson.dumps(dict(fact), option=orjson.OPT_UTC_Z) + b"\n" for fact in facts)
+    return (
+        _csv(facts)
+        if kind == "csv"
+        else (orjson.dumps(dict(fact), option=orjson.OPT_UTC_Z) + b"\n" for fact in facts)
+    )
 
 
 def harmless(value: object) -> str:
@@ -39,7 +73,10 @@ def _csv(facts: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
 
 def _cells(fact: Mapping[str, Any]) -> list[str]:
     data = dict(fact["data"])
-    shown = {"at": fact["at"].isoformat(), **{name: _json(data.pop(name, None)) for name in ("before", "after")}}
+    shown = {
+        "at": fact["at"].isoformat(),
+        **{name: _json(data.pop(name, None)) for name in ("before", "after")},
+    }
     shown["details"] = _json(data or None)
     return [harmless(shown.get(name, fact.get(name))) for name in COLUMNS]
 

@@ -19,7 +19,7 @@ from portal.core.audit.targets import Policy, Undelivered, deliver
 from portal.core.models import Event
 
 PURPOSE = "audit forwards"
-BATCH, TURN = 100, 50                 # events in one delivery; deliveries of one place in one turn
+BATCH, TURN = 100, 50  # events in one delivery; deliveries of one place in one turn
 MOST_TRIES, LONGEST_PAUSE = 30, 3600.0
 
 
@@ -49,27 +49,61 @@ def forward(row: AuditForward, may_go_on: Callable[[], bool] = lambda: True) -> 
 
 def policy() -> Policy:
     """As the settings have it."""
-    return Policy(frozenset(name.lower() for name in settings.MUSTER_FORWARD_TARGETS), settings.MUSTER_FORWARD_CA,
-                  portal=urlsplit(settings.MUSTER_BASE_URL).hostname or "muster")
+    return Policy(
+        frozenset(name.lower() for name in settings.MUSTER_FORWARD_TARGETS),
+        settings.MUSTER_FORWARD_CA,
+        portal=urlsplit(settings.MUSTER_BASE_URL).hostname or "muster",
+    )
 
 
 def state_of(row: AuditForward) -> dict[str, Any]:
     """For the page and the API. The secret is never told."""
-    head = AuditLink.objects.filter(chain=row.chain).order_by("-seq").values_list("seq", flat=True).first() or row.sent_seq
+    head = (
+        AuditLink.objects.filter(chain=row.chain)
+        .order_by("-seq")
+        .values_list("seq", flat=True)
+        .first()
+        or row.sent_seq
+    )
     waiting = max(head - row.sent_seq, 0)
-    return {"id": row.id, "target": row.target, "is_signed": bool(row.secret), "sent_seq": row.sent_seq, "sent_at": row.sent_at, "waiting": waiting,
-            "is_dead": row.dead_at is not None, "trouble": row.trouble, "next_at": row.next_at if row.tries and not row.dead_at else None,
-            "created_at": row.created_at, "created_by": row.created_by, "state": _words(row, waiting)}
+    return {
+        "id": row.id,
+        "target": row.target,
+        "is_signed": bool(row.secret),
+        "sent_seq": row.sent_seq,
+        "sent_at": row.sent_at,
+        "waiting": waiting,
+        "is_dead": row.dead_at is not None,
+        "trouble": row.trouble,
+        "next_at": row.next_at if row.tries and not row.dead_at else None,
+        "created_at": row.created_at,
+        "created_by": row.created_by,
+        "state": _words(row, waiting),
+    }
 
 
 def _next(row: AuditForward) -> tuple[list[dict[str, Any]], int | None]:
     """The events behind the cursor and where they end, None at the end of the chain; where retention was faster, those behind the cut.
     An event that somebody took out is missing here too: its number is left out."""
-    links = list(AuditLink.objects.filter(chain=row.chain, seq__gt=row.sent_seq).order_by("seq").values_list("seq", "position")[:BATCH])
-    if links and links[0][0] != row.sent_seq + 1 and (cut := last_cut(row.chain)) and cut.seq > row.sent_seq:
+    links = list(
+        AuditLink.objects.filter(chain=row.chain, seq__gt=row.sent_seq)
+        .order_by("seq")
+        .values_list("seq", "position")[:BATCH]
+    )
+    if (
+        links
+        and links[0][0] != row.sent_seq + 1
+        and (cut := last_cut(row.chain))
+        and cut.seq > row.sent_seq
+    ):
         row.trouble = f"#{row.sent_seq + 1:,} to #{cut.seq:,} were deleted by retention before they were sent."
-    events = {event.position: event for event in Event.objects.filter(position__in=[position for _, position in links])}
-    return facts([events[position] for _, position in links if position in events]), links[-1][0] if links else None
+    events = {
+        event.position: event
+        for event in Event.objects.filter(position__in=[position for _, position in links])
+    }
+    return facts([events[position] for _, position in links if position in events]), links[-1][
+        0
+    ] if links else None
 
 
 def _secret(row: AuditForward) -> bytes:
@@ -77,13 +111,18 @@ def _secret(row: AuditForward) -> bytes:
 
 
 def _move(row: AuditForward, seq: int) -> None:
-    row.sent_seq, row.sent_at, row.tries, row.trouble = seq, clock.now(), 0, row.trouble if row.trouble.startswith("#") else ""
+    row.sent_seq, row.sent_at, row.tries, row.trouble = (
+        seq,
+        clock.now(),
+        0,
+        row.trouble if row.trouble.startswith("#") else "",
+    )
     row.save(update_fields=["sent_seq", "sent_at", "tries", "trouble"])
 
 
 def _put_off(row: AuditForward, why: str) -> None:
     row.tries, row.trouble = row.tries + 1, why[:300]
-    row.next_at = clock.after(min(2.0 ** row.tries, LONGEST_PAUSE) * random.uniform(0.8, 1.2))
+    row.next_at = clock.after(min(2.0**row.tries, LONGEST_PAUSE) * random.uniform(0.8, 1.2))
     row.dead_at = clock.now() if row.tries >= MOST_TRIES else None
     row.save(update_fields=["tries", "trouble", "next_at", "dead_at"])
 

@@ -14,8 +14,8 @@ class AuditLink(models.Model):
     """One event's place in the chain of its organization: `hash` is SHA-256 of the hash before it and the event's canonical bytes.
     `seq` counts from 1 in the order of sealing. Inserted by the sealer and never changed; deleted by retention only."""
 
-    position = models.BigIntegerField(primary_key=True)        # of the event
-    chain = models.UUIDField()                                 # the organization's id; zero for events of none
+    position = models.BigIntegerField(primary_key=True)  # of the event
+    chain = models.UUIDField()  # the organization's id; zero for events of none
     seq = models.BigIntegerField()
     hash = models.BinaryField(max_length=32)
 
@@ -45,7 +45,9 @@ class AuditAnchor(models.Model):
 
     class Meta:
         app_label = "core"
-        constraints = [models.UniqueConstraint(fields=["chain", "number"], name="audit_anchor_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["chain", "number"], name="audit_anchor_once")
+        ]
 
     def __str__(self) -> str:
         return f"{self.chain} {self.kind} {self.seq}"
@@ -61,7 +63,7 @@ class AuditCheck(models.Model):
     seconds = models.FloatField(default=0)
     events = models.BigIntegerField(default=0)
     fault_count = models.IntegerField(default=0)
-    faults = models.JSONField(default=list)                    # the first of them: kind, seq, text
+    faults = models.JSONField(default=list)  # the first of them: kind, seq, text
 
     class Meta:
         app_label = "core"
@@ -89,18 +91,22 @@ class AuditForward(models.Model):
     """A place outside to which a chain's events go, in the chain's order: `sent_seq` is the last one that arrived. Written by those
     who may, and by the forwarder."""
 
-    SEALED: ClassVar[dict[str, str]] = {"secret": "audit forwards"}     # for `manage.py rotate_secrets`
+    SEALED: ClassVar[dict[str, str]] = {
+        "secret": "audit forwards"
+    }  # for `manage.py rotate_secrets`
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     chain = models.UUIDField()
-    target = models.CharField(max_length=500)                  # https://…, syslog+tls://host:port, syslog+tcp://…, syslog+udp://…
-    secret = models.BinaryField(default=bytes)                 # encrypted; with it webhooks are signed
+    target = models.CharField(
+        max_length=500
+    )  # https://…, syslog+tls://host:port, syslog+tcp://…, syslog+udp://…
+    secret = models.BinaryField(default=bytes)  # encrypted; with it webhooks are signed
     sent_seq = models.BigIntegerField(default=0)
     sent_at = models.DateTimeField(null=True)
-    tries = models.IntegerField(default=0)                     # that failed since the last that did not
+    tries = models.IntegerField(default=0)  # that failed since the last that did not
     next_at = models.DateTimeField(default=clock.now)
     trouble = models.CharField(max_length=300, blank=True, default="")
-    dead_at = models.DateTimeField(null=True)                  # given up, until somebody says to try again
+    dead_at = models.DateTimeField(null=True)  # given up, until somebody says to try again
     created_at = models.DateTimeField(default=clock.now)
     created_by = models.CharField(max_length=254)
 

@@ -38,7 +38,9 @@ def events_of(chain: UUID, asked: Mapping[str, str]) -> QuerySet[Event]:
     given = {name: asked.get(name, "").strip() for name in FILTERS}
     for name, text in given.items():
         if len(text) > 300 or not text.isprintable():
-            raise InvalidInput.at(name, "must be at most 300 characters long, without control characters")
+            raise InvalidInput.at(
+                name, "must be at most 300 characters long, without control characters"
+            )
     if given["actor"]:
         rows = rows.filter(Q(actor=given["actor"].lower()) | Q(on_behalf_of=given["actor"].lower()))
     if given["kind"]:
@@ -63,14 +65,18 @@ def page_of(rows: QuerySet[Event], *, limit: int = 50, cursor: str = "") -> Page
     down = direction != "p"
     if mark is not None:
         rows = rows.filter(position__lt=mark) if down else rows.filter(position__gt=mark)
-    found = list(rows.order_by("-position" if down else "position")[:limit + 1])
+    found = list(rows.order_by("-position" if down else "position")[: limit + 1])
     more, found = len(found) > limit, found[:limit]
     if not down:
         found.reverse()
     if not found:
         return Page([], None, None)
     has_next, has_previous = (more, mark is not None) if down else (True, more)
-    return Page(found, f"n{found[-1].position}" if has_next else None, f"p{found[0].position}" if has_previous else None)
+    return Page(
+        found,
+        f"n{found[-1].position}" if has_next else None,
+        f"p{found[0].position}" if has_previous else None,
+    )
 
 
 def all_of(rows: QuerySet[Event]) -> Iterator[dict[str, Any]]:
@@ -83,7 +89,10 @@ def all_of(rows: QuerySet[Event]) -> Iterator[dict[str, Any]]:
 
 def facts(events: list[Event]) -> list[dict[str, Any]]:
     """As the API and the exports tell them, each with its place in the chain (None: not sealed yet)."""
-    places = {link.position: link for link in AuditLink.objects.filter(position__in=[event.position for event in events])}
+    places = {
+        link.position: link
+        for link in AuditLink.objects.filter(position__in=[event.position for event in events])
+    }
     return [_fact(event, places.get(event.position)) for event in events]
 
 
@@ -96,10 +105,23 @@ def subject_of(event: Event) -> str:
 
 def _fact(event: Event, link: AuditLink | None) -> dict[str, Any]:
     return {
-        "position": event.position, "id": event.id, "at": event.at, "kind": event.kind, "org_id": event.org_id, "actor": event.actor,
-        "on_behalf_of": event.on_behalf_of, "via": event.via, "address": event.address, "subject_type": event.subject_type,
-        "subject_id": event.subject_id, "subject": subject_of(event), "data": event.data, "request_id": event.request_id,
-        "seq": link.seq if link else None, "hash": bytes(link.hash).hex() if link else None}
+        "position": event.position,
+        "id": event.id,
+        "at": event.at,
+        "kind": event.kind,
+        "org_id": event.org_id,
+        "actor": event.actor,
+        "on_behalf_of": event.on_behalf_of,
+        "via": event.via,
+        "address": event.address,
+        "subject_type": event.subject_type,
+        "subject_id": event.subject_id,
+        "subject": subject_of(event),
+        "data": event.data,
+        "request_id": event.request_id,
+        "seq": link.seq if link else None,
+        "hash": bytes(link.hash).hex() if link else None,
+    }
 
 
 def _kinds(text: str) -> Q:
@@ -107,9 +129,14 @@ def _kinds(text: str) -> Q:
     found = Q()
     for word in (part.strip() for part in text.split(",") if part.strip()):
         if not _KIND.fullmatch(word):
-            raise InvalidInput.at("kind", f"{word[:40]!r} is no kind; there is, for example, member.added, or member for all about members")
+            raise InvalidInput.at(
+                "kind",
+                f"{word[:40]!r} is no kind; there is, for example, member.added, or member for all about members",
+            )
         begin = word.partition(".")[0] + "."
-        found |= Q(kind=word) if not word.endswith(".") and "." in word else Q(kind__startswith=begin)
+        found |= (
+            Q(kind=word) if not word.endswith(".") and "." in word else Q(kind__startswith=begin)
+        )
     return found
 
 
@@ -142,7 +169,9 @@ def _instant(name: str, text: str) -> datetime:
         at = datetime.fromisoformat(text)
         return at if at.tzinfo else at.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        raise InvalidInput.at(name, f"{text[:40]!r} is no time; write 2026-01-31, 2026-01-31T12:00 or 24h") from None
+        raise InvalidInput.at(
+            name, f"{text[:40]!r} is no time; write 2026-01-31, 2026-01-31T12:00 or 24h"
+        ) from None
 
 
 def _cursor(text: str) -> tuple[str, int | None]:

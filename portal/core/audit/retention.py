@@ -16,8 +16,8 @@ from portal.core.audit.verify import PAGE, links_behind, start_of
 from portal.core.events import Fact, record
 from portal.core.models import Event
 
-SHORTEST, LONGEST = 30, 36_500       # days
-MOST = 100_000                       # events of one chain in one turn
+SHORTEST, LONGEST = 30, 36_500  # days
+MOST = 100_000  # events of one chain in one turn
 _AT = COLUMNS.index("at")
 
 
@@ -38,8 +38,20 @@ def trim(policy: AuditPolicy) -> int:
         if count < PAGE:
             break
     if gone:
-        record(Fact("audit.trimmed", None if policy.chain == NO_ORG else policy.chain, "audit", None, "muster", {
-            "events": gone, "older_than": before.isoformat(timespec="seconds"), "keep_days": policy.keep_days}))
+        record(
+            Fact(
+                "audit.trimmed",
+                None if policy.chain == NO_ORG else policy.chain,
+                "audit",
+                None,
+                "muster",
+                {
+                    "events": gone,
+                    "older_than": before.isoformat(timespec="seconds"),
+                    "keep_days": policy.keep_days,
+                },
+            )
+        )
     return gone
 
 

@@ -19,14 +19,23 @@ from django.db import connection, transaction
 from django.db.models import Max
 
 from portal.core import clock
-from portal.core.audit.canonical import Row, begin, canonical, chain_of, columns, event_table, follow, read
+from portal.core.audit.canonical import (
+    Row,
+    begin,
+    canonical,
+    chain_of,
+    columns,
+    event_table,
+    follow,
+    read,
+)
 from portal.core.audit.models import AuditLink
 from portal.core.bulk import insert_rows
 from portal.core.models import Event
 
 BATCH = 2000
-SETTLE = 5.0             # seconds that a mark must be old: a position is taken a moment before its transaction has a number
-DEEP = 6 * 3600.0        # seconds between looks from the bottom
+SETTLE = 5.0  # seconds that a mark must be old: a position is taken a moment before its transaction has a number
+DEEP = 6 * 3600.0  # seconds between looks from the bottom
 _FIELDS = ("position", "chain", "seq", "hash")
 
 
@@ -53,7 +62,7 @@ class Sealer:
     """Seals what is not sealed. Several may run: the links themselves refuse a second one for the same place."""
 
     floor: int = 0
-    touched: dict[UUID, Head] = field(default_factory=dict)         # chains that have grown
+    touched: dict[UUID, Head] = field(default_factory=dict)  # chains that have grown
     _marks: deque[Mark] = field(default_factory=deque)
     _deep_at: float = 0.0
 
@@ -67,14 +76,17 @@ class Sealer:
             rows = unsealed(above, BATCH)
             if rows:
                 self._seal(rows)
-                sealed, above = sealed + len(rows), rows[-1][0]      # what appears below meanwhile is found by the next look
+                sealed, above = (
+                    sealed + len(rows),
+                    rows[-1][0],
+                )  # what appears below meanwhile is found by the next look
             if len(rows) < BATCH:
                 self.floor = max(self.floor, settled)
                 break
         return sealed
 
     def _seal(self, rows: list[Row]) -> None:
-        with transaction.atomic():                 # short: on SQLite nobody else writes meanwhile
+        with transaction.atomic():  # short: on SQLite nobody else writes meanwhile
             ends = heads_of({chain_of(row) for row in rows})
             insert_rows(AuditLink, _FIELDS, [_link(ends[chain_of(row)], row) for row in rows])
         for chain, end in ends.items():
@@ -86,11 +98,19 @@ class Sealer:
         highest = Event.objects.aggregate(last=Max("position"))["last"] or 0
         if connection.vendor != "postgresql":
             return highest
-        with connection.cursor() as cursor:                # after the maximum was read: who took a lower position has begun by now
-            cursor.execute("SELECT pg_snapshot_xmax(s)::text, pg_snapshot_xmin(s)::text FROM pg_current_snapshot() AS s")
+        with (
+            connection.cursor() as cursor
+        ):  # after the maximum was read: who took a lower position has begun by now
+            cursor.execute(
+                "SELECT pg_snapshot_xmax(s)::text, pg_snapshot_xmin(s)::text FROM pg_current_snapshot() AS s"
+            )
             begun, ended = map(int, cursor.fetchone())
         settled = self.floor
-        while self._marks and self._marks[0].horizon <= ended and clock.monotonic() - self._marks[0].made >= SETTLE:
+        while (
+            self._marks
+            and self._marks[0].horizon <= ended
+            and clock.monotonic() - self._marks[0].made >= SETTLE
+        ):
             settled = self._marks.popleft().position
         if not self._marks or self._marks[-1].position < highest:
             self._marks.append(Mark(highest, begun, clock.monotonic()))
@@ -106,8 +126,10 @@ def _link(end: Head, row: Row) -> tuple[Any, ...]:
 def unsealed(above: int, most: int) -> list[Row]:
     """Events above a position that have no link, by position."""
     links = connection.ops.quote_name(AuditLink._meta.db_table)
-    sql = (f"SELECT {columns()} FROM {event_table()} e LEFT JOIN {links} l ON l.position = e.position "  # noqa: S608  names
-           "WHERE e.position > %s AND l.position IS NULL ORDER BY e.position LIMIT %s")
+    sql = (
+        f"SELECT {columns()} FROM {event_table()} e LEFT JOIN {links} l ON l.position = e.position "  # noqa: S608  names
+        "WHERE e.position > %s AND l.position IS NULL ORDER BY e.position LIMIT %s"
+    )
     with connection.cursor() as cursor:
         cursor.execute(sql, [above, most])
         return list(read(cursor.fetchall()))
@@ -117,7 +139,12 @@ def heads_of(chains: Iterable[UUID]) -> dict[UUID, Head]:
     """Where each chain ends now; a new one at its beginning, or where retention cut it off."""
     found = {}
     for chain in chains:
-        last = AuditLink.objects.filter(chain=chain).order_by("-seq").values_list("seq", "hash").first()
+        last = (
+            AuditLink.objects.filter(chain=chain)
+            .order_by("-seq")
+            .values_list("seq", "hash")
+            .first()
+        )
         found[chain] = Head(last[0], bytes(last[1])) if last else _beginning(chain)
     return found
 

@@ -13,22 +13,33 @@ from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditAnchor, AuditCheck, AuditLink
 from portal.core.models import Event
 
-BEHIND = 5000           # positions below the last sealed one in which a late commit is looked for
-MOST = 1000             # that are counted
-SLOW = 60.0             # seconds without a seal that are worth a warning
+BEHIND = 5000  # positions below the last sealed one in which a late commit is looked for
+MOST = 1000  # that are counted
+SLOW = 60.0  # seconds without a seal that are worth a warning
 
 
 def chain_state(chain: UUID) -> dict[str, Any]:
     """For the page, the API and the CLI. A few small statements, whatever the length of the chain."""
-    last = AuditLink.objects.filter(chain=chain).order_by("-seq").values("seq", "position", "hash").first()
+    last = (
+        AuditLink.objects.filter(chain=chain)
+        .order_by("-seq")
+        .values("seq", "position", "hash")
+        .first()
+    )
     waiting = _waiting(chain, last["position"] if last else 0)
     lag = max((clock.now() - waiting[0]).total_seconds(), 0.0) if waiting else 0.0
     anchored = AuditAnchor.objects.filter(chain=chain).order_by("-number").first()
     check = AuditCheck.objects.filter(chain=chain).first()
     return {
-        "sealed": last["seq"] if last else 0, "hash": bytes(last["hash"]).hex() if last else None, "waiting": len(waiting),
-        "lag_seconds": round(lag, 1), "is_late": lag > SLOW, "sealing": _sealing(last, waiting, lag),
-        "anchor": facts_of(anchored) if anchored else None, **_checked(check)}
+        "sealed": last["seq"] if last else 0,
+        "hash": bytes(last["hash"]).hex() if last else None,
+        "waiting": len(waiting),
+        "lag_seconds": round(lag, 1),
+        "is_late": lag > SLOW,
+        "sealing": _sealing(last, waiting, lag),
+        "anchor": facts_of(anchored) if anchored else None,
+        **_checked(check),
+    }
 
 
 def ask_for_check(chain: UUID) -> None:
@@ -39,13 +50,19 @@ def ask_for_check(chain: UUID) -> None:
 def _waiting(chain: UUID, position: int) -> list[Any]:
     """When the events were written that have no link, the oldest first."""
     links = AuditLink.objects.filter(position=OuterRef("position"))
-    rows = Event.objects.filter(org_id=None if chain == NO_ORG else chain, position__gt=position - BEHIND).filter(~Exists(links))
+    rows = Event.objects.filter(
+        org_id=None if chain == NO_ORG else chain, position__gt=position - BEHIND
+    ).filter(~Exists(links))
     return list(rows.order_by("position").values_list("at", flat=True)[:MOST])
 
 
 def _sealing(last: Any, waiting: list[Any], lag: float) -> str:
     if not waiting:
-        return f"sealed up to now: {last['seq']:,} event{'' if last['seq'] == 1 else 's'}" if last else "no events yet"
+        return (
+            f"sealed up to now: {last['seq']:,} event{'' if last['seq'] == 1 else 's'}"
+            if last
+            else "no events yet"
+        )
     many = f"{len(waiting):,}{'+' if len(waiting) == MOST else ''} event{'' if len(waiting) == 1 else 's'} not sealed yet"
     return f"sealed up to {lag:.0f} s ago: {many}"
 
@@ -53,8 +70,23 @@ def _sealing(last: Any, waiting: list[Any], lag: float) -> str:
 def _checked(check: AuditCheck | None) -> dict[str, Any]:
     is_asked = bool(check and check.asked_at and (check.at is None or check.at < check.asked_at))
     if check is None or check.at is None:
-        return {"is_checking": is_asked, "check": None, "checked": "being verified now" if is_asked else "never verified"}
+        return {
+            "is_checking": is_asked,
+            "check": None,
+            "checked": "being verified now" if is_asked else "never verified",
+        }
     faults = f"{check.fault_count:,} fault{'' if check.fault_count == 1 else 's'}"
-    words = f"verified {check.at:%Y-%m-%d %H:%M} UTC, {faults}" + ("; being verified again" if is_asked else "")
-    return {"is_checking": is_asked, "checked": words, "check": {
-        "at": check.at, "seconds": round(check.seconds, 2), "events": check.events, "fault_count": check.fault_count, "faults": check.faults}}
+    words = f"verified {check.at:%Y-%m-%d %H:%M} UTC, {faults}" + (
+        "; being verified again" if is_asked else ""
+    )
+    return {
+        "is_checking": is_asked,
+        "checked": words,
+        "check": {
+            "at": check.at,
+            "seconds": round(check.seconds, 2),
+            "events": check.events,
+            "fault_count": check.fault_count,
+            "faults": check.faults,
+        },
+    }

@@ -26,9 +26,9 @@ from portal.core import addresses
 
 SCHEMES = ("https", "http", "syslog+tls", "syslog+tcp", "syslog+udp")
 _PORTS = {"https": 443, "http": 80, "syslog+tls": 6514, "syslog+tcp": 514, "syslog+udp": 514}
-LONGEST = 8192                      # bytes of a datagram
+LONGEST = 8192  # bytes of a datagram
 _AUDIT, _NOTICE, _WARNING = 13, 5, 4
-_ID = "muster@32473"                # the number that RFC 5612 sets apart for those who have none of their own
+_ID = "muster@32473"  # the number that RFC 5612 sets apart for those who have none of their own
 
 Fact = Mapping[str, Any]
 
@@ -45,15 +45,23 @@ class Policy:
     trusted: frozenset[str] = frozenset()
     ca_file: str = ""
     seconds: float = 10.0
-    portal: str = "muster"          # what a log calls this installation
+    portal: str = "muster"  # what a log calls this installation
 
 
 def place(target: str) -> SplitResult:
     """Its parts. Raises ValueError for what is no target."""
     found = urlsplit(target)
     port = found.port
-    if found.scheme not in SCHEMES or not found.hostname or found.username is not None or found.fragment or port == 0:
-        raise ValueError("it is https://host/path, or syslog+tls://host:port, syslog+tcp:// or syslog+udp://, without a password in it")
+    if (
+        found.scheme not in SCHEMES
+        or not found.hostname
+        or found.username is not None
+        or found.fragment
+        or port == 0
+    ):
+        raise ValueError(
+            "it is https://host/path, or syslog+tls://host:port, syslog+tcp:// or syslog+udp://, without a password in it"
+        )
     if found.scheme.startswith("syslog") and (found.path not in ("", "/") or found.query):
         raise ValueError("a syslog server has no path")
     return found
@@ -64,18 +72,24 @@ def is_trusted(target: str, policy: Policy) -> bool:
     return bool({at.netloc.lower(), at.hostname} & policy.trusted)
 
 
-def deliver(target: str, facts: Sequence[Fact], *, name: str, secret: bytes, policy: Policy) -> None:
+def deliver(
+    target: str, facts: Sequence[Fact], *, name: str, secret: bytes, policy: Policy
+) -> None:
     """All of them, in order. Raises Undelivered."""
     at = place(target)
     if at.scheme not in {"https", "syslog+tls"} and not is_trusted(target, policy):
-        raise Undelivered(f"{at.hostname} would be told without encryption, which the operator has not allowed (MUSTER_FORWARD_TARGETS)")
+        raise Undelivered(
+            f"{at.hostname} would be told without encryption, which the operator has not allowed (MUSTER_FORWARD_TARGETS)"
+        )
     send = {"https": _webhook, "http": _webhook, "syslog+udp": _datagrams}.get(at.scheme, _stream)
     try:
         send(at, facts, name, secret, policy)
     except addresses.NotOpen as error:
         raise Undelivered(f"{error}; an operator may name it in MUSTER_FORWARD_TARGETS") from error
     except ssl.SSLError as error:
-        raise Undelivered(f"{at.hostname}: its certificate is not trusted, or it speaks no TLS ({error.reason or 'error'})") from error
+        raise Undelivered(
+            f"{at.hostname}: its certificate is not trusted, or it speaks no TLS ({error.reason or 'error'})"
+        ) from error
     except TimeoutError as error:
         raise Undelivered(f"{at.hostname} did not answer within {policy.seconds:g} s") from error
     except (OSError, http.client.HTTPException) as error:
@@ -90,51 +104,90 @@ def signature(secret: bytes, at: int, body: bytes) -> str:
 def message(fact: Fact, host: str) -> bytes:
     """One event as RFC 5424 has it: the searchable parts as structured data, and all of it as JSON."""
     severity = _WARNING if fact["kind"] in {"access.denied", "sign_in.failed"} else _NOTICE
-    parts = {"seq": fact["seq"], "actor": fact["actor"], "address": fact["address"], "request": fact["request_id"], "hash": fact["hash"]}
-    data = " ".join(f'{key}="{_escaped(str(value))}"' for key, value in parts.items() if value not in ("", None))
+    parts = {
+        "seq": fact["seq"],
+        "actor": fact["actor"],
+        "address": fact["address"],
+        "request": fact["request_id"],
+        "hash": fact["hash"],
+    }
+    data = " ".join(
+        f'{key}="{_escaped(str(value))}"' for key, value in parts.items() if value not in ("", None)
+    )
     head = f"<{_AUDIT * 8 + severity}>1 {fact['at'].isoformat()} {host} muster - {fact['kind'][:32]} [{_ID} {data}] "
     return head.encode() + b"\xef\xbb\xbf" + orjson.dumps(dict(fact))
 
 
-def _webhook(at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: Policy) -> None:
+def _webhook(
+    at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: Policy
+) -> None:
     body, now = orjson.dumps({"events": [dict(fact) for fact in facts]}), int(time.time())
-    headers = {"Content-Type": "application/json", "User-Agent": "muster-audit", "Host": at.netloc,
-               "Muster-Delivery": f"{name}:{facts[0]['seq']}-{facts[-1]['seq']}", "Connection": "close"}
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "muster-audit",
+        "Host": at.netloc,
+        "Muster-Delivery": f"{name}:{facts[0]['seq']}-{facts[-1]['seq']}",
+        "Connection": "close",
+    }
     if secret:
         headers["Muster-Signature"] = signature(secret, now, body)
     connection = http.client.HTTPConnection(at.hostname or "", timeout=policy.seconds)
     with _connected(at, policy) as sock, _cut_after(sock, policy.seconds):
         connection.sock = sock
-        connection.request("POST", (at.path or "/") + (f"?{at.query}" if at.query else ""), body, headers)
+        connection.request(
+            "POST", (at.path or "/") + (f"?{at.query}" if at.query else ""), body, headers
+        )
         answer = connection.getresponse()
         answer.read(1 << 16)
         if not 200 <= answer.status < 300:
             raise Undelivered(f"{at.hostname} answered {answer.status}")
 
 
-def _stream(at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: Policy) -> None:
+def _stream(
+    at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: Policy
+) -> None:
     """TCP tells nothing of what arrived: that the other side has not hung up is all that can be known."""
     with _connected(at, policy) as sock:
-        sock.sendall(b"".join(str(len(text)).encode() + b" " + text for text in (message(fact, policy.portal) for fact in facts)))
+        sock.sendall(
+            b"".join(
+                str(len(text)).encode() + b" " + text
+                for text in (message(fact, policy.portal) for fact in facts)
+            )
+        )
         if isinstance(sock, ssl.SSLSocket):
             return
         sock.shutdown(socket.SHUT_WR)
         if select.select([sock], [], [], 0.05)[0]:
-            sock.recv(1)                  # raises where the connection was reset
+            sock.recv(1)  # raises where the connection was reset
 
 
-def _datagrams(at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: Policy) -> None:
-    where = addresses.allowed(at.hostname or "", _port(at), is_trusted=is_trusted(at.geturl(), policy), kind=socket.SOCK_DGRAM)[0]
-    with socket.socket(socket.AF_INET6 if ":" in str(where[0]) else socket.AF_INET, socket.SOCK_DGRAM) as sock:
+def _datagrams(
+    at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: Policy
+) -> None:
+    where = addresses.allowed(
+        at.hostname or "",
+        _port(at),
+        is_trusted=is_trusted(at.geturl(), policy),
+        kind=socket.SOCK_DGRAM,
+    )[0]
+    with socket.socket(
+        socket.AF_INET6 if ":" in str(where[0]) else socket.AF_INET, socket.SOCK_DGRAM
+    ) as sock:
         sock.settimeout(policy.seconds)
-        sock.connect(where[:2])           # so that "nobody listens" comes back to us
+        sock.connect(where[:2])  # so that "nobody listens" comes back to us
         for fact in facts:
             sock.send(message(fact, policy.portal)[:LONGEST])
 
 
 def _connected(at: SplitResult, policy: Policy) -> socket.socket:
     tls = addresses.tls_context(policy.ca_file) if at.scheme in {"https", "syslog+tls"} else None
-    return addresses.connect(at.hostname or "", _port(at), is_trusted=is_trusted(at.geturl(), policy), seconds=policy.seconds, tls=tls)
+    return addresses.connect(
+        at.hostname or "",
+        _port(at),
+        is_trusted=is_trusted(at.geturl(), policy),
+        seconds=policy.seconds,
+        tls=tls,
+    )
 
 
 @contextlib.contextmanager

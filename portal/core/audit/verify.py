@@ -14,14 +14,25 @@ from django.db.models import Exists, Max, Min, OuterRef
 
 from portal.core import clock
 from portal.core.audit.anchors import EVERY, WITHIN, is_genuine
-from portal.core.audit.canonical import COLUMNS, NO_ORG, begin, canonical, columns, event_table, follow, read
+from portal.core.audit.canonical import (
+    COLUMNS,
+    NO_ORG,
+    begin,
+    canonical,
+    columns,
+    event_table,
+    follow,
+    read,
+)
 from portal.core.audit.models import AuditAnchor, AuditCheck, AuditLink
 from portal.core.models import Event
 
 PAGE = 5000
-KEPT = 200                            # faults told one by one; the rest is counted
-BACKDATED = timedelta(hours=1)        # an event may be older than its neighbours by as much as a transaction lasts
-LATE = timedelta(minutes=10)          # an event without a link for so long is a fault
+KEPT = 200  # faults told one by one; the rest is counted
+BACKDATED = timedelta(
+    hours=1
+)  # an event may be older than its neighbours by as much as a transaction lasts
+LATE = timedelta(minutes=10)  # an event without a link for so long is a fault
 _AT = COLUMNS.index("at")
 
 
@@ -60,7 +71,11 @@ class Report:
         """One sentence."""
         if not self.events and not self.fault_count:
             return "Nothing is sealed yet." if self.unsealed else "There are no events."
-        found = f"{self.fault_count} fault{'' if self.fault_count == 1 else 's'}" if self.fault_count else "0 faults"
+        found = (
+            f"{self.fault_count} fault{'' if self.fault_count == 1 else 's'}"
+            if self.fault_count
+            else "0 faults"
+        )
         waits = f"; {self.unsealed} not sealed yet" if self.unsealed else ""
         if not self.events:
             return f"There are no sealed events: {found}{waits}."
@@ -93,9 +108,16 @@ def verify(chain: UUID, progress: Callable[[int], object] = lambda count: None) 
 
 def remember(report: Report) -> AuditCheck:
     """What the page and the API show as the last look."""
-    row, _ = AuditCheck.objects.update_or_create(chain=report.chain, defaults={
-        "at": clock.now(), "seconds": report.seconds, "events": report.events, "fault_count": report.fault_count,
-        "faults": [fault.as_dict() for fault in report.faults]})
+    row, _ = AuditCheck.objects.update_or_create(
+        chain=report.chain,
+        defaults={
+            "at": clock.now(),
+            "seconds": report.seconds,
+            "events": report.events,
+            "fault_count": report.fault_count,
+            "faults": [fault.as_dict() for fault in report.faults],
+        },
+    )
     return row
 
 
@@ -107,16 +129,28 @@ def _walk(report: Report, anchors: dict[int, bytes], progress: Callable[[int], o
     for seq, stored, position, values in links_behind(report.chain, expected - 1):
         if seq != expected:
             which = f"#{expected:,}" if seq == expected + 1 else f"#{expected:,} to #{seq - 1:,}"
-            report.add("missing", expected, f"{which}: the links are gone, and whatever they sealed with them.")
+            report.add(
+                "missing",
+                expected,
+                f"{which}: the links are gone, and whatever they sealed with them.",
+            )
         elif values is None:
-            report.add("missing", seq, f"#{seq:,}: the event at position {position:,} is gone; its link is still there.")
+            report.add(
+                "missing",
+                seq,
+                f"#{seq:,}: the event at position {position:,} is gone; its link is still there.",
+            )
         else:
             event = canonical(values)
             if follow(at_hash, event) != stored:
                 odd.append(_Odd(seq, position, str(values[3]), event, at_hash, stored))
             _judge_time(report, seq, values[_AT], before)
         if seq in anchors and anchors[seq] != stored:
-            report.add("rewritten", seq, f"#{seq:,}: the chain up to here is not the one that was anchored: it was computed anew.")
+            report.add(
+                "rewritten",
+                seq,
+                f"#{seq:,}: the chain up to here is not the one that was anchored: it was computed anew.",
+            )
         at_hash, expected = stored, seq + 1
         report.events += 1
         report.last = seq
@@ -127,13 +161,25 @@ def _walk(report: Report, anchors: dict[int, bytes], progress: Callable[[int], o
 
 def _judge_beginning(report: Report) -> None:
     """An organization's trail begins with its creation, until retention cuts that off: a trail without it was deleted as a whole."""
-    if report.chain != NO_ORG and report.first == 1 and not Event.objects.filter(**_of(report.chain), kind="org.created").exists():
-        report.add("missing", 1, "#1: the event org.created, with which every organization begins, is gone, and whatever followed it.")
+    if (
+        report.chain != NO_ORG
+        and report.first == 1
+        and not Event.objects.filter(**_of(report.chain), kind="org.created").exists()
+    ):
+        report.add(
+            "missing",
+            1,
+            "#1: the event org.created, with which every organization begins, is gone, and whatever followed it.",
+        )
 
 
 def start_of(chain: UUID) -> tuple[bytes, int]:
     """The hash to begin with, and the first number."""
-    cut = AuditAnchor.objects.filter(chain=chain, kind=AuditAnchor.Kind.CUT).order_by("-number").first()
+    cut = (
+        AuditAnchor.objects.filter(chain=chain, kind=AuditAnchor.Kind.CUT)
+        .order_by("-number")
+        .first()
+    )
     return (bytes(cut.hash), cut.seq + 1) if cut else (begin(chain), 1)
 
 
@@ -146,10 +192,17 @@ def links_behind(chain: UUID, after: int) -> Iterator[tuple[int, bytes, int, lis
             cursor.execute(_page(), [name, after, after + PAGE])
             rows = cursor.fetchall()
         for values in read(rows, behind=3):
-            yield values[0], bytes(values[1]), values[2], values[3:] if values[3] is not None else None
+            yield (
+                values[0],
+                bytes(values[1]),
+                values[2],
+                values[3:] if values[3] is not None else None,
+            )
         after += PAGE
         if len(rows) < PAGE:
-            left = AuditLink.objects.filter(chain=chain, seq__gt=after).aggregate(next=Min("seq"))["next"]
+            left = AuditLink.objects.filter(chain=chain, seq__gt=after).aggregate(next=Min("seq"))[
+                "next"
+            ]
             if left is None:
                 return
             after = left - 1
@@ -158,8 +211,10 @@ def links_behind(chain: UUID, after: int) -> Iterator[tuple[int, bytes, int, lis
 @cache
 def _page() -> str:
     links = connection.ops.quote_name(AuditLink._meta.db_table)
-    return (f"SELECT l.seq, l.hash, l.position, {columns()} FROM {links} l "  # noqa: S608  names
-            f"LEFT JOIN {event_table()} e ON e.position = l.position WHERE l.chain = %s AND l.seq > %s AND l.seq <= %s ORDER BY l.seq")
+    return (
+        f"SELECT l.seq, l.hash, l.position, {columns()} FROM {links} l "  # noqa: S608  names
+        f"LEFT JOIN {event_table()} e ON e.position = l.position WHERE l.chain = %s AND l.seq > %s AND l.seq <= %s ORDER BY l.seq"
+    )
 
 
 def _judge_odd(report: Report, odd: list[_Odd]) -> None:
@@ -167,18 +222,34 @@ def _judge_odd(report: Report, odd: list[_Odd]) -> None:
     hashes = {one.hash for one in odd}
     befores = {one.before for one in odd} | hashes
     for one in odd[:KEPT]:
-        is_whole = any(follow(before, one.event) in hashes for before in befores) if len(odd) <= KEPT else False
+        is_whole = (
+            any(follow(before, one.event) in hashes for before in befores)
+            if len(odd) <= KEPT
+            else False
+        )
         if is_whole:
-            report.add("reordered", one.seq, f"#{one.seq:,}: the event here ({one.kind}) is whole, but belongs to another place in the chain.")
+            report.add(
+                "reordered",
+                one.seq,
+                f"#{one.seq:,}: the event here ({one.kind}) is whole, but belongs to another place in the chain.",
+            )
         else:
-            report.add("changed", one.seq, f"#{one.seq:,}: the event at position {one.position:,} ({one.kind}) is not what was sealed.")
+            report.add(
+                "changed",
+                one.seq,
+                f"#{one.seq:,}: the event at position {one.position:,} ({one.kind}) is not what was sealed.",
+            )
     report.fault_count += max(len(odd) - KEPT, 0)
 
 
 def _judge_time(report: Report, seq: int, at: datetime, before: list[datetime]) -> None:
     """An event that claims to be of long before the two that were sealed before it was put in afterwards."""
     if len(before) == 2 and at < min(before) - BACKDATED:
-        report.add("backdated", seq, f"#{seq:,}: inserted: it says {_time(at)}, but was sealed after events of {_time(min(before))}.")
+        report.add(
+            "backdated",
+            seq,
+            f"#{seq:,}: inserted: it says {_time(at)}, but was sealed after events of {_time(min(before))}.",
+        )
         return
     before.append(at)
     del before[:-2]
@@ -190,10 +261,16 @@ def _anchors(report: Report) -> dict[int, bytes]:
     former, expected = b"", 1
     for row in AuditAnchor.objects.filter(chain=report.chain).order_by("number").iterator(PAGE):
         if row.number != expected:
-            report.add("unanchored", row.seq, f"Anchors {expected:,} to {row.number - 1:,} are gone.")
+            report.add(
+                "unanchored", row.seq, f"Anchors {expected:,} to {row.number - 1:,} are gone."
+            )
         elif not is_genuine(row, former):
-            report.add("forged", row.seq, f"The anchor of {_time(row.at)} at #{row.seq:,} is not signed with our key. If the secret key was "
-                                          "changed, bring the former one back as MUSTER_SECRET_KEY_FALLBACKS.")
+            report.add(
+                "forged",
+                row.seq,
+                f"The anchor of {_time(row.at)} at #{row.seq:,} is not signed with our key. If the secret key was "
+                "changed, bring the former one back as MUSTER_SECRET_KEY_FALLBACKS.",
+            )
         else:
             found[row.seq] = bytes(row.hash)
         former, expected = bytes(row.mac), row.number + 1
@@ -204,11 +281,23 @@ def _judge_anchors(report: Report, anchors: dict[int, bytes]) -> None:
     """The end of the chain against the last anchor, which is never far from it."""
     furthest = max(anchors, default=0)
     if furthest > report.last:
-        report.add("cut_off", report.last + 1, f"#{report.last + 1:,} to #{furthest:,}: an anchor tells of them, and they are gone from the end.")
+        report.add(
+            "cut_off",
+            report.last + 1,
+            f"#{report.last + 1:,} to #{furthest:,}: an anchor tells of them, and they are gone from the end.",
+        )
     elif report.last - furthest > 2 * EVERY:
-        report.add("unanchored", furthest + 1, f"#{furthest + 1:,} to #{report.last:,}: no anchor vouches for them; there is one every {EVERY:,}.")
+        report.add(
+            "unanchored",
+            furthest + 1,
+            f"#{furthest + 1:,} to #{report.last:,}: no anchor vouches for them; there is one every {EVERY:,}.",
+        )
     elif report.last > furthest and not furthest and _age(report) > 2 * WITHIN:
-        report.add("unanchored", 1, f"No anchor vouches for this chain; there is one after {WITHIN / 60:g} minutes.")
+        report.add(
+            "unanchored",
+            1,
+            f"No anchor vouches for this chain; there is one after {WITHIN / 60:g} minutes.",
+        )
 
 
 def _age(report: Report) -> float:
@@ -221,11 +310,17 @@ def _judge_unsealed(report: Report) -> None:
     """What has no link: as many as may be for a moment, and for no longer."""
     links = AuditLink.objects.filter(position=OuterRef("position"))
     waiting = Event.objects.filter(**_of(report.chain)).filter(~Exists(links))
-    old = waiting.filter(at__lt=clock.now() - LATE).aggregate(n=models.Count("position"), first=Min("position"), last=Max("position"))
+    old = waiting.filter(at__lt=clock.now() - LATE).aggregate(
+        n=models.Count("position"), first=Min("position"), last=Max("position")
+    )
     report.unsealed = waiting.filter(at__gte=clock.now() - LATE).count()
     if old["n"]:
-        report.add("unsealed", report.last + 1, f"{old['n']:,} events at positions {old['first']:,} to {old['last']:,} are not sealed, and are older "
-                                                f"than {LATE.seconds // 60} minutes: the sealer does not run, or their links were taken out.")
+        report.add(
+            "unsealed",
+            report.last + 1,
+            f"{old['n']:,} events at positions {old['first']:,} to {old['last']:,} are not sealed, and are older "
+            f"than {LATE.seconds // 60} minutes: the sealer does not run, or their links were taken out.",
+        )
 
 
 def _of(chain: UUID) -> dict[str, Any]:

@@ -6,47 +6,51 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Lease',
+            name="Lease",
             fields=[
-                ('name', models.CharField(max_length=100, primary_key=True, serialize=False)),
-                ('holder', models.CharField(max_length=100)),
-                ('until', models.DateTimeField()),
+                ("name", models.CharField(max_length=100, primary_key=True, serialize=False)),
+                ("holder", models.CharField(max_length=100)),
+                ("until", models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name='RememberedAnswer',
+            name="RememberedAnswer",
             fields=[
-                ('key', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('body_hash', models.CharField(max_length=64)),
-                ('status', models.PositiveSmallIntegerField(null=True)),
-                ('body', models.JSONField(null=True)),
-                ('at', models.DateTimeField(db_index=True, default=portal.core.clock.now)),
+                ("key", models.CharField(max_length=64, primary_key=True, serialize=False)),
+                ("body_hash", models.CharField(max_length=64)),
+                ("status", models.PositiveSmallIntegerField(null=True)),
+                ("body", models.JSONField(null=True)),
+                ("at", models.DateTimeField(db_index=True, default=portal.core.clock.now)),
             ],
         ),
         migrations.CreateModel(
-            name='Event',
+            name="Event",
             fields=[
-                ('position', models.BigAutoField(primary_key=True, serialize=False)),
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, unique=True)),
-                ('at', models.DateTimeField(default=portal.core.clock.now)),
-                ('kind', models.CharField(max_length=64)),
-                ('org_id', models.UUIDField(null=True)),
-                ('actor', models.CharField(blank=True, max_length=254)),
-                ('subject_type', models.CharField(blank=True, max_length=32)),
-                ('subject_id', models.UUIDField(null=True)),
-                ('data', models.JSONField(default=dict)),
-                ('request_id', models.CharField(blank=True, max_length=36)),
+                ("position", models.BigAutoField(primary_key=True, serialize=False)),
+                (
+                    "id",
+                    models.UUIDField(default=portal.core.ids.uuid7, editable=False, unique=True),
+                ),
+                ("at", models.DateTimeField(default=portal.core.clock.now)),
+                ("kind", models.CharField(max_length=64)),
+                ("org_id", models.UUIDField(null=True)),
+                ("actor", models.CharField(blank=True, max_length=254)),
+                ("subject_type", models.CharField(blank=True, max_length=32)),
+                ("subject_id", models.UUIDField(null=True)),
+                ("data", models.JSONField(default=dict)),
+                ("request_id", models.CharField(blank=True, max_length=36)),
             ],
             options={
-                'indexes': [models.Index(fields=['subject_id', 'position'], name='event_subject'), models.Index(fields=['org_id', '-position'], name='event_org')],
+                "indexes": [
+                    models.Index(fields=["subject_id", "position"], name="event_subject"),
+                    models.Index(fields=["org_id", "-position"], name="event_org"),
+                ],
             },
         ),
     ]

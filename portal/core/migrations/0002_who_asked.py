@@ -6,7 +6,17 @@ class Migration(migrations.Migration):
 
     dependencies = [("core", "0001_initial")]
     operations = [
-        migrations.AddField("event", "on_behalf_of", models.CharField(max_length=254, blank=True, default="", db_default="")),
-        migrations.AddField("event", "via", models.CharField(max_length=150, blank=True, default="", db_default="")),
-        migrations.AddField("event", "address", models.CharField(max_length=45, blank=True, default="", db_default="")),
+        migrations.AddField(
+            "event",
+            "on_behalf_of",
+            models.CharField(max_length=254, blank=True, default="", db_default=""),
+        ),
+        migrations.AddField(
+            "event", "via", models.CharField(max_length=150, blank=True, default="", db_default="")
+        ),
+        migrations.AddField(
+            "event",
+            "address",
+            models.CharField(max_length=45, blank=True, default="", db_default=""),
+        ),
     ]

@@ -16,21 +16,37 @@ class Migration(migrations.Migration):
                 ("seq", models.BigIntegerField()),
                 ("hash", models.BinaryField(max_length=32)),
             ],
-            options={"constraints": [models.UniqueConstraint(fields=("chain", "seq"), name="audit_link_once")]},
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("chain", "seq"), name="audit_link_once")
+                ]
+            },
         ),
         migrations.CreateModel(
             name="AuditAnchor",
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
                 ("chain", models.UUIDField()),
                 ("number", models.BigIntegerField()),
-                ("kind", models.CharField(choices=[("anchor", "Anchor"), ("cut", "Cut")], max_length=8)),
+                (
+                    "kind",
+                    models.CharField(choices=[("anchor", "Anchor"), ("cut", "Cut")], max_length=8),
+                ),
                 ("seq", models.BigIntegerField()),
                 ("hash", models.BinaryField(max_length=32)),
                 ("at", models.DateTimeField(default=portal.core.clock.now)),
                 ("mac", models.BinaryField(max_length=32)),
             ],
-            options={"constraints": [models.UniqueConstraint(fields=("chain", "number"), name="audit_anchor_once")]},
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("chain", "number"), name="audit_anchor_once")
+                ]
+            },
         ),
         migrations.CreateModel(
             name="AuditCheck",

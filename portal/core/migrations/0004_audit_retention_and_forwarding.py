@@ -20,7 +20,15 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name="AuditForward",
             fields=[
-                ("id", models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
                 ("chain", models.UUIDField()),
                 ("target", models.CharField(max_length=500)),
                 ("secret", models.BinaryField(default=bytes)),

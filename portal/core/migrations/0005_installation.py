@@ -5,19 +5,26 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('core', '0004_audit_retention_and_forwarding'),
+        ("core", "0004_audit_retention_and_forwarding"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Installation',
+            name="Installation",
             fields=[
-                ('id', models.UUIDField(default=portal.core.ids.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('key_mac', models.CharField(max_length=64)),
-                ('home_id', models.CharField(blank=True, max_length=32)),
-                ('home', models.CharField(blank=True, max_length=500)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=portal.core.ids.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("key_mac", models.CharField(max_length=64)),
+                ("home_id", models.CharField(blank=True, max_length=32)),
+                ("home", models.CharField(blank=True, max_length=500)),
             ],
         ),
     ]

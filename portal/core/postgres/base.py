@@ -32,7 +32,11 @@ class DatabaseWrapper(_Wrapper):
 
     def take_role(self) -> None:
         """Be no superuser from now on, whom row-level security would not stop."""
-        if self.connection is not None and wall.is_up() and self.connection.info.parameter_status("is_superuser") == "on":
+        if (
+            self.connection is not None
+            and wall.is_up()
+            and self.connection.info.parameter_status("is_superuser") == "on"
+        ):
             with self.connection.cursor() as cursor:
                 cursor.execute(_TAKE_ROLE, [ROLE])
             if not self.get_autocommit():
@@ -75,7 +79,11 @@ class DatabaseWrapper(_Wrapper):
         return self._is_quiet() or bool(super().is_usable())
 
     def _is_quiet(self) -> bool:
-        if self.connection is None or self.connection.closed or self.connection.info.transaction_status != TransactionStatus.IDLE:
+        if (
+            self.connection is None
+            or self.connection.closed
+            or self.connection.info.transaction_status != TransactionStatus.IDLE
+        ):
             return False
         look = select.poll()
         look.register(self.connection.fileno(), select.POLLIN)

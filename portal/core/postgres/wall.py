@@ -13,11 +13,19 @@ from django.db.backends.postgresql import base
 
 SETTING = "muster.org"
 NOWHERE, EVERYWHERE = str(UUID(int=0)), str(UUID(int=(1 << 128) - 1))
-NO_REQUEST = str(UUID(int=1))     # no organization was entered, and no request asked: a background loop, a task, a command
-ROLE = "muster_rows"      # who connects as superuser works as this role: nothing stops a superuser
+NO_REQUEST = str(
+    UUID(int=1)
+)  # no organization was entered, and no request asked: a background loop, a task, a command
+ROLE = "muster_rows"  # who connects as superuser works as this role: nothing stops a superuser
 
-_SILENT = {"SAVEPOINT", "RELEASE", "ROLLBACK", "SET", "RESET", "SHOW"}      # these reach no row
-_JOINED = {"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"}                  # these may follow another statement in one message
+_SILENT = {"SAVEPOINT", "RELEASE", "ROLLBACK", "SET", "RESET", "SHOW"}  # these reach no row
+_JOINED = {
+    "SELECT",
+    "INSERT",
+    "UPDATE",
+    "DELETE",
+    "WITH",
+}  # these may follow another statement in one message
 
 
 class Wall:
@@ -34,7 +42,7 @@ class Wall:
 
 
 wall = Wall()
-_Cursor: Any = base.Cursor     # type: ignore[attr-defined]  # the stubs know the psycopg of old
+_Cursor: Any = base.Cursor  # type: ignore[attr-defined]  # the stubs know the psycopg of old
 
 
 def forget(connection: Any) -> None:
@@ -94,7 +102,9 @@ class Cursor(_Cursor):
         self._run(news + query, params, options)
         self.connection.muster_told = where
         self.nextset()
-        self._query.query = self._query.query.removeprefix(news.encode())     # logs and tests look at what the code asked
+        self._query.query = self._query.query.removeprefix(
+            news.encode()
+        )  # logs and tests look at what the code asked
         return self
 
     def executemany(self, query: Any, params_seq: Any, **options: Any) -> None:
@@ -110,7 +120,13 @@ class Cursor(_Cursor):
         return super().copy(statement, params, **options)
 
     def tell(self, where: str | None = None) -> None:
-        where = self._news() if where is None else None if where == getattr(self.connection, "muster_told", None) else where
+        where = (
+            self._news()
+            if where is None
+            else None
+            if where == getattr(self.connection, "muster_told", None)
+            else where
+        )
         if where is not None:
             self._run(f"SET {SETTING} = '{where}'", None, {})
             self.connection.muster_told = where

@@ -5,43 +5,63 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Series',
+            name="Series",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('owner', models.CharField(max_length=60)),
-                ('name', models.CharField(max_length=250)),
-                ('labels', models.CharField(default='{}', max_length=500)),
-                ('unit', models.CharField(blank=True, max_length=20)),
-                ('org_id', models.UUIDField(null=True)),
-                ('last_at', models.BigIntegerField(default=0)),
-                ('last_value', models.FloatField(null=True)),
-                ('last_step', models.BigIntegerField(null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("owner", models.CharField(max_length=60)),
+                ("name", models.CharField(max_length=250)),
+                ("labels", models.CharField(default="{}", max_length=500)),
+                ("unit", models.CharField(blank=True, max_length=20)),
+                ("org_id", models.UUIDField(null=True)),
+                ("last_at", models.BigIntegerField(default=0)),
+                ("last_value", models.FloatField(null=True)),
+                ("last_step", models.BigIntegerField(null=True)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('owner', 'name', 'labels'), name='series_once')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("owner", "name", "labels"), name="series_once")
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Chunk',
+            name="Chunk",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('start_ms', models.BigIntegerField()),
-                ('end_ms', models.BigIntegerField()),
-                ('count', models.PositiveIntegerField()),
-                ('is_open', models.BooleanField(default=True)),
-                ('data', models.BinaryField()),
-                ('series', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='chunks', to='series.series')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("start_ms", models.BigIntegerField()),
+                ("end_ms", models.BigIntegerField()),
+                ("count", models.PositiveIntegerField()),
+                ("is_open", models.BooleanField(default=True)),
+                ("data", models.BinaryField()),
+                (
+                    "series",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="chunks",
+                        to="series.series",
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(fields=['series', 'end_ms'], name='chunk_series'), models.Index(fields=['end_ms'], name='chunk_age')],
+                "indexes": [
+                    models.Index(fields=["series", "end_ms"], name="chunk_series"),
+                    models.Index(fields=["end_ms"], name="chunk_age"),
+                ],
             },
         ),
     ]

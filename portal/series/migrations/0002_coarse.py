@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('series', '0001_initial'),
+        ("series", "0001_initial"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='chunk',
-            name='coarse',
+            model_name="chunk",
+            name="coarse",
             field=models.BinaryField(null=True),
         ),
     ]

@@ -23,7 +23,11 @@ def _slurm(path: Path, request: pytest.FixtureRequest, by_rest: bool) -> dict[st
     slurm, spool = request.getfixturevalue("slurm"), path / "spool"
     spool.mkdir()
     spool.chmod(0o1777)
-    way = {"rest_url": slurm.rest_url, "rest_key": slurm.jwt_key.read_text()} if by_rest else {"conf": str(slurm.conf)}
+    way = (
+        {"rest_url": slurm.rest_url, "rest_key": slurm.jwt_key.read_text()}
+        if by_rest
+        else {"conf": str(slurm.conf)}
+    )
     return {"spool": str(spool), "user": slurm.user, **way}
 
 
@@ -38,10 +42,14 @@ MAKERS: dict[str, Callable[[Path, pytest.FixtureRequest], dict[str, Any]]] = {
 
 def _marked(maker: str) -> Any:
     """A real Slurm beyond the lifecycle in tests/jobs/test_slurm_lifecycle.py is no part of `make test`."""
-    return pytest.param(maker, marks=pytest.mark.integration) if maker.startswith("slurm") else maker
+    return (
+        pytest.param(maker, marks=pytest.mark.integration) if maker.startswith("slurm") else maker
+    )
 
 
-SLURM = pytest.mark.parametrize("stage", [_marked("slurm-commands"), _marked("slurm-rest")], indirect=True)
+SLURM = pytest.mark.parametrize(
+    "stage", [_marked("slurm-commands"), _marked("slurm-rest")], indirect=True
+)
 COMMANDS = pytest.mark.parametrize("stage", [_marked("slurm-commands")], indirect=True)
 REST = pytest.mark.parametrize("stage", [_marked("slurm-rest")], indirect=True)
 
@@ -51,7 +59,7 @@ def backend_of(maker: str) -> str:
     return maker.partition("-")[0]
 
 
-UID = 70000                     # of the team whose jobs these are, on clusters that need one
+UID = 70000  # of the team whose jobs these are, on clusters that need one
 
 
 @dataclass
@@ -72,7 +80,9 @@ class Stage:
 
     def launch(self, script: str, **more: Any) -> Launch:
         self.keys.append(key := more.pop("key", f"t-{uuid.uuid4().hex}"))
-        return Launch(**{"key": key, "name": "a test", "script": script, "grace": 1.0, "uid": UID, **more})
+        return Launch(
+            **{"key": key, "name": "a test", "script": script, "grace": 1.0, "uid": UID, **more}
+        )
 
     def submit(self, script: str, **more: Any) -> Handle:
         return self.backend.submit(self.launch(script, **more))
@@ -113,7 +123,9 @@ def cleaned_up(made: Stage) -> Iterator[Stage]:
     yield made
     for key in made.keys:
         made.backend.cancel(key, 0)
-    made.wait_for(lambda: all(o.state.is_final for o in made.backend.poll(made.keys).observations), 20)
+    made.wait_for(
+        lambda: all(o.state.is_final for o in made.backend.poll(made.keys).observations), 20
+    )
     for key in made.keys:
         made.backend.forget(key)
 
@@ -133,7 +145,14 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.fixture(params=[_marked(maker) for maker in sorted(MAKERS)])
 def stage(request: pytest.FixtureRequest, place: Path, wait_for: Any) -> Iterator[Stage]:
-    yield from cleaned_up(Stage(backends()[backend_of(request.param)], MAKERS[request.param](place, request), place, wait_for))
+    yield from cleaned_up(
+        Stage(
+            backends()[backend_of(request.param)],
+            MAKERS[request.param](place, request),
+            place,
+            wait_for,
+        )
+    )
 
 
 @pytest.fixture
@@ -145,4 +164,6 @@ def double() -> Iterator[Double]:
 
 @pytest.fixture
 def backend(double: Double) -> KubernetesBackend:
-    return KubernetesBackend.configured({"server": double.url, "token": double.token, "image": "local/bash:1"})
+    return KubernetesBackend.configured(
+        {"server": double.url, "token": double.token, "image": "local/bash:1"}
+    )

@@ -11,7 +11,9 @@ from jobs.states import State
 
 
 def launch(script: str = "sleep 30", **more: Any) -> Launch:
-    return Launch(**{"key": f"t-{uuid.uuid4().hex}", "name": "a test", "script": script, "grace": 1.0, **more})
+    return Launch(
+        **{"key": f"t-{uuid.uuid4().hex}", "name": "a test", "script": script, "grace": 1.0, **more}
+    )
 
 
 def state_of(backend: KubernetesBackend, key: str) -> State | None:

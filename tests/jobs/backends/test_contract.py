@@ -60,28 +60,45 @@ def told_file(stage, key: str) -> Path:
 
 
 def test_a_secret_as_a_file_is_there_whole_and_for_the_jobs_user_alone(stage):
-    seen, log = stage.run('cat "$KEY_FILE"; echo; cat "$KEY_FILE" > /dev/null; stat -L -c "%a %u" "$KEY_FILE"; id -u; env | grep -c s3cr3t; true',
-                          files={"KEY": SECRET, "OTHER": "another"})
+    seen, log = stage.run(
+        'cat "$KEY_FILE"; echo; cat "$KEY_FILE" > /dev/null; stat -L -c "%a %u" "$KEY_FILE"; id -u; env | grep -c s3cr3t; true',
+        files={"KEY": SECRET, "OTHER": "another"},
+    )
     assert log.decode().startswith(f"{SECRET}\n") and seen.reason == Reason.COMPLETED, log
     mode, owner, user, count = log.decode().removeprefix(SECRET).split()
-    assert (mode, owner, count) == ("400", user, "0") or ("kubernetes" in stage.backend.name and (mode, count) == ("440", "0"))
+    assert (mode, owner, count) == ("400", user, "0") or (
+        "kubernetes" in stage.backend.name and (mode, count) == ("440", "0")
+    )
 
 
-@pytest.mark.parametrize("script", ["sleep 0.5", "trap '' TERM; sleep 60 & while true; do sleep 0.1; done"])
+@pytest.mark.parametrize(
+    "script", ["sleep 0.5", "trap '' TERM; sleep 60 & while true; do sleep 0.1; done"]
+)
 def test_the_file_of_a_secret_goes_with_the_job_however_it_ends(stage, script):
     key = stage.submit(f'echo "at $KEY_FILE"; {script}', files={"KEY": SECRET}).key
     path = told_file(stage, key)
     if "trap" in script:
         stage.backend.cancel(key, 0.5)
     seen = stage.ended(key)
-    assert "trap" in script or "left behind" not in seen.evidence        # one that is killed may be starting another `sleep`
+    assert (
+        "trap" in script or "left behind" not in seen.evidence
+    )  # one that is killed may be starting another `sleep`
     stage.wait_for(lambda: not path.exists(), 10)
-    assert not [one for one in Path("/dev/shm").rglob("*") if key in one.name or one.name.startswith(".muster.")]
-    assert not [one for one in stage.path.rglob("*") if one.is_file() and b"s3cr3t" in one.read_bytes()], "nor in what tells of the job"
+    assert not [
+        one
+        for one in Path("/dev/shm").rglob("*")
+        if key in one.name or one.name.startswith(".muster.")
+    ]
+    assert not [
+        one for one in stage.path.rglob("*") if one.is_file() and b"s3cr3t" in one.read_bytes()
+    ], "nor in what tells of the job"
 
 
 def test_the_file_of_a_secret_is_there_until_the_job_has_ended_politely(stage):
-    key = stage.submit('trap \'cat "$KEY_FILE"; exit 0\' TERM; echo "at $KEY_FILE"; while true; do sleep 0.05; done', files={"KEY": SECRET}).key
+    key = stage.submit(
+        'trap \'cat "$KEY_FILE"; exit 0\' TERM; echo "at $KEY_FILE"; while true; do sleep 0.05; done',
+        files={"KEY": SECRET},
+    ).key
     told_file(stage, key)
     stage.backend.cancel(key, 20)
     stage.ended(key, 10)
@@ -113,7 +130,10 @@ def test_threads_that_submit_one_key_at_once_start_it_once(stage):
 
 
 def test_processes_that_submit_one_key_at_once_start_it_once(stage):
-    launch, context = stage.launch(ONCE.format(path=stage.path / "starts")), multiprocessing.get_context("fork")
+    launch, context = (
+        stage.launch(ONCE.format(path=stage.path / "starts")),
+        multiprocessing.get_context("fork"),
+    )
     go, handles = context.Event(), context.Queue()
     arguments = (stage.kind, stage.options, launch, go, handles)
     processes = [context.Process(target=_submit_elsewhere, args=arguments) for _ in range(5)]
@@ -167,7 +187,11 @@ def test_an_exit_code_is_told_as_it_was(subtests, stage):
     for code in [1, 2, 17, 125, 255]:
         with subtests.test(code=code):
             seen, _ = stage.run(f"echo last words; exit {code}")
-            assert (seen.state, seen.reason, seen.exit_code) == (State.FAILED, Reason.USER_ERROR, code)
+            assert (seen.state, seen.reason, seen.exit_code) == (
+                State.FAILED,
+                Reason.USER_ERROR,
+                code,
+            )
             assert "last words" in seen.evidence
 
 
@@ -195,7 +219,9 @@ def test_a_job_that_a_signal_ends_tells_which(stage):
 
 
 def test_cancel_asks_politely_first(stage):
-    key = stage.submit("trap 'echo bye; exit 0' TERM; echo ready; while true; do sleep 0.05; done").key
+    key = stage.submit(
+        "trap 'echo bye; exit 0' TERM; echo ready; while true; do sleep 0.05; done"
+    ).key
     stage.logged(key, b"ready")
     stage.backend.cancel(key, 20)
     stage.ended(key, 10)
@@ -287,7 +313,9 @@ def test_forgetting_frees_what_has_ended_and_nothing_else(stage):
 
 
 def test_render_shows_the_script_and_stars_the_secrets(stage):
-    text = stage.backend.render(stage.launch("echo hi", env={"PLAIN": "seen", "API_TOKEN": "sesame"}))
+    text = stage.backend.render(
+        stage.launch("echo hi", env={"PLAIN": "seen", "API_TOKEN": "sesame"})
+    )
     assert "echo hi" in text and "PLAIN=seen" in text and "sesame" not in text
 
 

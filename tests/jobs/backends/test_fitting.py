@@ -23,15 +23,44 @@ def spots(draw):
     for number in range(draw(st.integers(0, 4))):
         total = {kind: draw(st.integers(0, SIZES[kind])) for kind in KINDS}
         free = {kind: draw(st.integers(0, total[kind])) * UNITS[kind] for kind in KINDS}
-        found.append(Spot(f"n{number}", free, {k: n * UNITS[k] for k, n in total.items()}, draw(st.sampled_from([True, True, True, False]))))
+        found.append(
+            Spot(
+                f"n{number}",
+                free,
+                {k: n * UNITS[k] for k, n in total.items()},
+                draw(st.sampled_from([True, True, True, False])),
+            )
+        )
     return found
 
 
-needs = st.builds(lambda gpu, cpu, memory, nodes, packs: Need(gpu, cpu * 1000, memory * GIB, nodes, packs=packs),
-                  st.integers(0, 8), st.integers(1, 16), st.integers(0, 8), st.integers(1, 3), st.booleans())
-caps = st.builds(lambda of, limit, used: Cap(of[0], limit * UNITS.get(of[0], 1), 0 if of[1] else used * UNITS.get(of[0], 1), "Account a", of[1]),
-                 st.sampled_from([*((kind, each) for kind in KINDS for each in ("", "job", "node")), ("nodes", ""), ("nodes", "job"), ("jobs", "")]),
-                 st.integers(0, 24), st.integers(0, 24))
+needs = st.builds(
+    lambda gpu, cpu, memory, nodes, packs: Need(gpu, cpu * 1000, memory * GIB, nodes, packs=packs),
+    st.integers(0, 8),
+    st.integers(1, 16),
+    st.integers(0, 8),
+    st.integers(1, 3),
+    st.booleans(),
+)
+caps = st.builds(
+    lambda of, limit, used: Cap(
+        of[0],
+        limit * UNITS.get(of[0], 1),
+        0 if of[1] else used * UNITS.get(of[0], 1),
+        "Account a",
+        of[1],
+    ),
+    st.sampled_from(
+        [
+            *((kind, each) for kind in KINDS for each in ("", "job", "node")),
+            ("nodes", ""),
+            ("nodes", "job"),
+            ("jobs", ""),
+        ]
+    ),
+    st.integers(0, 24),
+    st.integers(0, 24),
+)
 fields = st.builds(Field, spots(), st.lists(caps, max_size=2))
 
 
@@ -40,7 +69,9 @@ def is_placed(need: Need, nodes: list[dict[str, int]]) -> bool:
     for choice in combinations_with_replacement(range(len(nodes)), need.nodes):
         if not need.packs and len(set(choice)) < need.nodes:
             continue
-        if all(choice.count(i) * need.of(kind) <= nodes[i][kind] for i in set(choice) for kind in KINDS):
+        if all(
+            choice.count(i) * need.of(kind) <= nodes[i][kind] for i in set(choice) for kind in KINDS
+        ):
             return True
     return False
 
@@ -50,7 +81,9 @@ def truth(field: Field, need: Need) -> Wait | None:
     asked = {**{kind: need.of(kind) * need.nodes for kind in KINDS}, "nodes": need.nodes, "jobs": 1}
     ask = lambda cap: need.of(cap.kind) if cap.each == "node" else asked[cap.kind]  # noqa: E731
     up = [spot for spot in field.spots if spot.is_up]
-    if any(ask(cap) > cap.limit for cap in field.caps) or not is_placed(need, [dict(spot.total) for spot in field.spots]):
+    if any(ask(cap) > cap.limit for cap in field.caps) or not is_placed(
+        need, [dict(spot.total) for spot in field.spots]
+    ):
         return Wait.IMPOSSIBLE
     if any(ask(cap) + cap.used > cap.limit for cap in field.caps):
         return Wait.CLUSTER_LIMIT
@@ -91,11 +124,17 @@ def gpus(number: int, kind: str = "h100") -> list[GpuFacts]:
 def test_gpus_of_another_type_are_no_room():
     nodes = [NodeFacts("a", 8, GIB, gpus(4)), NodeFacts("b", 8, GIB, gpus(4, "a100"))]
     field = Field(spots_of(nodes, "h100"))
-    assert (field.total("gpu"), field.judge(Need(4, 1000, gpu_type="h100", nodes=2)).wait) == (4, Wait.IMPOSSIBLE)
+    assert (field.total("gpu"), field.judge(Need(4, 1000, gpu_type="h100", nodes=2)).wait) == (
+        4,
+        Wait.IMPOSSIBLE,
+    )
 
 
 def test_a_drained_node_is_told_apart_from_a_full_one():
     drained = [NodeFacts("a", 8, GIB, gpus(4), is_drained=True), NodeFacts("b", 8, GIB)]
     full = [NodeFacts("a", 8, GIB, gpus(4), used_gpus=4), NodeFacts("b", 8, GIB)]
     need = Need(gpu=1, cpu=1000)
-    assert [Field(spots_of(nodes)).judge(need).wait for nodes in (drained, full)] == [Wait.NODES_DOWN, Wait.CAPACITY]
+    assert [Field(spots_of(nodes)).judge(need).wait for nodes in (drained, full)] == [
+        Wait.NODES_DOWN,
+        Wait.CAPACITY,
+    ]

@@ -46,4 +46,6 @@ def test_what_cannot_be_read_is_nothing_or_what_it_was(outlives, wait_for):
     source, kept = Source(), Kept("it", 0, outlives=outlives)
     kept.current(source.read)
     source.error = True
-    assert wait_for(lambda: kept.current(source.read) == (1 if outlives else None) and source.reads > 1)
+    assert wait_for(
+        lambda: kept.current(source.read) == (1 if outlives else None) and source.reads > 1
+    )

@@ -15,9 +15,11 @@ from tests.rig.kubernetes_double import Drip
 
 
 @pytest.mark.parametrize("part", ["POST /apis/batch", "POST /secrets"])
-def test_a_hand_over_is_not_held_and_the_job_starts_once(double, backend, monkeypatch, tmp_path, wait_for, part):
+def test_a_hand_over_is_not_held_and_the_job_starts_once(
+    double, backend, monkeypatch, tmp_path, wait_for, part
+):
     wanted = launch(f"echo started >> {tmp_path}/starts")
-    backend.submit(launch())                                           # the namespace is there from now on
+    backend.submit(launch())  # the namespace is there from now on
     monkeypatch.setattr(link, "WHOLE", 0.5)
     double.fail(part, Drip(0.1))
     start = time.monotonic()

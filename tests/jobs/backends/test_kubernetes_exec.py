@@ -34,10 +34,18 @@ def started(backend: KubernetesBackend, wait_for) -> str:
     return key
 
 
-def test_a_command_runs_beside_the_job_in_its_directory_with_its_variables(anywhere, running, wait_for):
+def test_a_command_runs_beside_the_job_in_its_directory_with_its_variables(
+    anywhere, running, wait_for
+):
     wait_for(lambda: anywhere.exec(running, ["sh", "-c", "ls"])[1])
-    assert anywhere.exec(running, ["sh", "-c", "cat note; echo $WORD; exit 3"]) == (3, b"here\nit's\n")
-    assert anywhere.exec(running, ["printf", "%s|", "a b", "$HOME", "*", "ä"]) == (0, "a b|$HOME|*|ä|".encode())
+    assert anywhere.exec(running, ["sh", "-c", "cat note; echo $WORD; exit 3"]) == (
+        3,
+        b"here\nit's\n",
+    )
+    assert anywhere.exec(running, ["printf", "%s|", "a b", "$HOME", "*", "ä"]) == (
+        0,
+        "a b|$HOME|*|ä|".encode(),
+    )
 
 
 def test_both_outputs_come_back(anywhere, running):
@@ -52,12 +60,18 @@ def test_much_output_comes_back_whole_and_too_much_is_refused(anywhere, running)
         anywhere.exec(running, ["head", "-c", "20000000", "/dev/zero"])
 
 
-def test_a_command_that_does_not_end_is_stopped_with_all_it_started(anywhere, running, wait_for, tmp_path):
+def test_a_command_that_does_not_end_is_stopped_with_all_it_started(
+    anywhere, running, wait_for, tmp_path
+):
     beat = folder_of(tmp_path) / "beat"
     began = time.monotonic()
     with pytest.raises(Rejected, match="did not end within"):
-        anywhere.exec(running, ["sh", "-c", f"(while true; do echo x >> {beat}; sleep 0.1; done) & sleep 61"], timeout=0.5)
-    assert time.monotonic() - began < 20        # the command takes 61
+        anywhere.exec(
+            running,
+            ["sh", "-c", f"(while true; do echo x >> {beat}; sleep 0.1; done) & sleep 61"],
+            timeout=0.5,
+        )
+    assert time.monotonic() - began < 20  # the command takes 61
     wait_for(lambda: _is_still(beat), 10)
 
 

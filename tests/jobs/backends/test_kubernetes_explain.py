@@ -14,60 +14,128 @@ from jobs.backends.kubernetes_parts.explain import explained, picture_of
 from jobs.states import Wait
 
 GPU, GIB = "nvidia.com/gpu", 1 << 30
-SHORT = "0/4 nodes are available: 4 Insufficient nvidia.com/gpu. preemption: 0/4 nodes are available."
+SHORT = (
+    "0/4 nodes are available: 4 Insufficient nvidia.com/gpu. preemption: 0/4 nodes are available."
+)
 
 
 def node(number: int, gpus: int = 4, product: str = "NVIDIA-H100-80GB-HBM3", **spec):
-    return {"metadata": {"name": f"n{number}", "labels": {"nvidia.com/gpu.product": product}}, "spec": spec,
-            "status": {"allocatable": {"cpu": "32", "memory": "128Gi", GPU: str(gpus)}, "conditions": [{"type": "Ready", "status": "True"}]}}
+    return {
+        "metadata": {"name": f"n{number}", "labels": {"nvidia.com/gpu.product": product}},
+        "spec": spec,
+        "status": {
+            "allocatable": {"cpu": "32", "memory": "128Gi", GPU: str(gpus)},
+            "conditions": [{"type": "Ready", "status": "True"}],
+        },
+    }
 
 
-def pod(gpus: int, on: int | None = None, key: str = "", namespace: str = "muster-atlas-vision", cpu: str = "1", **spec):
+def pod(
+    gpus: int,
+    on: int | None = None,
+    key: str = "",
+    namespace: str = "muster-atlas-vision",
+    cpu: str = "1",
+    **spec,
+):
     labels = names.labels("muster", key) if key else {}
     placed = {"nodeName": f"n{on}"} if on else {}
-    return {"metadata": {"namespace": namespace, "name": f"p{on}", "labels": labels, "annotations": {names.KEY: key} if key else {}},
-            "spec": {**placed, **spec, "containers": [{"resources": {"requests": {"cpu": cpu, **({GPU: str(gpus)} if gpus else {})}}}]},
-            "status": {"phase": "Running" if on else "Pending", "startTime": "2026-01-02T03:04:05Z"}}
+    return {
+        "metadata": {
+            "namespace": namespace,
+            "name": f"p{on}",
+            "labels": labels,
+            "annotations": {names.KEY: key} if key else {},
+        },
+        "spec": {
+            **placed,
+            **spec,
+            "containers": [
+                {"resources": {"requests": {"cpu": cpu, **({GPU: str(gpus)} if gpus else {})}}}
+            ],
+        },
+        "status": {"phase": "Running" if on else "Pending", "startTime": "2026-01-02T03:04:05Z"},
+    }
 
 
 def job(pending: dict, count: int = 1):
-    return {"metadata": {"namespace": "muster-atlas-vision"}, "spec": {"completions": count, "template": {"spec": pending["spec"]}}}
+    return {
+        "metadata": {"namespace": "muster-atlas-vision"},
+        "spec": {"completions": count, "template": {"spec": pending["spec"]}},
+    }
 
 
-def told(pending: dict, running: list[dict], nodes: list[dict] | None = None, count: int = 1, said: str = SHORT):
-    picture = picture_of([node(i) for i in (1, 2, 3, 4)] if nodes is None else nodes, running, GPU, (), "muster")
-    return explained(waits.of_scheduler("Unschedulable", said), job(pending, count), [pending] * count, picture)
+def told(
+    pending: dict,
+    running: list[dict],
+    nodes: list[dict] | None = None,
+    count: int = 1,
+    said: str = SHORT,
+):
+    picture = picture_of(
+        [node(i) for i in (1, 2, 3, 4)] if nodes is None else nodes, running, GPU, (), "muster"
+    )
+    return explained(
+        waits.of_scheduler("Unschedulable", said), job(pending, count), [pending] * count, picture
+    )
 
 
 def test_free_but_scattered_is_told_apart_from_full_with_holders_and_the_change():
-    running = [pod(3, on=1, key="a"), pod(3, on=2, key="a"), pod(3, on=3), pod(2, on=4, namespace="other")]
+    running = [
+        pod(3, on=1, key="a"),
+        pod(3, on=2, key="a"),
+        pod(3, on=3),
+        pod(2, on=4, namespace="other"),
+    ]
     scattered = told(pod(4), running)
     assert scattered.wait == Wait.SCATTERED
-    assert scattered.text == "5 GPUs free in the cluster, but scattered: the most on one node is 2 GPUs; this asks 4 GPUs on one node."
+    assert (
+        scattered.text
+        == "5 GPUs free in the cluster, but scattered: the most on one node is 2 GPUs; this asks 4 GPUs on one node."
+    )
     assert scattered.facts["held"] == [{"key": "a", "amount": 6, "since": 1767323045.0}]
-    assert scattered.facts["others"] == {"jobs": 2, "amount": 5} and scattered.facts["change"] == {"resource": "gpu", "from": 4, "to": 2}
+    assert scattered.facts["others"] == {"jobs": 2, "amount": 5} and scattered.facts["change"] == {
+        "resource": "gpu",
+        "from": 4,
+        "to": 2,
+    }
     assert scattered.facts["lacking"] == {"Insufficient nvidia.com/gpu": 4}
     full = told(pod(4), [*running, pod(2, on=4)])
-    assert (full.wait, full.text) == (Wait.CAPACITY, "The cluster is full: 3 of 16 GPUs free; this asks 4 GPUs on one node.")
+    assert (full.wait, full.text) == (
+        Wait.CAPACITY,
+        "The cluster is full: 3 of 16 GPUs free; this asks 4 GPUs on one node.",
+    )
 
 
 def test_another_type_of_gpu_is_no_room():
     wanted = {"key": "nvidia.com/gpu.product", "operator": "In", "values": ["NVIDIA-A100"]}
-    rules = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [wanted]}]}}}
+    rules = {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{"matchExpressions": [wanted]}]
+            }
+        }
+    }
     seen = told(pod(2, affinity=rules), [pod(3, on=2)], [node(1), node(2, product="NVIDIA-A100")])
     assert (seen.wait, seen.facts["free"], seen.facts["total"]) == (Wait.CAPACITY, 1, 4)
 
 
 def test_what_no_node_could_hold_never_fits():
     seen = told(pod(8), [])
-    assert (seen.wait, seen.text) == (Wait.IMPOSSIBLE, "No node of the cluster is large enough: the largest has 4 GPUs, it asks 8 GPUs.")
+    assert (seen.wait, seen.text) == (
+        Wait.IMPOSSIBLE,
+        "No node of the cluster is large enough: the largest has 4 GPUs, it asks 8 GPUs.",
+    )
     assert seen.facts["change"]["to"] == 4
 
 
 def test_cordoned_nodes_are_named():
     said = "0/2 nodes are available: 1 Insufficient nvidia.com/gpu, 1 node(s) were unschedulable."
     seen = told(pod(4), [], [node(1, unschedulable=True), node(2, gpus=2)], said=said)
-    assert (seen.wait, seen.text) == (Wait.NODES_DOWN, "1 of 1 nodes of the cluster that could hold it is down or drained: n1.")
+    assert (seen.wait, seen.text) == (
+        Wait.NODES_DOWN,
+        "1 of 1 nodes of the cluster that could hold it is down or drained: n1.",
+    )
 
 
 def test_words_that_the_numbers_do_not_bear_out_stand_alone():
@@ -79,16 +147,23 @@ def test_words_that_the_numbers_do_not_bear_out_stand_alone():
 def test_only_the_pods_that_have_no_node_yet_are_looked_for():
     ours = pod(4, on=1, key="mine")
     picture = picture_of([node(1), node(2)], [ours, pod(1, on=2)], GPU, (), "muster")
-    seen = explained(waits.of_scheduler("Unschedulable", SHORT), job(pod(4), 2), [ours, pod(4)], picture)
+    seen = explained(
+        waits.of_scheduler("Unschedulable", SHORT), job(pod(4), 2), [ours, pod(4)], picture
+    )
     assert seen.wait == Wait.CAPACITY and seen.facts["on_nodes"] == 1
 
 
 def test_jobs_that_are_alike_are_judged_once(monkeypatch):
     picture, judged = picture_of([node(1)], [pod(3, on=1)], GPU, (), "muster"), []
     change = Field.smallest_change
-    monkeypatch.setattr(Field, "smallest_change", lambda field, need: judged.append(need) or change(field, need))
+    monkeypatch.setattr(
+        Field, "smallest_change", lambda field, need: judged.append(need) or change(field, need)
+    )
     waiting = waits.of_scheduler("Unschedulable", SHORT)
-    told = [explained(waiting, job(pod(gpus)), [pod(gpus)], picture).facts["ask"] for gpus in (2, 2, 3, 2, 3)]
+    told = [
+        explained(waiting, job(pod(gpus)), [pod(gpus)], picture).facts["ask"]
+        for gpus in (2, 2, 3, 2, 3)
+    ]
     assert (told, len(judged)) == ([2, 2, 3, 2, 3], 2)
 
 
@@ -99,30 +174,57 @@ def refused(text: str, pending: dict, running: list[dict], count: int = 1):
 
 
 def test_a_quota_is_told_in_numbers_with_who_holds_it_and_what_would_start():
-    seen = refused(f"requested: requests.{GPU}=2, used: requests.{GPU}=7, limited: requests.{GPU}=8", pod(2),
-                   [pod(4, on=1, key="a"), pod(3, on=2), pod(4, on=3, namespace="other")])
+    seen = refused(
+        f"requested: requests.{GPU}=2, used: requests.{GPU}=7, limited: requests.{GPU}=8",
+        pod(2),
+        [pod(4, on=1, key="a"), pod(3, on=2), pod(4, on=3, namespace="other")],
+    )
     assert seen.wait == Wait.CLUSTER_LIMIT
-    assert seen.text == "Quota gpus of namespace muster-atlas-vision holds 7 of 8 GPUs; this asks 2 GPUs."
-    assert [one["key"] for one in seen.facts["held"]] == ["a"] and seen.facts["others"] == {"jobs": 1, "amount": 3}
+    assert (
+        seen.text
+        == "Quota gpus of namespace muster-atlas-vision holds 7 of 8 GPUs; this asks 2 GPUs."
+    )
+    assert [one["key"] for one in seen.facts["held"]] == ["a"] and seen.facts["others"] == {
+        "jobs": 1,
+        "amount": 3,
+    }
     assert seen.facts["change"] == {"resource": "gpu", "from": 2, "to": 1}
 
 
 def test_all_pods_of_a_job_count_against_a_quota():
-    seen = refused("requested: pods=1,requests.cpu=2, used: pods=8,requests.cpu=1500m, limited: pods=10,requests.cpu=4", pod(0, cpu="2"), [], 2)
+    seen = refused(
+        "requested: pods=1,requests.cpu=2, used: pods=8,requests.cpu=1500m, limited: pods=10,requests.cpu=4",
+        pod(0, cpu="2"),
+        [],
+        2,
+    )
     assert (seen.facts["resource"], seen.facts["ask"], seen.facts["limit"]) == ("cpu", 4000, 4000)
     seen = refused("requested: pods=1, used: pods=9, limited: pods=10", pod(0), [], 2)
-    assert seen.text == "Quota gpus of namespace muster-atlas-vision holds 9 of 10 pods; this asks 2 pods."
+    assert (
+        seen.text
+        == "Quota gpus of namespace muster-atlas-vision holds 9 of 10 pods; this asks 2 pods."
+    )
     assert seen.facts["change"] == {"resource": "nodes", "from": 2, "to": 1}
 
 
 def test_more_than_a_quota_gives_at_all_never_fits():
-    seen = refused(f"requested: requests.{GPU}=4, used: requests.{GPU}=0, limited: requests.{GPU}=3", pod(4), [])
+    seen = refused(
+        f"requested: requests.{GPU}=4, used: requests.{GPU}=0, limited: requests.{GPU}=3",
+        pod(4),
+        [],
+    )
     assert (seen.wait, seen.facts["change"]["to"]) == (Wait.IMPOSSIBLE, 3)
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), max_size=8), st.integers(1, 5), st.integers(1, 3))
-def test_for_random_clusters_the_reason_is_the_truth_and_the_change_the_largest_that_starts(running, gpus, count):
+@given(
+    st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), max_size=8),
+    st.integers(1, 5),
+    st.integers(1, 3),
+)
+def test_for_random_clusters_the_reason_is_the_truth_and_the_change_the_largest_that_starts(
+    running, gpus, count
+):
     free = dict.fromkeys((1, 2, 3, 4), 4)
     pods = []
     for on, asks in running:
@@ -133,72 +235,154 @@ def test_for_random_clusters_the_reason_is_the_truth_and_the_change_the_largest_
     if places(gpus) >= count:
         return
     seen = told(pod(gpus), pods, count=count)
-    expected = Wait.IMPOSSIBLE if gpus > 4 else Wait.SCATTERED if sum(free.values()) >= gpus * count else Wait.CAPACITY
+    expected = (
+        Wait.IMPOSSIBLE
+        if gpus > 4
+        else Wait.SCATTERED
+        if sum(free.values()) >= gpus * count
+        else Wait.CAPACITY
+    )
     assert seen.wait == expected
     fewer = [(asks / gpus, "gpu", asks) for asks in range(1, gpus) if places(asks) >= count]
     fewer += [(n / count, "nodes", n) for n in range(1, count) if places(gpus) >= n]
     change = seen.facts.get("change")
     assert bool(change) == bool(fewer)
     if change:
-        assert change["to"] / change["from"] == max(share for share, *_ in fewer) and (change["resource"], change["to"]) in {f[1:] for f in fewer}
+        assert change["to"] / change["from"] == max(share for share, *_ in fewer) and (
+            change["resource"],
+            change["to"],
+        ) in {f[1:] for f in fewer}
 
 
 def workload(message: str = "", gpus: int = 4, count: int = 1, **status):
-    conditions = [{"type": "QuotaReserved", "status": "False", "reason": "Pending", "message": message}] if message else []
-    return {"spec": {"podSets": [{"name": "main", "count": count, "template": {"spec": pod(gpus)["spec"]}}]},
-            "status": {"conditions": conditions, **status}}
+    conditions = (
+        [{"type": "QuotaReserved", "status": "False", "reason": "Pending", "message": message}]
+        if message
+        else []
+    )
+    return {
+        "spec": {
+            "podSets": [{"name": "main", "count": count, "template": {"spec": pod(gpus)["spec"]}}]
+        },
+        "status": {"conditions": conditions, **status},
+    }
 
 
-QUEUE = {"metadata": {"name": "big"},
-         "spec": {"resourceGroups": [{"flavors": [{"name": "default", "resources": [{"name": GPU, "nominalQuota": "8"}]}]}]},
-         "status": {"flavorsReservation": [{"name": "default", "resources": [{"name": GPU, "total": "6"}]}]}}
+QUEUE = {
+    "metadata": {"name": "big"},
+    "spec": {
+        "resourceGroups": [
+            {"flavors": [{"name": "default", "resources": [{"name": GPU, "nominalQuota": "8"}]}]}
+        ]
+    },
+    "status": {
+        "flavorsReservation": [{"name": "default", "resources": [{"name": GPU, "total": "6"}]}]
+    },
+}
 MORE = "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor default, 2 more needed"
 
 
 def test_kueues_message_becomes_numbers_and_the_smallest_change():
     seen = kueue.waiting(workload(MORE))
-    assert seen is not None and (seen.wait, seen.facts["change"]) == (Wait.CLUSTER_LIMIT, {"resource": "gpu", "from": 4, "to": 2})
-    assert seen.text == "Kueue's quota of GPUs in flavor default is used up; this asks 4 GPUs, and 2 GPUs more are needed."
+    assert seen is not None and (seen.wait, seen.facts["change"]) == (
+        Wait.CLUSTER_LIMIT,
+        {"resource": "gpu", "from": 4, "to": 2},
+    )
+    assert (
+        seen.text
+        == "Kueue's quota of GPUs in flavor default is used up; this asks 4 GPUs, and 2 GPUs more are needed."
+    )
     known = kueue.waiting(workload(MORE), QUEUE)
-    assert known is not None and known.text.startswith("Kueue's flavor default has 6 of 8 GPUs in use; this asks 4 GPUs")
+    assert known is not None and known.text.startswith(
+        "Kueue's flavor default has 6 of 8 GPUs in use; this asks 4 GPUs"
+    )
 
 
 def test_numbers_of_a_queue_that_are_older_than_the_message_are_not_told():
-    idle = {**QUEUE, "status": {"flavorsReservation": [{"name": "default", "resources": [{"name": GPU, "total": "0"}]}]}}
+    idle = {
+        **QUEUE,
+        "status": {
+            "flavorsReservation": [{"name": "default", "resources": [{"name": GPU, "total": "0"}]}]
+        },
+    }
     seen = kueue.waiting(workload(MORE), idle)
     assert seen is not None and "used" not in seen.facts
-    assert seen.text == "Kueue's quota of GPUs in flavor default is used up; this asks 4 GPUs, and 2 GPUs more are needed."
+    assert (
+        seen.text
+        == "Kueue's quota of GPUs in flavor default is used up; this asks 4 GPUs, and 2 GPUs more are needed."
+    )
 
 
 UNITS = [
-    ("cpu", "1", "1 core more is needed"), ("cpu", "2", "2 cores more are needed"), (GPU, "1", "1 GPU more is")]
+    ("cpu", "1", "1 core more is needed"),
+    ("cpu", "2", "2 cores more are needed"),
+    (GPU, "1", "1 GPU more is"),
+]
 
 
 def test_one_more_is_one_in_every_unit(subtests):
     for resource, more, words in UNITS:
         with subtests.test(resource=resource, more=more):
-            seen = kueue.waiting(workload(f"{LACKS}insufficient unused quota for {resource} in flavor default, {more} more needed"))
+            seen = kueue.waiting(
+                workload(
+                    f"{LACKS}insufficient unused quota for {resource} in flavor default, {more} more needed"
+                )
+            )
             assert seen is not None and words in seen.text
 
 
 def admitted(name: str, gpus: int, queue: str = "big", flavor: str = "default", **more):
     """A Workload that holds quota."""
-    usage = {"name": "main", "flavors": {GPU: flavor, "cpu": flavor}, "resourceUsage": {GPU: str(gpus), "cpu": "500m"}}
-    conditions = [{"type": "QuotaReserved", "status": "True", "lastTransitionTime": "2026-01-02T03:04:05Z"}, *more.get("conditions", ())]
-    return {"metadata": {"name": f"job-{name}", "ownerReferences": [{"name": name, "uid": f"uid-{name}"}]},
-            "status": {"admission": {"clusterQueue": queue, "podSetAssignments": [usage]}, "conditions": conditions}}
+    usage = {
+        "name": "main",
+        "flavors": {GPU: flavor, "cpu": flavor},
+        "resourceUsage": {GPU: str(gpus), "cpu": "500m"},
+    }
+    conditions = [
+        {"type": "QuotaReserved", "status": "True", "lastTransitionTime": "2026-01-02T03:04:05Z"},
+        *more.get("conditions", ()),
+    ]
+    return {
+        "metadata": {
+            "name": f"job-{name}",
+            "ownerReferences": [{"name": name, "uid": f"uid-{name}"}],
+        },
+        "status": {
+            "admission": {"clusterQueue": queue, "podSetAssignments": [usage]},
+            "conditions": conditions,
+        },
+    }
 
 
 def test_who_holds_the_quota_of_a_queue_is_told_and_only_of_that_flavor():
     over = {"type": "Finished", "status": "True"}
-    given = kueue.reserved([admitted("a", 4), admitted("b", 2), admitted("c", 1, queue="small"), admitted("d", 1, flavor="spot"),
-                            admitted("e", 8, conditions=[over]), workload(MORE)])
+    given = kueue.reserved(
+        [
+            admitted("a", 4),
+            admitted("b", 2),
+            admitted("c", 1, queue="small"),
+            admitted("d", 1, flavor="spot"),
+            admitted("e", 8, conditions=[over]),
+            workload(MORE),
+        ]
+    )
     assert given[0].amounts == {("default", "gpu"): 4, ("default", "cpu"): 500} and len(given) == 4
     ours = [replace(one, key="k-a") if one.uid == "uid-a" else one for one in given]
     waiting = kueue.waiting(workload(MORE), QUEUE)
-    seen = explained(waiting, job(pod(4)), [], replace(picture_of([node(1)], [], GPU, (), "muster"), reserved=ours))
-    assert seen.facts["held"] == [{"key": "k-a", "amount": 4, "since": 1767323045.0}] and seen.facts["others"] == {"jobs": 1, "amount": 2}
-    assert seen.text == waiting.text and seen.facts["change"] == {"resource": "gpu", "from": 4, "to": 2}
+    seen = explained(
+        waiting,
+        job(pod(4)),
+        [],
+        replace(picture_of([node(1)], [], GPU, (), "muster"), reserved=ours),
+    )
+    assert seen.facts["held"] == [
+        {"key": "k-a", "amount": 4, "since": 1767323045.0}
+    ] and seen.facts["others"] == {"jobs": 1, "amount": 2}
+    assert seen.text == waiting.text and seen.facts["change"] == {
+        "resource": "gpu",
+        "from": 4,
+        "to": 2,
+    }
 
 
 def test_a_change_that_kueue_allows_and_no_node_holds_now_is_none():
@@ -217,25 +401,63 @@ NEVER = f"{LACKS}insufficient quota for {GPU} in flavor default, "
 
 
 SENTENCES = [
-    (f"{NEVER}request > maximum capacity (4 > 3)", Wait.IMPOSSIBLE, "gives 3 GPUs at most; this asks 4"),
-    (f"{NEVER}previously considered podsets requests (0) + current podset request (4) > maximum capacity (2)",
-     Wait.IMPOSSIBLE, "gives 2 GPUs at most"),
-    (f"{LACKS}insufficient unused quota for memory in flavor default, 4396Mi more needed", Wait.CLUSTER_LIMIT, "4.3 GiB more"),
-    (f"{MORE}, insufficient unused quota for {GPU} in flavor large, 1 more needed", Wait.CLUSTER_LIMIT, "in flavor large is used up"),
-    (f"{LACKS}borrowing limit for {GPU} in flavor default exceeded", Wait.CLUSTER_LIMIT, "borrow no more GPUs"),
+    (
+        f"{NEVER}request > maximum capacity (4 > 3)",
+        Wait.IMPOSSIBLE,
+        "gives 3 GPUs at most; this asks 4",
+    ),
+    (
+        f"{NEVER}previously considered podsets requests (0) + current podset request (4) > maximum capacity (2)",
+        Wait.IMPOSSIBLE,
+        "gives 2 GPUs at most",
+    ),
+    (
+        f"{LACKS}insufficient unused quota for memory in flavor default, 4396Mi more needed",
+        Wait.CLUSTER_LIMIT,
+        "4.3 GiB more",
+    ),
+    (
+        f"{MORE}, insufficient unused quota for {GPU} in flavor large, 1 more needed",
+        Wait.CLUSTER_LIMIT,
+        "in flavor large is used up",
+    ),
+    (
+        f"{LACKS}borrowing limit for {GPU} in flavor default exceeded",
+        Wait.CLUSTER_LIMIT,
+        "borrow no more GPUs",
+    ),
     (f"{LACKS}resource memory unavailable in ClusterQueue", Wait.IMPOSSIBLE, "no memory at all"),
     ("LocalQueue vision doesn't exist", Wait.CLUSTER_HELD, "no queue vision"),
     ("ClusterQueue big is inactive", Wait.CLUSTER_HELD, "queue big is closed"),
-    (f"{LACKS}untolerated taint {{a b NoSchedule <nil>}} in flavor spot", Wait.IMPOSSIBLE, "flavor spot are tainted"),
+    (
+        f"{LACKS}untolerated taint {{a b NoSchedule <nil>}} in flavor spot",
+        Wait.IMPOSSIBLE,
+        "flavor spot are tainted",
+    ),
     ("ClusterQueue big not found", Wait.CLUSTER_HELD, "queue big is not there"),
     ("LocalQueue vision is inactive", Wait.CLUSTER_HELD, "queue vision is closed"),
     ("LocalQueue vision is stopped", Wait.CLUSTER_HELD, "queue vision is closed"),
-    ("workload namespace doesn't match ClusterQueue selector", Wait.CLUSTER_HELD, "takes no jobs of this team's namespace"),
+    (
+        "workload namespace doesn't match ClusterQueue selector",
+        Wait.CLUSTER_HELD,
+        "takes no jobs of this team's namespace",
+    ),
     (f"{MORE}. Pending the preemption of 2 workload(s)", Wait.CAPACITY, "is stopping 2 other jobs"),
-    ("Workload has overlapping preemption targets with another workload, but will fit after these preemptions complete",
-     Wait.CAPACITY, "is stopping other jobs"),
-    ("Bypassed scheduling evaluation because an equivalent workload recently failed", Wait.CLUSTER_LIMIT, "asks for the same"),
-    ("Workload is pending evaluation in the scheduling queue", Wait.EVALUATING, "has not looked at it yet"),
+    (
+        "Workload has overlapping preemption targets with another workload, but will fit after these preemptions complete",
+        Wait.CAPACITY,
+        "is stopping other jobs",
+    ),
+    (
+        "Bypassed scheduling evaluation because an equivalent workload recently failed",
+        Wait.CLUSTER_LIMIT,
+        "asks for the same",
+    ),
+    (
+        "Workload is pending evaluation in the scheduling queue",
+        Wait.EVALUATING,
+        "has not looked at it yet",
+    ),
     ("something new", Wait.CLUSTER_LIMIT, "Kueue says: something new"),
 ]
 
@@ -247,13 +469,22 @@ def test_each_word_of_kueues_has_its_sentence(subtests):
             assert seen is not None and seen.wait == wait and words in seen.text
 
 
-@pytest.mark.parametrize("said", ["", "Bypassed scheduling evaluation because an equivalent workload recently failed"])
+@pytest.mark.parametrize(
+    "said", ["", "Bypassed scheduling evaluation because an equivalent workload recently failed"]
+)
 def test_of_jobs_that_ask_for_the_same_kueue_looks_at_one_and_the_others_tell_what_it_lacks(said):
     first, later = workload(MORE), workload(said)
     smaller = workload(MORE.replace("2 more", "1 more"), gpus=3)
     seen = kueue.waiting(later, QUEUE, [later, smaller, first])
-    assert seen is not None and seen.text == kueue.waiting(first, QUEUE).text and seen.facts["more"] == 2
-    assert kueue.waiting(later, QUEUE, [later, smaller]).wait in {Wait.EVALUATING, Wait.CLUSTER_LIMIT}
+    assert (
+        seen is not None
+        and seen.text == kueue.waiting(first, QUEUE).text
+        and seen.facts["more"] == 2
+    )
+    assert kueue.waiting(later, QUEUE, [later, smaller]).wait in {
+        Wait.EVALUATING,
+        Wait.CLUSTER_LIMIT,
+    }
     stopping = workload(f"{MORE}. Pending the preemption of 1 workload(s)")
     assert "stopping" not in kueue.waiting(later, QUEUE, [stopping]).text
 
@@ -261,7 +492,10 @@ def test_of_jobs_that_ask_for_the_same_kueue_looks_at_one_and_the_others_tell_wh
 def test_what_kueue_admitted_waits_no_more_and_what_it_only_reserved_waits_for_a_check():
     reserved = {"type": "QuotaReserved", "status": "True"}
     checks = [{"name": "capacity", "state": "Pending"}]
-    assert kueue.waiting(workload(conditions=[reserved, {"type": "Admitted", "status": "True"}])) is None
+    assert (
+        kueue.waiting(workload(conditions=[reserved, {"type": "Admitted", "status": "True"}]))
+        is None
+    )
     seen = kueue.waiting(workload(conditions=[reserved], admissionChecks=checks))
     assert seen is not None and "waits for capacity" in seen.text
     assert kueue.waiting(workload()).wait == Wait.EVALUATING
@@ -274,12 +508,19 @@ def test_no_message_of_kueues_breaks_us(message):
     assert kueue.of_message(f"insufficient unused quota for {message}", workload()).text
 
 
-pairs = st.tuples(st.sampled_from(["cpu", "requests.memory", "pods", f"requests.{GPU}", "x"]), st.from_regex(r"[0-9a-zKM.=-]{0,5}", fullmatch=True))
-amounts = st.lists(pairs, min_size=1, max_size=3).map(lambda found: ",".join(f"{name}={value}" for name, value in found))
+pairs = st.tuples(
+    st.sampled_from(["cpu", "requests.memory", "pods", f"requests.{GPU}", "x"]),
+    st.from_regex(r"[0-9a-zKM.=-]{0,5}", fullmatch=True),
+)
+amounts = st.lists(pairs, min_size=1, max_size=3).map(
+    lambda found: ",".join(f"{name}={value}" for name, value in found)
+)
 
 
 @given(amounts, amounts)
 @example("pods=9e999", "pods=9e999")
 def test_no_message_about_a_quota_breaks_us(used, limited):
     message = f"exceeded quota: q, requested: pods=1, used: {used}, limited: {limited}"
-    assert explained(waits.of_refusal(message), job(pod(1)), [], picture_of([], [], GPU, (), "muster")).text
+    assert explained(
+        waits.of_refusal(message), job(pod(1)), [], picture_of([], [], GPU, (), "muster")
+    ).text

@@ -19,7 +19,14 @@ from jobs.backends.kubernetes_parts.start import START
 from tests.rig import kubernetes_schema
 
 SITE = Site(image="local/bash:1")
-LAUNCH = Launch(key="muster-0123", name="a job", script="true", org="atlas", team="vision", user="ada@atlas.example")
+LAUNCH = Launch(
+    key="muster-0123",
+    name="a job",
+    script="true",
+    org="atlas",
+    team="vision",
+    user="ada@atlas.example",
+)
 MARK = "evil"
 YAML = f"x\n      hostPath:\n        path: /{MARK}"
 
@@ -88,13 +95,28 @@ def test_an_escape_is_refused_or_inert(subtests):
             assert MARK not in _without_data(made)
             # A variable's name, which is checked, stands in the Job; its value never does.
             plain = dict.fromkeys(change.get("env", ()), "plain")
-            assert made.job == pod.build(replace(LAUNCH, key=change.get("key", LAUNCH.key), env=plain), SITE).job
+            assert (
+                made.job
+                == pod.build(
+                    replace(LAUNCH, key=change.get("key", LAUNCH.key), env=plain), SITE
+                ).job
+            )
 
 
 OPENING = [
-    {"user_id": 0}, {"user_id": -1}, {"shared": ["claim:/proc"]}, {"shared": ["claim:/a/../etc"]}, {"shared": ["claim:/"]},
-    {"shared": ["claim:/muster/given"]}, {"shared": ["claim"]}, {"tolerations": ["a=b:Never"]}, {"tolerations": [":NoSchedule"]},
-    {"node_selector": ["no-value"]}, {"namespace_prefix": "Kube"}, {"namespace_prefix": "a/b"}, {"namespace_prefix": "x" * 30},
+    {"user_id": 0},
+    {"user_id": -1},
+    {"shared": ["claim:/proc"]},
+    {"shared": ["claim:/a/../etc"]},
+    {"shared": ["claim:/"]},
+    {"shared": ["claim:/muster/given"]},
+    {"shared": ["claim"]},
+    {"tolerations": ["a=b:Never"]},
+    {"tolerations": [":NoSchedule"]},
+    {"node_selector": ["no-value"]},
+    {"namespace_prefix": "Kube"},
+    {"namespace_prefix": "a/b"},
+    {"namespace_prefix": "x" * 30},
 ]
 
 
@@ -107,28 +129,52 @@ def test_an_option_that_would_open_the_pods_is_refused(subtests):
 
 
 def test_a_pod_is_as_restricted_as_pod_security_asks():
-    spec = pod.build(replace(LAUNCH, gpus=2, shm_size=1 << 30, time_limit=60, num_nodes=2), SITE).job["spec"]["template"]["spec"]
+    spec = pod.build(
+        replace(LAUNCH, gpus=2, shm_size=1 << 30, time_limit=60, num_nodes=2), SITE
+    ).job["spec"]["template"]["spec"]
     container = spec["containers"][0]
     assert spec["automountServiceAccountToken"] is False and "serviceAccountName" not in spec
     assert not any(spec[where] for where in ("hostNetwork", "hostPID", "hostIPC"))
-    assert spec["securityContext"]["runAsNonRoot"] and spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
-    assert container["securityContext"] == {"allowPrivilegeEscalation": False, "privileged": False, "capabilities": {"drop": ["ALL"]}}
-    assert {next(k for k in volume if k != "name") for volume in spec["volumes"]} == {"secret", "emptyDir"}
+    assert spec["securityContext"]["runAsNonRoot"] and spec["securityContext"][
+        "seccompProfile"
+    ] == {"type": "RuntimeDefault"}
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "privileged": False,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert {next(k for k in volume if k != "name") for volume in spec["volumes"]} == {
+        "secret",
+        "emptyDir",
+    }
     assert container["command"] == ["bash", "/muster/given/start"] and "args" not in container
-    assert all("value" not in variable for variable in container["env"])                 # Kubernetes would expand it
+    assert all(
+        "value" not in variable for variable in container["env"]
+    )  # Kubernetes would expand it
 
 
 def test_every_object_is_one_of_the_published_api():
-    made = pod.build(replace(LAUNCH, gpus=1, gpu_type="h100", shm_size=1, time_limit=1, num_nodes=3),
-                     replace(SITE, selector={"a": "b"}, tolerations=({"key": "a", "operator": "Exists"},), pull_secrets=("p",),
-                             priority_class="high", shared=(("claim", "/data"),)), ["NVIDIA-H100-80GB-HBM3"])
+    made = pod.build(
+        replace(LAUNCH, gpus=1, gpu_type="h100", shm_size=1, time_limit=1, num_nodes=3),
+        replace(
+            SITE,
+            selector={"a": "b"},
+            tolerations=({"key": "a", "operator": "Exists"},),
+            pull_secrets=("p",),
+            priority_class="high",
+            shared=(("claim", "/data"),),
+        ),
+        ["NVIDIA-H100-80GB-HBM3"],
+    )
     for thing in (made.job, *made.owned):
         kubernetes_schema.check(thing)
     assert [thing["kind"] for thing in made.owned] == ["Secret", "Service"]
 
 
 @given(script=st.text(), value=st.text(), name=st.text(), user=st.text())
-def test_any_text_comes_back_from_the_secrets_as_it_was_and_stands_nowhere_else(script, value, name, user):
+def test_any_text_comes_back_from_the_secrets_as_it_was_and_stands_nowhere_else(
+    script, value, name, user
+):
     launch = replace(LAUNCH, script=script, env={"VALUE": value}, name=name, user=user)
     if any("\0" in text or not _is_text(text) for text in (script, value)):
         with pytest.raises(Rejected) as told:
@@ -136,18 +182,34 @@ def test_any_text_comes_back_from_the_secrets_as_it_was_and_stands_nowhere_else(
         assert told.value.field in {"run", "env"}
         return
     made = pod.build(launch, SITE)
-    files, = (thing["data"] for thing in made.owned)
-    keys = {one["name"]: one["valueFrom"]["secretKeyRef"]["key"] for one in made.job["spec"]["template"]["spec"]["containers"][0]["env"]}
+    (files,) = (thing["data"] for thing in made.owned)
+    keys = {
+        one["name"]: one["valueFrom"]["secretKeyRef"]["key"]
+        for one in made.job["spec"]["template"]["spec"]["containers"][0]["env"]
+    }
     assert base64.b64decode(files[keys["VALUE"]]).decode() == value
-    assert base64.b64decode(files["script"]).decode() == script and base64.b64decode(files["start"]).decode() == START
+    assert (
+        base64.b64decode(files["script"]).decode() == script
+        and base64.b64decode(files["start"]).decode() == START
+    )
     assert made.job == pod.build(replace(LAUNCH, env={"VALUE": "x"}), SITE).job
 
 
-@given(org=st.text(max_size=60), team=st.text(max_size=60), other=st.tuples(st.text(max_size=60), st.text(max_size=60)))
+@given(
+    org=st.text(max_size=60),
+    team=st.text(max_size=60),
+    other=st.tuples(st.text(max_size=60), st.text(max_size=60)),
+)
 @settings(max_examples=300)
 def test_no_two_teams_share_a_namespace_and_each_is_a_name(org, team, other):
     name = names.namespace_name("muster", org, team)
-    assert len(name) <= 63 and name.startswith("muster-") and name == name.lower() and name.replace("-", "").isalnum() and not name.endswith("-")
+    assert (
+        len(name) <= 63
+        and name.startswith("muster-")
+        and name == name.lower()
+        and name.replace("-", "").isalnum()
+        and not name.endswith("-")
+    )
     assert (names.namespace_name("muster", *other) == name) == ((org, team) == other)
 
 
@@ -163,10 +225,16 @@ def test_a_script_beyond_what_a_secret_holds_is_refused_with_its_size():
 
 
 def test_a_mig_slice_asks_for_a_resource_of_its_own_and_whole_gpus_for_their_product():
-    slices = pod.build(replace(LAUNCH, gpus=1, gpu_type="mig-1g.10gb"), SITE).job["spec"]["template"]["spec"]
+    slices = pod.build(replace(LAUNCH, gpus=1, gpu_type="mig-1g.10gb"), SITE).job["spec"][
+        "template"
+    ]["spec"]
     assert slices["containers"][0]["resources"]["limits"]["nvidia.com/mig-1g.10gb"] == "1"
-    whole = pod.build(replace(LAUNCH, gpus=4, gpu_type="h100"), SITE, ["NVIDIA-H100-80GB-HBM3"]).job["spec"]["template"]["spec"]
-    assert whole["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "4" and "NVIDIA-H100-80GB-HBM3" in json.dumps(whole["affinity"])
+    whole = pod.build(
+        replace(LAUNCH, gpus=4, gpu_type="h100"), SITE, ["NVIDIA-H100-80GB-HBM3"]
+    ).job["spec"]["template"]["spec"]
+    assert whole["containers"][0]["resources"]["limits"][
+        "nvidia.com/gpu"
+    ] == "4" and "NVIDIA-H100-80GB-HBM3" in json.dumps(whole["affinity"])
 
 
 def _is_text(text: str) -> bool:

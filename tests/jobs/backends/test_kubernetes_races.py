@@ -6,12 +6,18 @@ from jobs.states import Reason, State
 from tests.jobs.backends.kubernetes_stage import launch, state_of
 
 
-def test_an_end_of_which_the_jobs_watch_tells_first_is_told_as_the_pod_ended(double, backend, wait_for, monkeypatch):
+def test_an_end_of_which_the_jobs_watch_tells_first_is_told_as_the_pod_ended(
+    double, backend, wait_for, monkeypatch
+):
     key = backend.submit(launch("sleep 0.5; exit 4")).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
-    monkeypatch.setattr(backend._view._pods, "_take", lambda _: None)                  # this watch has more to carry than the other
+    monkeypatch.setattr(
+        backend._view._pods, "_take", lambda _: None
+    )  # this watch has more to carry than the other
     wait_for(lambda: backend._view._jobs.of(key)[0].get("status", {}).get("conditions"))
-    seen = wait_for(lambda: next((o for o in backend.poll([key]).observations if o.state.is_final), None))
+    seen = wait_for(
+        lambda: next((o for o in backend.poll([key]).observations if o.state.is_final), None)
+    )
     assert (seen.reason, seen.exit_code) == (Reason.USER_ERROR, 4)
 
 

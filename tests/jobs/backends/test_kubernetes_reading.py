@@ -13,7 +13,11 @@ from jobs.backends.kubernetes_parts.access import BadAccess, from_kubeconfig
 from jobs.states import Reason, State, Wait
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
-JOB = {"metadata": {"name": "j", "namespace": "n", "uid": "u"}, "spec": {"completions": 1, "parallelism": 1}, "status": {}}
+JOB = {
+    "metadata": {"name": "j", "namespace": "n", "uid": "u"},
+    "spec": {"completions": 1, "parallelism": 1},
+    "status": {},
+}
 
 
 class Kubelet:
@@ -23,18 +27,30 @@ class Kubelet:
         self.lines: list[tuple[datetime, bytes]] = []
 
     def write(self, data: bytes, at: float) -> None:
-        self.lines += [(NOW + timedelta(seconds=at), line + b"\n") for line in data.split(b"\n")[:-1]]
+        self.lines += [
+            (NOW + timedelta(seconds=at), line + b"\n") for line in data.split(b"\n")[:-1]
+        ]
         if rest := data.rpartition(b"\n")[2]:
             self.lines.append((NOW + timedelta(seconds=at), rest))
 
     def answer(self, place: logs.Place, cut: int) -> list[bytes]:
         since = datetime.fromisoformat(place.since) if place.since else NOW
-        data = b"".join(f"{at.strftime('%Y-%m-%dT%H:%M:%S.%f')}000Z ".encode() + line for at, line in self.lines if at >= since)
-        return [data[i:i + cut] for i in range(0, len(data), cut)]
+        data = b"".join(
+            f"{at.strftime('%Y-%m-%dT%H:%M:%S.%f')}000Z ".encode() + line
+            for at, line in self.lines
+            if at >= since
+        )
+        return [data[i : i + cut] for i in range(0, len(data), cut)]
 
 
-@given(writes=st.lists(st.tuples(st.binary(max_size=60).map(lambda b: b + b"\n"), st.integers(1, 1500)), max_size=12),
-       limit=st.integers(1, 90), cut=st.integers(1, 70))
+@given(
+    writes=st.lists(
+        st.tuples(st.binary(max_size=60).map(lambda b: b + b"\n"), st.integers(1, 1500)),
+        max_size=12,
+    ),
+    limit=st.integers(1, 90),
+    cut=st.integers(1, 70),
+)
 def test_a_log_read_bit_by_bit_while_it_grows_is_byte_exact(writes, limit, cut):
     kubelet, places, got, at = Kubelet(), logs.Places(), b"", 0.0
     for data, pause in [*writes, (b"", 0)]:
@@ -49,12 +65,20 @@ def test_a_log_read_bit_by_bit_while_it_grows_is_byte_exact(writes, limit, cut):
     assert got == b"".join(data for data, _ in writes)
 
 
-@given(lines=st.lists(st.binary(max_size=30).map(lambda b: b.replace(b"\n", b"") + b"\n"), min_size=1, max_size=9), after=st.integers(0, 99))
+@given(
+    lines=st.lists(
+        st.binary(max_size=30).map(lambda b: b.replace(b"\n", b"") + b"\n"), min_size=1, max_size=9
+    ),
+    after=st.integers(0, 99),
+)
 def test_a_log_is_the_same_from_any_offset_without_memory(lines, after):
     kubelet = Kubelet()
     for number, line in enumerate(lines):
         kubelet.write(line, number * 0.7)
-    assert logs.take(kubelet.answer(logs.Place(), 64), logs.Place(), after, 1 << 20)[0] == b"".join(lines)[after:]
+    assert (
+        logs.take(kubelet.answer(logs.Place(), 64), logs.Place(), after, 1 << 20)[0]
+        == b"".join(lines)[after:]
+    )
 
 
 def test_a_log_that_was_turned_over_goes_on_after_the_last_line_seen():
@@ -67,23 +91,53 @@ def test_a_log_that_was_turned_over_goes_on_after_the_last_line_seen():
         kubelet.write(f"line {number}\n".encode(), number * 0.2)
     del kubelet.lines[:8]
     place = places.before("pod", len(first))
-    assert logs.take(kubelet.answer(place, 64), place, len(first), 1 << 20)[0] == b"line 10\nline 11\nline 12\n"
+    assert (
+        logs.take(kubelet.answer(place, 64), place, len(first), 1 << 20)[0]
+        == b"line 10\nline 11\nline 12\n"
+    )
 
 
 MESSAGES = [
-    ("0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {dedicated: infra}. preemption: none.", Wait.CAPACITY,
-     "0 of 12 nodes fit: 8 lack free nvidia.com/gpu, 4 are tainted dedicated: infra."),
-    ("0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient memory. no new claims to deallocate, preemption: x", Wait.CAPACITY,
-     "0 of 3 nodes fit: 1 have too little cpu free, 2 have too little memory free."),
-    ("0/1 nodes are available: 1 node(s) were unschedulable.", Wait.NODES_DOWN, "0 of 1 nodes fit: 1 are cordoned."),
-    ("0/2 nodes are available: 2 node(s) had untolerated taint(s). ", Wait.IMPOSSIBLE, "0 of 2 nodes fit: 2 had untolerated taint(s)."),
-    ("0/5 nodes are available: 5 node(s) didn't match Pod's node affinity/selector.", Wait.IMPOSSIBLE,
-     "0 of 5 nodes fit: 5 have no GPU of that type or not the labels asked for."),
-    ('0/2 nodes are available: persistentvolumeclaim "data" not found. not found', Wait.CLUSTER_HELD,            # seen on 1.36
-     "The claim data, a shared volume of this cluster, is not there in the team's namespace."),
-    ("0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/2 nodes are available.", Wait.CLUSTER_HELD,
-     "A volume that its pods mount is not bound yet."),
-    ("0/2 nodes are available: something without a number.", Wait.CLUSTER_HELD, "The scheduler says: something without a number."),
+    (
+        "0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {dedicated: infra}. preemption: none.",
+        Wait.CAPACITY,
+        "0 of 12 nodes fit: 8 lack free nvidia.com/gpu, 4 are tainted dedicated: infra.",
+    ),
+    (
+        "0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient memory. no new claims to deallocate, preemption: x",
+        Wait.CAPACITY,
+        "0 of 3 nodes fit: 1 have too little cpu free, 2 have too little memory free.",
+    ),
+    (
+        "0/1 nodes are available: 1 node(s) were unschedulable.",
+        Wait.NODES_DOWN,
+        "0 of 1 nodes fit: 1 are cordoned.",
+    ),
+    (
+        "0/2 nodes are available: 2 node(s) had untolerated taint(s). ",
+        Wait.IMPOSSIBLE,
+        "0 of 2 nodes fit: 2 had untolerated taint(s).",
+    ),
+    (
+        "0/5 nodes are available: 5 node(s) didn't match Pod's node affinity/selector.",
+        Wait.IMPOSSIBLE,
+        "0 of 5 nodes fit: 5 have no GPU of that type or not the labels asked for.",
+    ),
+    (
+        '0/2 nodes are available: persistentvolumeclaim "data" not found. not found',
+        Wait.CLUSTER_HELD,  # seen on 1.36
+        "The claim data, a shared volume of this cluster, is not there in the team's namespace.",
+    ),
+    (
+        "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/2 nodes are available.",
+        Wait.CLUSTER_HELD,
+        "A volume that its pods mount is not bound yet.",
+    ),
+    (
+        "0/2 nodes are available: something without a number.",
+        Wait.CLUSTER_HELD,
+        "The scheduler says: something without a number.",
+    ),
     ("no nodes available to schedule pods", Wait.EVALUATING, "no nodes available to schedule pods"),
 ]
 
@@ -96,7 +150,9 @@ def test_the_schedulers_message_becomes_words_and_numbers(subtests):
 
 
 def test_a_quota_is_told_with_its_numbers():
-    told = waits.of_refusal('pods "x" is forbidden: exceeded quota: q, requested: g=2, used: requests.nvidia.com/gpu=7, limited: 8')
+    told = waits.of_refusal(
+        'pods "x" is forbidden: exceeded quota: q, requested: g=2, used: requests.nvidia.com/gpu=7, limited: 8'
+    )
     assert told.wait == Wait.CLUSTER_LIMIT and "used: requests.nvidia.com/gpu=7" in told.text
 
 
@@ -107,8 +163,11 @@ def test_no_message_of_a_scheduler_breaks_us(message):
 
 def pod(phase: str, state: dict | None = None, **status):
     container = [{"name": "main", "state": state}] if state else []
-    return {"metadata": {"name": "p", "namespace": "n", "uid": "p"}, "spec": {"nodeName": "n1", "containers": [
-        {"resources": {"limits": {"memory": "64Mi"}}}]}, "status": {"phase": phase, "containerStatuses": container, **status}}
+    return {
+        "metadata": {"name": "p", "namespace": "n", "uid": "p"},
+        "spec": {"nodeName": "n1", "containers": [{"resources": {"limits": {"memory": "64Mi"}}}]},
+        "status": {"phase": phase, "containerStatuses": container, **status},
+    }
 
 
 def disruption(reason: str) -> list[dict]:
@@ -123,7 +182,15 @@ def limited(one: dict) -> dict:
 
 
 def ended(code: int, why: str = "Error", **more) -> dict:
-    return {"terminated": {"exitCode": code, "reason": why, "startedAt": "2026-05-01T11:00:00Z", "finishedAt": "2026-05-01T11:59:00Z", **more}}
+    return {
+        "terminated": {
+            "exitCode": code,
+            "reason": why,
+            "startedAt": "2026-05-01T11:00:00Z",
+            "finishedAt": "2026-05-01T11:59:00Z",
+            **more,
+        }
+    }
 
 
 ENDS = [
@@ -134,16 +201,49 @@ ENDS = [
     (limited(pod("Failed", ended(143, message="time"))), Reason.TIME_LIMIT),
     (limited(pod("Failed", ended(143), reason="DeadlineExceeded")), Reason.TIME_LIMIT),
     (pod("Failed", ended(7, message="time")), Reason.USER_ERROR),
-    (pod("Failed", None, reason="Evicted", message="The node was low on resource: memory."), Reason.PREEMPTED),
+    (
+        pod("Failed", None, reason="Evicted", message="The node was low on resource: memory."),
+        Reason.PREEMPTED,
+    ),
     (pod("Failed", ended(143), conditions=disruption("PreemptionByScheduler")), Reason.PREEMPTED),
-    (pod("Failed", ended(143), conditions=disruption("DeletionByTaintManager")), Reason.NODE_FAILED),
+    (
+        pod("Failed", ended(143), conditions=disruption("DeletionByTaintManager")),
+        Reason.NODE_FAILED,
+    ),
     (pod("Failed", None, conditions=disruption("DeletionByPodGC")), Reason.NODE_FAILED),
     (pod("Failed", None, reason="NodeLost"), Reason.NODE_FAILED),
-    (pod("Failed", ended(128, "StartError", message='x: exec: "bash": executable file not found in $PATH')), Reason.COMMAND_NOT_FOUND),
-    (pod("Failed", ended(137, "ContainerStatusUnknown", message="The container could not be located")), Reason.NODE_FAILED),
-    (limited(pod("Failed", ended(137, "ContainerStatusUnknown", startedAt=None, finishedAt=None), reason="DeadlineExceeded")), Reason.TIME_LIMIT),
-    (pod("Failed", None, reason="SomethingNew", message="in a later version"), Reason.PLATFORM_ERROR),
-    (pod("Pending", {"waiting": {"reason": "InvalidImageName", "message": "no"}}), Reason.IMAGE_UNAVAILABLE),
+    (
+        pod(
+            "Failed",
+            ended(128, "StartError", message='x: exec: "bash": executable file not found in $PATH'),
+        ),
+        Reason.COMMAND_NOT_FOUND,
+    ),
+    (
+        pod(
+            "Failed",
+            ended(137, "ContainerStatusUnknown", message="The container could not be located"),
+        ),
+        Reason.NODE_FAILED,
+    ),
+    (
+        limited(
+            pod(
+                "Failed",
+                ended(137, "ContainerStatusUnknown", startedAt=None, finishedAt=None),
+                reason="DeadlineExceeded",
+            )
+        ),
+        Reason.TIME_LIMIT,
+    ),
+    (
+        pod("Failed", None, reason="SomethingNew", message="in a later version"),
+        Reason.PLATFORM_ERROR,
+    ),
+    (
+        pod("Pending", {"waiting": {"reason": "InvalidImageName", "message": "no"}}),
+        Reason.IMAGE_UNAVAILABLE,
+    ),
 ]
 
 
@@ -155,16 +255,33 @@ def test_every_end_of_a_pod_has_its_reason(subtests):
 
 
 def test_what_the_job_says_decides_nothing_while_its_pods_own_end_is_not_known():
-    over = {"type": "Failed", "status": "True", "reason": "PodFailurePolicy", "message": "x", "lastTransitionTime": "2026-05-01T11:59:50Z"}
-    job, one = {**JOB, "status": {"conditions": [over]}}, pod("Running", {"running": {"startedAt": "2026-05-01T11:00:00Z"}})
-    seen = [states.observe("k", job, [one], lambda _: "", states.Limits(), NOW + timedelta(minutes=m)) for m in (0, 5)]
+    over = {
+        "type": "Failed",
+        "status": "True",
+        "reason": "PodFailurePolicy",
+        "message": "x",
+        "lastTransitionTime": "2026-05-01T11:59:50Z",
+    }
+    job, one = (
+        {**JOB, "status": {"conditions": [over]}},
+        pod("Running", {"running": {"startedAt": "2026-05-01T11:00:00Z"}}),
+    )
+    seen = [
+        states.observe("k", job, [one], lambda _: "", states.Limits(), NOW + timedelta(minutes=m))
+        for m in (0, 5)
+    ]
     assert [one.state for one in seen] == [State.RUNNING, State.FAILED]
 
 
 NO_KERNEL = "CUDA error: no kernel image is available for execution on the device"
 DIGESTS = [
-    ("docker.io/library/x@sha256:" + "ab" * 32, "sha256:" + "ab" * 32), ("docker-pullable://x@sha256:12", "sha256:12"),
-    ("sha256:" + "ab" * 32, ""), ("", ""), (None, ""), (7, "")]
+    ("docker.io/library/x@sha256:" + "ab" * 32, "sha256:" + "ab" * 32),
+    ("docker-pullable://x@sha256:12", "sha256:12"),
+    ("sha256:" + "ab" * 32, ""),
+    ("", ""),
+    (None, ""),
+    (7, ""),
+]
 
 
 def test_an_end_tells_the_digest_of_the_image_that_ran(subtests):
@@ -177,22 +294,52 @@ def test_an_end_tells_the_digest_of_the_image_that_ran(subtests):
 
 
 def test_an_image_that_does_not_come_waits_and_then_ends():
-    scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-05-01T11:59:30Z"}
-    one = pod("Pending", {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}}, conditions=[scheduled])
+    scheduled = {
+        "type": "PodScheduled",
+        "status": "True",
+        "lastTransitionTime": "2026-05-01T11:59:30Z",
+    }
+    one = pod(
+        "Pending",
+        {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}},
+        conditions=[scheduled],
+    )
     early = states.observe("k", JOB, [one], lambda _: "", states.Limits(image=60), NOW)
-    late = states.observe("k", JOB, [one], lambda _: "", states.Limits(image=60), NOW + timedelta(seconds=40))
-    assert (early.state, early.waiting.wait) == (State.STARTING, Wait.IMAGE) and late.reason == Reason.IMAGE_UNAVAILABLE
+    late = states.observe(
+        "k", JOB, [one], lambda _: "", states.Limits(image=60), NOW + timedelta(seconds=40)
+    )
+    assert (early.state, early.waiting.wait) == (
+        State.STARTING,
+        Wait.IMAGE,
+    ) and late.reason == Reason.IMAGE_UNAVAILABLE
 
 
 def test_a_pod_of_an_unreachable_node_is_given_up_only_after_its_time():
-    one = pod("Running", {"running": {"startedAt": "2026-05-01T11:00:00Z"}}, conditions=disruption("DeletionByTaintManager"))
+    one = pod(
+        "Running",
+        {"running": {"startedAt": "2026-05-01T11:00:00Z"}},
+        conditions=disruption("DeletionByTaintManager"),
+    )
     one["metadata"]["deletionTimestamp"] = "2026-05-01T11:59:30Z"
-    assert states.observe("k", JOB, [one], lambda _: "", states.Limits(), NOW).state == State.RUNNING
-    assert states.observe("k", JOB, [one], lambda _: "", states.Limits(), NOW + timedelta(minutes=1)).reason == Reason.NODE_FAILED
+    assert (
+        states.observe("k", JOB, [one], lambda _: "", states.Limits(), NOW).state == State.RUNNING
+    )
+    assert (
+        states.observe(
+            "k", JOB, [one], lambda _: "", states.Limits(), NOW + timedelta(minutes=1)
+        ).reason
+        == Reason.NODE_FAILED
+    )
 
 
 QUANTITIES = [
-    ("500m", 0.5), ("24632892Ki", 24632892 * 1024), ("2", 2), ("1e3", 1000), ("1.5Gi", 1.5 * 2**30), ("3k", 3000)]
+    ("500m", 0.5),
+    ("24632892Ki", 24632892 * 1024),
+    ("2", 2),
+    ("1e3", 1000),
+    ("1.5Gi", 1.5 * 2**30),
+    ("3k", 3000),
+]
 
 
 def test_a_quantity_is_a_number(subtests):
@@ -202,38 +349,87 @@ def test_a_quantity_is_a_number(subtests):
 
 
 def test_mig_slices_taints_and_what_others_use_are_seen():
-    node = {"metadata": {"name": "n1", "labels": {nodes.PRODUCT: "NVIDIA-H100-80GB-HBM3"}},
-            "spec": {"taints": [{"key": "dedicated", "value": "infra", "effect": "NoSchedule"}]},
-            "status": {"allocatable": {"cpu": "8", "memory": "1Gi", "nvidia.com/gpu": "1", "nvidia.com/mig-1g.10gb": "2"}}}
-    used = {"spec": {"nodeName": "n1", "containers": [{"resources": {"requests": {"cpu": "1500m", "nvidia.com/mig-1g.10gb": "1"}}}]}, "status": {}}
-    seen, = nodes.inventory([node], [used], "nvidia.com/gpu")
-    assert [gpu.type for gpu in seen.gpus] == ["h100", "mig-1g.10gb", "mig-1g.10gb"] and (seen.used_cpus, seen.used_gpus) == (1.5, 1)
+    node = {
+        "metadata": {"name": "n1", "labels": {nodes.PRODUCT: "NVIDIA-H100-80GB-HBM3"}},
+        "spec": {"taints": [{"key": "dedicated", "value": "infra", "effect": "NoSchedule"}]},
+        "status": {
+            "allocatable": {
+                "cpu": "8",
+                "memory": "1Gi",
+                "nvidia.com/gpu": "1",
+                "nvidia.com/mig-1g.10gb": "2",
+            }
+        },
+    }
+    used = {
+        "spec": {
+            "nodeName": "n1",
+            "containers": [
+                {"resources": {"requests": {"cpu": "1500m", "nvidia.com/mig-1g.10gb": "1"}}}
+            ],
+        },
+        "status": {},
+    }
+    (seen,) = nodes.inventory([node], [used], "nvidia.com/gpu")
+    assert [gpu.type for gpu in seen.gpus] == ["h100", "mig-1g.10gb", "mig-1g.10gb"] and (
+        seen.used_cpus,
+        seen.used_gpus,
+    ) == (1.5, 1)
     assert (seen.arch, seen.driver, seen.cuda, seen.gpus[0].compute) == ("", "", "", "")
     assert seen.is_drained and "dedicated=infra:NoSchedule" in seen.note
-    tolerated, = nodes.inventory([node], [], "nvidia.com/gpu", [{"key": "dedicated", "operator": "Exists"}])
+    (tolerated,) = nodes.inventory(
+        [node], [], "nvidia.com/gpu", [{"key": "dedicated", "operator": "Exists"}]
+    )
     assert not tolerated.is_drained
 
 
-@pytest.mark.parametrize("labels", [
-    {"nvidia.com/cuda.driver.major": "535", "nvidia.com/cuda.driver.minor": "104", "nvidia.com/cuda.driver.rev": "05",
-     "nvidia.com/cuda.runtime.major": "12", "nvidia.com/cuda.runtime.minor": "2"},
-    {"nvidia.com/cuda.driver-version.full": "535.104.05", "nvidia.com/cuda.runtime-version.full": "12.2", "nvidia.com/cuda.driver.major": "535"}])
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {
+            "nvidia.com/cuda.driver.major": "535",
+            "nvidia.com/cuda.driver.minor": "104",
+            "nvidia.com/cuda.driver.rev": "05",
+            "nvidia.com/cuda.runtime.major": "12",
+            "nvidia.com/cuda.runtime.minor": "2",
+        },
+        {
+            "nvidia.com/cuda.driver-version.full": "535.104.05",
+            "nvidia.com/cuda.runtime-version.full": "12.2",
+            "nvidia.com/cuda.driver.major": "535",
+        },
+    ],
+)
 def test_what_runs_on_a_node_is_read_from_the_labels_of_gpu_feature_discovery(labels):
     labels = {**labels, "nvidia.com/gpu.compute.major": "9", "nvidia.com/gpu.compute.minor": "0"}
-    node = {"metadata": {"name": "n1", "labels": labels},
-            "status": {"nodeInfo": {"architecture": "arm64"}, "allocatable": {"nvidia.com/gpu": "1"}}}
-    seen, = nodes.inventory([node], [], "nvidia.com/gpu")
-    assert (seen.arch, seen.driver, seen.cuda, seen.gpus[0].compute) == ("arm64", "535.104.05", "12.2", "9.0")
+    node = {
+        "metadata": {"name": "n1", "labels": labels},
+        "status": {"nodeInfo": {"architecture": "arm64"}, "allocatable": {"nvidia.com/gpu": "1"}},
+    }
+    (seen,) = nodes.inventory([node], [], "nvidia.com/gpu")
+    assert (seen.arch, seen.driver, seen.cuda, seen.gpus[0].compute) == (
+        "arm64",
+        "535.104.05",
+        "12.2",
+        "9.0",
+    )
 
 
 TRAPS = [
-    "exec: {command: rm}", "auth-provider: {name: gcp}", "client-key: /etc/shadow", "tokenFile: /etc/passwd", "password: x"]
+    "exec: {command: rm}",
+    "auth-provider: {name: gcp}",
+    "client-key: /etc/shadow",
+    "tokenFile: /etc/passwd",
+    "password: x",
+]
 
 
 def test_a_kubeconfig_that_would_run_or_read_something_is_refused(subtests):
     for trap in TRAPS:
         with subtests.test(trap=trap):
-            text = ("current-context: c\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: {server: 'https://x'}}]\n"
-                    f"users: [{{name: u, user: {{{trap}}}}}]")
+            text = (
+                "current-context: c\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: {server: 'https://x'}}]\n"
+                f"users: [{{name: u, user: {{{trap}}}}}]"
+            )
             with pytest.raises(BadAccess):
                 from_kubeconfig(text)

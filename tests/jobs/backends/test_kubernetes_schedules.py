@@ -61,13 +61,30 @@ class Life:
             return self._make(job)
         status = pod["status"]
         if not pod["spec"].get("nodeName"):
-            return self._change(pod, {"conditions": [{"type": "PodScheduled", "status": "True"}]}, node="n1")
+            return self._change(
+                pod, {"conditions": [{"type": "PodScheduled", "status": "True"}]}, node="n1"
+            )
         if status["phase"] == "Pending":
-            return self._change(pod, {"phase": "Running", "containerStatuses": [{"name": "main", "state": {"running": {"startedAt": now()}}}]})
+            return self._change(
+                pod,
+                {
+                    "phase": "Running",
+                    "containerStatuses": [
+                        {"name": "main", "state": {"running": {"startedAt": now()}}}
+                    ],
+                },
+            )
         if status["phase"] == "Running":
             return self._end(pod)
         kind, code = ("Complete", 0) if status["phase"] == "Succeeded" else ("Failed", 1)
-        return self._conclude({"type": kind, "status": "True", "reason": "PodFailurePolicy" if code else "", "message": "failed with exit code"})
+        return self._conclude(
+            {
+                "type": kind,
+                "status": "True",
+                "reason": "PodFailurePolicy" if code else "",
+                "message": "failed with exit code",
+            }
+        )
 
     def cancel(self) -> None:
         self.backend.cancel(self.key)
@@ -82,7 +99,13 @@ class Life:
         """A controller that is told to wait takes its pods away."""
         if pod is not None and pod["status"]["phase"] == "Running":
             ended = {"exitCode": 143, "startedAt": now(), "finishedAt": now()}
-            return self._change(pod, {"phase": "Failed", "containerStatuses": [{"name": "main", "state": {"terminated": ended}}]})
+            return self._change(
+                pod,
+                {
+                    "phase": "Failed",
+                    "containerStatuses": [{"name": "main", "state": {"terminated": ended}}],
+                },
+            )
         if pod is not None and pod["status"]["phase"] == "Succeeded":
             return self._conclude({"type": "Complete", "status": "True"})
         if pod is not None:
@@ -93,19 +116,41 @@ class Life:
     def _make(self, job: dict[str, Any]) -> bool:
         meta, template = job["metadata"], job["spec"]["template"]
         owner = {"apiVersion": "batch/v1", "kind": "Job", "name": meta["name"], "uid": meta["uid"]}
-        self.store.create("pods", "muster-jobs", {"metadata": {**template["metadata"], "name": f"{self.key}-x", "ownerReferences": [owner]},
-                                                  "spec": template["spec"], "status": {"phase": "Pending"}})
+        self.store.create(
+            "pods",
+            "muster-jobs",
+            {
+                "metadata": {
+                    **template["metadata"],
+                    "name": f"{self.key}-x",
+                    "ownerReferences": [owner],
+                },
+                "spec": template["spec"],
+                "status": {"phase": "Pending"},
+            },
+        )
         return True
 
     def _end(self, pod: dict[str, Any]) -> bool:
         """By its deadline, if somebody set one; else by itself, now or later."""
-        is_over, word = pod["spec"].get("activeDeadlineSeconds") == 1, {"startedAt": now(), "finishedAt": now()}
+        is_over, word = (
+            pod["spec"].get("activeDeadlineSeconds") == 1,
+            {"startedAt": now(), "finishedAt": now()},
+        )
         if not is_over and self.dice.random() < 0.4:
             return True
         code = 143 if is_over and self.dice.random() < 0.7 else 0
         over = {"reason": "DeadlineExceeded"} if is_over else {}
-        return self._change(pod, {"phase": "Failed" if over else "Succeeded", **over, "containerStatuses": [
-            {"name": "main", "state": {"terminated": {"exitCode": code, **word}}}]})
+        return self._change(
+            pod,
+            {
+                "phase": "Failed" if over else "Succeeded",
+                **over,
+                "containerStatuses": [
+                    {"name": "main", "state": {"terminated": {"exitCode": code, **word}}}
+                ],
+            },
+        )
 
     def _change(self, pod: dict[str, Any], status: dict[str, Any], node: str = "") -> bool:
         def change(thing: dict[str, Any]) -> None:
@@ -117,7 +162,12 @@ class Life:
 
     def _conclude(self, condition: dict[str, Any]) -> bool:
         at = {"lastTransitionTime": now()}
-        self.store.update("jobs", "muster-jobs", self.key, lambda thing: thing.update(status={"conditions": [condition | at]}))
+        self.store.update(
+            "jobs",
+            "muster-jobs",
+            self.key,
+            lambda thing: thing.update(status={"conditions": [condition | at]}),
+        )
         return True
 
 
@@ -126,17 +176,26 @@ def _is_consistent(life: Life, which: tuple[int, int]) -> None:
     end, pod = life.final(), life.pod()
     assert end and end.reason in {Reason.CANCELED, Reason.COMPLETED}, (which, life.told)
     life.look()
-    after = life.told[life.told.index(end):]
+    after = life.told[life.told.index(end) :]
     assert set(after) == {end}, (which, after)
     assert pod is None or pod["status"]["phase"] in {"Succeeded", "Failed"}, (which, pod)
-    codes = [one["state"]["terminated"]["exitCode"] for one in (pod or {"status": {}})["status"].get("containerStatuses", ())]
-    was_cut_short = bool(pod) and pod["status"].get("reason") == "DeadlineExceeded"      # so a cancel ends its pod
+    codes = [
+        one["state"]["terminated"]["exitCode"]
+        for one in (pod or {"status": {}})["status"].get("containerStatuses", ())
+    ]
+    was_cut_short = (
+        bool(pod) and pod["status"].get("reason") == "DeadlineExceeded"
+    )  # so a cancel ends its pod
     assert (end.state == State.SUCCEEDED) == (codes == [0] and not was_cut_short), (which, end, pod)
 
 
 @courses([1, 2, 3, 4], few=1)
-def test_a_cancel_at_any_moment_of_a_thousand_orders_ends_it_once_and_for_good(quiet, wait_for, monkeypatch, seed):
-    backend = KubernetesBackend.configured({"server": quiet.url, "token": quiet.token, "image": "local/bash:1"})
+def test_a_cancel_at_any_moment_of_a_thousand_orders_ends_it_once_and_for_good(
+    quiet, wait_for, monkeypatch, seed
+):
+    backend = KubernetesBackend.configured(
+        {"server": quiet.url, "token": quiet.token, "image": "local/bash:1"}
+    )
     dice, lives, answer = Random(seed), [], quiet.answer
 
     def answer_late(method: str, parts: list[str], *rest: Any) -> Any:

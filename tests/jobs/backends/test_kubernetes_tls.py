@@ -26,20 +26,32 @@ def certificate(folder: Path) -> tuple[str, Path]:
     key = ec.generate_private_key(ec.SECP256R1())
     who = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
     at = datetime.now(UTC)
-    made = (x509.CertificateBuilder().subject_name(who).issuer_name(who).public_key(key.public_key()).serial_number(x509.random_serial_number())
-            .not_valid_before(at - timedelta(days=1)).not_valid_after(at + timedelta(days=1))
-            .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
-            .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True).sign(key, hashes.SHA256()))
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(who)
+        .issuer_name(who)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(at - timedelta(days=1))
+        .not_valid_after(at + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
     pem = made.public_bytes(serialization.Encoding.PEM)
-    secret = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
     (folder / "server.pem").write_bytes(pem + secret)
     return pem.decode(), folder / "server.pem"
 
 
 def kubeconfig(server: str, authority: str, name: str, token: str) -> str:
     data = base64.b64encode(authority.encode()).decode()
-    return (f"current-context: c\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\nusers: [{{name: u, user: {{token: {token}}}}}]\n"
-            f"clusters: [{{name: c, cluster: {{server: '{server}', certificate-authority-data: {data}, tls-server-name: '{name}'}}}}]")
+    return (
+        f"current-context: c\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\nusers: [{{name: u, user: {{token: {token}}}}}]\n"
+        f"clusters: [{{name: c, cluster: {{server: '{server}', certificate-authority-data: {data}, tls-server-name: '{name}'}}}}]"
+    )
 
 
 @pytest.fixture
@@ -63,16 +75,27 @@ def test_a_certificate_of_the_given_authority_is_trusted_under_the_given_name(sa
     assert backend.exec(key, ["echo", "here"]) == (0, b"here\n")
 
 
-@pytest.mark.parametrize(("is_known", "name", "words"), [(True, "another.test", "match"), (False, NAME, "not trusted")])
-def test_another_name_or_another_authority_is_not_trusted_and_said_so(safe, tmp_path, is_known, name, words):
+@pytest.mark.parametrize(
+    ("is_known", "name", "words"), [(True, "another.test", "match"), (False, NAME, "not trusted")]
+)
+def test_another_name_or_another_authority_is_not_trusted_and_said_so(
+    safe, tmp_path, is_known, name, words
+):
     double, authority = safe
     (other := tmp_path / "other").mkdir()
-    text = kubeconfig(double.url.replace("http", "https"), authority if is_known else certificate(other)[0], name, double.token)
+    text = kubeconfig(
+        double.url.replace("http", "https"),
+        authority if is_known else certificate(other)[0],
+        name,
+        double.token,
+    )
     probe = KubernetesBackend.configured({"kubeconfig": text}).probe()
     assert not probe.is_ok and words in probe.message
 
 
 def test_a_server_behind_a_path_is_reached_there(double):
-    backend = KubernetesBackend.configured({"server": f"{double.url}/k8s/clusters/one/", "token": double.token})
+    backend = KubernetesBackend.configured(
+        {"server": f"{double.url}/k8s/clusters/one/", "token": double.token}
+    )
     backend.probe()
     assert double.asked[0] == "GET /k8s/clusters/one/version"

@@ -18,7 +18,9 @@ WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-One: a\r\n\r\nok"
 
 
 @contextmanager
-def answering(*answers: bytes, in_bits: bool = False, bit: int = 1, pause: float = 0) -> Iterator[tuple[Link, list[bytes]]]:
+def answering(
+    *answers: bytes, in_bits: bool = False, bit: int = 1, pause: float = 0
+) -> Iterator[tuple[Link, list[bytes]]]:
     """One that says these, one for each request that comes to its head's end, then closes; in bits of so many bytes, with a pause after each."""
     heard: list[bytes] = []
 
@@ -28,7 +30,7 @@ def answering(*answers: bytes, in_bits: bool = False, bit: int = 1, pause: float
             for answer in answers:
                 heard.append(there.recv(1 << 16))
                 for at in range(0, len(answer), bit if in_bits else len(answer) or 1):
-                    there.sendall(answer[at:at + bit] if in_bits else answer)
+                    there.sendall(answer[at : at + bit] if in_bits else answer)
                     time.sleep(pause)
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -42,7 +44,11 @@ def answering(*answers: bytes, in_bits: bool = False, bit: int = 1, pause: float
 
 ANSWERS = [
     (WHOLE, b"ok", True),
-    (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n1\r\n!\r\n0\r\n\r\n", b"ok!", True),
+    (
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n1\r\n!\r\n0\r\n\r\n",
+        b"ok!",
+        True,
+    ),
     (b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok", b"ok", False),
     (b"HTTP/1.1 200 OK\r\n\r\nto the end", b"to the end", False),
     (b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", b"ok", False),
@@ -56,7 +62,12 @@ def test_an_answer_comes_whole_however_its_end_is_told(subtests):
             with subtests.test(in_bits=in_bits, said=said):
                 with answering(said, in_bits=in_bits) as (link, _):
                     answer = link.send("GET", "/x", None, {})
-                    assert (answer.status, answer.data, link.is_open, "x-two" in answer.headers) == (200, data, stays, False)
+                    assert (
+                        answer.status,
+                        answer.data,
+                        link.is_open,
+                        "x-two" in answer.headers,
+                    ) == (200, data, stays, False)
 
 
 def test_an_answer_without_a_body_ends_with_its_head():
@@ -65,7 +76,11 @@ def test_an_answer_without_a_body_ends_with_its_head():
 
 
 HALVES = [
-    b"", WHOLE[:-1], b"HTTP/1.1 200 OK\r\nContent-Le", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"]
+    b"",
+    WHOLE[:-1],
+    b"HTTP/1.1 200 OK\r\nContent-Le",
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n",
+]
 
 
 def test_half_an_answer_is_none(subtests):
@@ -75,22 +90,33 @@ def test_half_an_answer_is_none(subtests):
                 link.send("GET", "/x", None, {})
 
 
-@pytest.mark.parametrize("said", [
-    b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + b"x" * 99, b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 99, b"HTTP/1.1 100 Go on\r\n\r\n" * 5])
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n" + b"x" * 99,
+        b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 99,
+        b"HTTP/1.1 100 Go on\r\n\r\n" * 5,
+    ],
+)
 def test_an_answer_that_drips_is_given_up(said, monkeypatch):
     monkeypatch.setattr(links, "WHOLE", 0.5)
     with answering(said, in_bits=True, pause=0.1) as (link, _):
         began = time.monotonic()
         with pytest.raises(TimeoutError):
             link.send("GET", "/x", None, {})
-        assert 0.4 < time.monotonic() - began < 8      # the whole of it takes 11
+        assert 0.4 < time.monotonic() - began < 8  # the whole of it takes 11
 
 
 def test_a_long_answer_may_take_the_longer_the_more_of_it_comes(monkeypatch):
     monkeypatch.setattr(links, "WHOLE", 0.2)
     monkeypatch.setattr(links, "RATE", 1 << 14)
     long = b"x" * (1 << 15)
-    with answering(b"HTTP/1.1 200 OK\r\nContent-Length: 32768\r\n\r\n" + long, in_bits=True, bit=1 << 13, pause=0.1) as (link, _):
+    with answering(
+        b"HTTP/1.1 200 OK\r\nContent-Length: 32768\r\n\r\n" + long,
+        in_bits=True,
+        bit=1 << 13,
+        pause=0.1,
+    ) as (link, _):
         assert link.send("GET", "/x", None, {}).data == long
 
 
@@ -101,12 +127,19 @@ def test_a_short_wait_at_the_end_of_one_answer_is_none_of_the_next(monkeypatch):
 
 
 def test_what_is_no_http_is_told_so():
-    with answering(b"SSH-2.0-OpenSSH_9.2\r\n") as (link, _), pytest.raises(ConnectionError, match="no HTTP"):
+    with (
+        answering(b"SSH-2.0-OpenSSH_9.2\r\n") as (link, _),
+        pytest.raises(ConnectionError, match="no HTTP"),
+    ):
         link.send("GET", "/x", None, {})
 
 
 SLIPS = [
-    ("/x y", {}), ("/x\r\nHost: other", {}), ("/x", {"X-Token": "a\r\nX-Other: b"}), ("/x", {"X-Token": "a\x00"})]
+    ("/x y", {}),
+    ("/x\r\nHost: other", {}),
+    ("/x", {"X-Token": "a\r\nX-Other: b"}),
+    ("/x", {"X-Token": "a\x00"}),
+]
 
 
 def test_nothing_can_be_slipped_into_a_request(subtests):

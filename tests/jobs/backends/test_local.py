@@ -25,19 +25,42 @@ APPLETS = ("sh", "cat", "env", "sleep", "id", "ls", "echo", "pwd")
 
 @pytest.fixture
 def local(shared_folder, wait_for) -> Iterator[Stage]:
-    yield from cleaned_up(Stage(LocalBackend, {"root": str(shared_folder / "jobs")}, shared_folder, wait_for))
+    yield from cleaned_up(
+        Stage(LocalBackend, {"root": str(shared_folder / "jobs")}, shared_folder, wait_for)
+    )
 
 
 @pytest.fixture(scope="module")
 def podman() -> Iterator[tuple[str, ...]]:
     """podman with a storage of its own, and one tiny image in it, made without any registry."""
-    folder = Path(tempfile.mkdtemp(prefix="mpod-"))      # podman takes a run folder of at most 50 characters
+    folder = Path(
+        tempfile.mkdtemp(prefix="mpod-")
+    )  # podman takes a run folder of at most 50 characters
     (folder / "containers.conf").write_text(CONTAINERS_CONF)
-    store = ("--root", str(folder / "root"), "--runroot", str(folder / "run"), "--storage-driver", "vfs")
+    store = (
+        "--root",
+        str(folder / "root"),
+        "--runroot",
+        str(folder / "run"),
+        "--storage-driver",
+        "vfs",
+    )
     _build(folder, store)
-    yield ("env", f"CONTAINERS_CONF={folder / 'containers.conf'}", program("podman"), *store, "--runtime", "runc",
-           "--cgroup-manager", "cgroupfs", "--events-backend", "file")
-    subprocess.run([program("podman"), *store, "system", "reset", "--force"], capture_output=True, check=False)
+    yield (
+        "env",
+        f"CONTAINERS_CONF={folder / 'containers.conf'}",
+        program("podman"),
+        *store,
+        "--runtime",
+        "runc",
+        "--cgroup-manager",
+        "cgroupfs",
+        "--events-backend",
+        "file",
+    )
+    subprocess.run(
+        [program("podman"), *store, "system", "reset", "--force"], capture_output=True, check=False
+    )
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -54,8 +77,12 @@ def _build(folder: Path, store: tuple[str, ...]) -> None:
     for name in APPLETS:
         (folder / "bin" / name).symlink_to("busybox")
     (folder / "Containerfile").write_text("FROM scratch\nCOPY bin /bin\nENV PATH=/bin\n")
-    subprocess.run([program("buildah"), *store, "bud", "-q", "-t", IMAGE, str(folder)], check=True, capture_output=True,
-                   env={**os.environ, "BUILDAH_ISOLATION": "chroot"})
+    subprocess.run(
+        [program("buildah"), *store, "bud", "-q", "-t", IMAGE, str(folder)],
+        check=True,
+        capture_output=True,
+        env={**os.environ, "BUILDAH_ISOLATION": "chroot"},
+    )
 
 
 def _supervisors(folder: Path) -> list[int]:
@@ -67,7 +94,11 @@ def _supervisors(folder: Path) -> list[int]:
                 words = (entry / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if len(words) > 2 and words[-2] == str(folder).encode() and words[-3].endswith(b"local_supervisor.py"):
+            if (
+                len(words) > 2
+                and words[-2] == str(folder).encode()
+                and words[-3].endswith(b"local_supervisor.py")
+            ):
                 found.append(int(entry.name))
     return found
 
@@ -128,10 +159,15 @@ def test_a_process_that_a_job_leaves_behind_is_ended_and_told(local):
 def test_exec_runs_beside_the_job_in_its_directory_and_environment(local):
     key = local.submit("echo here > note; echo on; sleep 30", env={"WORD": "sesame"}).key
     local.logged(key, b"on")
-    assert local.backend.exec(key, ["sh", "-c", "cat note; echo $WORD; exit 3"]) == (3, b"here\nsesame\n")
+    assert local.backend.exec(key, ["sh", "-c", "cat note; echo $WORD; exit 3"]) == (
+        3,
+        b"here\nsesame\n",
+    )
 
 
-@pytest.mark.parametrize(("argv", "words"), [(["no-such-program"], "no such file"), (["sleep", "9"], "within 0.5 s")])
+@pytest.mark.parametrize(
+    ("argv", "words"), [(["no-such-program"], "no such file"), (["sleep", "9"], "within 0.5 s")]
+)
 def test_an_exec_that_cannot_be_done_is_refused_in_words(local, argv, words):
     key = local.submit("sleep 30").key
     with pytest.raises(Rejected, match=words):
@@ -157,7 +193,12 @@ def test_an_image_is_run_with_its_own_files_and_the_jobs_variables(boxed):
     key = boxed.submit(script, image=IMAGE, env={"WORD": "two words"}).key
     seen = boxed.ended(key, 40)
     assert seen.reason == Reason.COMPLETED, boxed.log(key)
-    assert boxed.log(key).decode().split("\n") == [*sorted(["busybox", *APPLETS]), "two words", "/muster/work", ""]
+    assert boxed.log(key).decode().split("\n") == [
+        *sorted(["busybox", *APPLETS]),
+        "two words",
+        "/muster/work",
+        "",
+    ]
     assert (boxed.path / "jobs" / key / "out" / "result").read_text() == "kept\n"
 
 
@@ -176,14 +217,20 @@ def test_exec_in_an_image_runs_inside_it(boxed):
 
 @pytest.mark.integration
 def test_canceling_a_container_ends_it_and_forgetting_removes_it(boxed):
-    key = boxed.submit("trap 'echo bye; exit 0' TERM; echo on; while true; do sleep 0.1; done", image=IMAGE).key
+    key = boxed.submit(
+        "trap 'echo bye; exit 0' TERM; echo on; while true; do sleep 0.1; done", image=IMAGE
+    ).key
     boxed.logged(key, b"on", 30)
     boxed.backend.cancel(key, 20)
     boxed.ended(key, 20)
     assert boxed.log(key) == b"on\nbye\n"
     boxed.backend.forget(key)
-    listed = subprocess.run([*boxed.options["podman"], "ps", "--all", "--format", "{{.Names}}"], capture_output=True,
-                            text=True, check=True)
+    listed = subprocess.run(
+        [*boxed.options["podman"], "ps", "--all", "--format", "{{.Names}}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert key not in listed.stdout
 
 
@@ -197,10 +244,16 @@ def test_a_container_that_ignores_the_polite_signal_is_killed(boxed):
 
 @pytest.mark.integration
 def test_an_image_without_code_for_the_gpu_ends_with_that_reason_and_its_digest(boxed, podman):
-    seen, _ = boxed.run("echo 'CUDA error: no kernel image is available for execution on the device' >&2; exit 1", image=IMAGE)
+    seen, _ = boxed.run(
+        "echo 'CUDA error: no kernel image is available for execution on the device' >&2; exit 1",
+        image=IMAGE,
+    )
     inspect = [*podman, "image", "inspect", "--format", "{{.Digest}}", IMAGE]
     digest = subprocess.run(inspect, capture_output=True, text=True, check=True).stdout.strip()
-    assert (seen.reason, seen.image_digest) == (Reason.NO_KERNEL_IMAGE, digest) and digest.startswith("sha256:")
+    assert (seen.reason, seen.image_digest) == (
+        Reason.NO_KERNEL_IMAGE,
+        digest,
+    ) and digest.startswith("sha256:")
 
 
 @pytest.mark.integration

@@ -51,19 +51,32 @@ def test_local_job_reaches_nothing_of_the_portal_or_of_another_team(stage):
     for name in ("secret_key", "muster.sqlite3"):
         (home / name).chmod(0o644)
     stage.backend = stage.again()
-    stage.backend.probe()                                        # as a start of the portal with such files finds them
+    stage.backend.probe()  # as a start of the portal with such files finds them
     victim = stage.submit(f"echo {MARK} > data; echo {MARK}; sleep 60", **secrets)
     stage.logged(victim.key, MARK.encode())
     portal = subprocess.Popen(["sleep", "60"], env={"KEY": MARK})
     try:
-        inside = stage.wait_for(lambda: next((pid for pid in _tree(int(victim.native_id)) if _name(pid) == "sleep"), None))
-        attack = ATTACK.format(home=home, victim=home / "jobs" / victim.key, key=victim.key, mark=MARK,
-                               pids=f"{portal.pid} {os.getpid()} {inside} {victim.native_id}")
+        inside = stage.wait_for(
+            lambda: next(
+                (pid for pid in _tree(int(victim.native_id)) if _name(pid) == "sleep"), None
+            )
+        )
+        attack = ATTACK.format(
+            home=home,
+            victim=home / "jobs" / victim.key,
+            key=victim.key,
+            mark=MARK,
+            pids=f"{portal.pid} {os.getpid()} {inside} {victim.native_id}",
+        )
         key = stage.submit(f"{attack}\necho on\nsleep 60", uid=UID + 1).key
         stage.logged(key, b"on\n", 20)
         assert stage.log(key) == b"tried all\non\n"
-        assert stage.look(key).state == State.RUNNING and _files(home / "jobs" / key) == _files(home / "jobs" / victim.key)
-        assert stage.backend.exec(key, ["sh", "-c", attack]) == (0, b"tried all\n"), "nor does a command in it"
+        assert stage.look(key).state == State.RUNNING and _files(home / "jobs" / key) == _files(
+            home / "jobs" / victim.key
+        )
+        assert stage.backend.exec(key, ["sh", "-c", attack]) == (0, b"tried all\n"), (
+            "nor does a command in it"
+        )
     finally:
         portal.kill()
         portal.wait()
@@ -81,8 +94,14 @@ trap 'sleep 0.2; echo bye; exit 7' TERM; (env -i setsid sleep 99 &) ; echo on; w
     log = stage.log(key)
     assert log.startswith(b"sesame\nit's\ntwo lines\nerr\non\n") and log.endswith(b"bye\n")
     folder = stage.path / "jobs" / key
-    assert (folder / "out" / "result").read_text() == "kept\n" and (folder / "work" / "mine").exists()
-    assert not [path for path in folder.rglob("*") if path.is_file() and b"two lines" in path.read_bytes() and path.name != "output.log"]
+    assert (folder / "out" / "result").read_text() == "kept\n" and (
+        folder / "work" / "mine"
+    ).exists()
+    assert not [
+        path
+        for path in folder.rglob("*")
+        if path.is_file() and b"two lines" in path.read_bytes() and path.name != "output.log"
+    ]
     assert list(Path("/dev/shm").rglob(f"*{key}*")) == []
 
 
@@ -142,12 +161,16 @@ def test_isolation_that_cannot_be_tried_now_is_no_level(tmp_path, monkeypatch):
 
 def test_jobs_do_not_run_as_root_without_isolation(tmp_path, monkeypatch):
     backend = LocalBackend.configured({"root": str(tmp_path / "jobs")})
-    monkeypatch.setattr(LocalBackend, "isolation", local_isolation.Isolation(local_isolation.Level.NONE))
+    monkeypatch.setattr(
+        LocalBackend, "isolation", local_isolation.Isolation(local_isolation.Level.NONE)
+    )
     with pytest.raises(Unavailable, match="do not run as root"):
         backend.submit(Launch(key="k1", name="k", script="id"))
 
 
-@pytest.mark.parametrize("stage", ["user", "sandbox"] if os.geteuid() == 0 else ["sandbox"], indirect=True)
+@pytest.mark.parametrize(
+    "stage", ["user", "sandbox"] if os.geteuid() == 0 else ["sandbox"], indirect=True
+)
 def test_command_that_writes_without_end_is_cut_off_and_ended(stage):
     key = stage.submit("echo on; sleep 60").key
     stage.logged(key, b"on\n")

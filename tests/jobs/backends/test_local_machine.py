@@ -13,7 +13,11 @@ from tests.agent.nvml_double import Device, Nvml
 def test_a_machine_tells_its_gpus_with_what_runs_there(monkeypatch):
     monkeypatch.setitem(sys.modules, "pynvml", Nvml(Device("GPU-1")))
     found = machine()
-    assert (found.arch, found.driver, found.cuda) == (arch_name(os.uname().machine), "570.86.15", "12.8")
+    assert (found.arch, found.driver, found.cuda) == (
+        arch_name(os.uname().machine),
+        "570.86.15",
+        "12.8",
+    )
     assert [(gpu.uuid, gpu.type, gpu.compute) for gpu in found.gpus] == [("GPU-1", "h100", "9.0")]
 
 
@@ -22,7 +26,11 @@ def test_a_machine_without_a_driver_says_so_and_knows_its_processor(monkeypatch)
     nvml.driver = nvml.NVML_ERROR_DRIVER_NOT_LOADED
     monkeypatch.setitem(sys.modules, "pynvml", nvml)
     found = machine()
-    assert found.gpus == [] and found.note.startswith("No GPU") and (found.driver, found.cuda) == ("", "")
+    assert (
+        found.gpus == []
+        and found.note.startswith("No GPU")
+        and (found.driver, found.cuda) == ("", "")
+    )
     assert found.arch
 
 

@@ -12,19 +12,31 @@ import pytest
 from jobs.backends.local_parts import local_supervisor
 from jobs.backends.local_parts.files import dump, parse
 
-LAUNCH = {"key": "muster-1", "argv": ["/bin/bash", "a b"], "memory": 64 << 20, "time_limit": None, "grace": 1.5, "gpus": [], "ok": True,
-          "env": {"NAME": 'Zoë \U0001f680 "quoted" \\ \n\t\x01', "EMPTY": ""}}
+LAUNCH = {
+    "key": "muster-1",
+    "argv": ["/bin/bash", "a b"],
+    "memory": 64 << 20,
+    "time_limit": None,
+    "grace": 1.5,
+    "gpus": [],
+    "ok": True,
+    "env": {"NAME": 'Zoë \U0001f680 "quoted" \\ \n\t\x01', "EMPTY": ""},
+}
 
 
 def test_it_imports_none_of_the_modules_that_cost_more_than_the_interpreter():
     folder = Path(local_supervisor.__file__).parent.parent
     what = f"import sys; sys.path.append({str(folder)!r}); from local_parts import local_supervisor; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-I", "-S", "-c", what], capture_output=True, text=True, check=True).stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", what], capture_output=True, text=True, check=True
+    ).stdout.split()
     assert "local_parts.local_supervisor" in loaded
     assert not {"re", "json", "enum", "typing", "signal", "subprocess", "functools"} & set(loaded)
 
 
-@pytest.mark.parametrize("make", [json.dumps, dump, lambda value: json.dumps(value, indent=1, ensure_ascii=False)])
+@pytest.mark.parametrize(
+    "make", [json.dumps, dump, lambda value: json.dumps(value, indent=1, ensure_ascii=False)]
+)
 def test_what_it_reads_is_json(make):
     assert parse(make(LAUNCH)) == LAUNCH
 

@@ -41,10 +41,15 @@ END
 
 
 @SLURM
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(name=TEXT, values=st.lists(TEXT, min_size=3, max_size=8), line=TEXT)
 def test_any_text_reaches_the_job_as_it_was(stage, name, values, line):
-    env = {f"X_{number}": value for number, value in enumerate([*values, "a'b\"c\n#SBATCH --uid=0\n$(id)`id`\x01\x7f"])}
+    env = {
+        f"X_{number}": value
+        for number, value in enumerate([*values, "a'b\"c\n#SBATCH --uid=0\n$(id)`id`\x01\x7f"])
+    }
     script = f"env -0\nexit 0\n#SBATCH --nodes=99\n{line}\r\n'"
     key = stage.submit(script, name=name, env=env).key
     assert stage.ended(key).reason == Reason.COMPLETED
@@ -60,7 +65,9 @@ def test_a_job_runs_as_the_user_that_the_operator_named(stage, slurm):
 
 @SLURM
 def test_the_ranks_of_two_nodes_meet_at_the_first(stage):
-    seen, log = stage.run(f"echo $RANK of $SLURM_NNODES{MEET}", num_nodes=2, env={"MASTER_PORT": "29517"})
+    seen, log = stage.run(
+        f"echo $RANK of $SLURM_NNODES{MEET}", num_nodes=2, env={"MASTER_PORT": "29517"}
+    )
     assert seen.reason == Reason.COMPLETED
     assert sorted(log.decode().splitlines()) == ["0 of 2", "1 of 2", "heard rank 1 on n2"]
 
@@ -89,18 +96,34 @@ def test_gpus_are_those_that_slurm_gave(stage):
 def test_a_twin_made_behind_our_back_never_runs(stage):
     launch = stage.launch(f"echo started >> {stage.path}/starts; sleep 0.5")
     backend = stage.backend
-    given = build_request(launch, backend.site), batch_script(launch, f"{backend.site.spool}/{launch.key}")
+    given = (
+        build_request(launch, backend.site),
+        batch_script(launch, f"{backend.site.spool}/{launch.key}"),
+    )
     first, second = backend._door.submit(*given), backend._door.submit(*given)
     assert backend.find(launch.key).native_id == str(min(first, second))
     assert stage.ended(launch.key).reason == Reason.COMPLETED
-    stage.wait_for(lambda: all(row.state == "COMPLETED" for row in stage.again()._door.jobs([launch.key]) if row.key == launch.key), 20)
+    stage.wait_for(
+        lambda: all(
+            row.state == "COMPLETED"
+            for row in stage.again()._door.jobs([launch.key])
+            if row.key == launch.key
+        ),
+        20,
+    )
     assert (stage.path / "starts").read_text() == "started\n"
 
 
 @SLURM
-@pytest.mark.parametrize(("more", "field"), [
-    ({"partition": "nowhere"}, "partition"), ({"gpus": 99}, "resources"), ({"memory": 1 << 50}, "resources"),
-    ({"node_labels": {"a": "none"}}, "node_labels")])
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [
+        ({"partition": "nowhere"}, "partition"),
+        ({"gpus": 99}, "resources"),
+        ({"memory": 1 << 50}, "resources"),
+        ({"node_labels": {"a": "none"}}, "node_labels"),
+    ],
+)
 def test_what_slurm_will_never_run_is_rejected_with_the_field(stage, more, field):
     with pytest.raises(Rejected) as caught:
         stage.submit("true", **more)
@@ -112,7 +135,11 @@ def test_a_job_that_waits_says_why_and_is_canceled_at_once(stage):
     full = stage.submit("sleep 60", partition="debug", cpus=8).key
     stage.wait_for(lambda: stage.look(full).state == State.RUNNING)
     key = stage.submit("true", partition="debug", cpus=8).key
-    seen = stage.wait_for(lambda: (o := stage.look(key)).waiting and o.waiting.wait in {Wait.CAPACITY, Wait.BEHIND} and o)
+    seen = stage.wait_for(
+        lambda: (
+            (o := stage.look(key)).waiting and o.waiting.wait in {Wait.CAPACITY, Wait.BEHIND} and o
+        )
+    )
     assert seen.state == State.SUBMITTED and "partition debug" in seen.waiting.text.lower()
     stage.backend.cancel(key, 20)
     ended = stage.ended(key)
@@ -136,7 +163,7 @@ def test_a_node_that_goes_down_is_the_reason(stage, slurm):
     slurm.run("scontrol", "update", "nodename=n1", "state=down", "reason=test")
     try:
         assert stage.ended(key).reason == Reason.NODE_FAILED
-    finally:                                                             # it comes back by itself (ReturnToService)
+    finally:  # it comes back by itself (ReturnToService)
         stage.wait_for(lambda: _node(stage, "n1").is_ready, 30)
 
 
@@ -147,7 +174,12 @@ def test_an_end_is_known_when_slurm_has_forgotten_the_job(stage, monkeypatch):
     other = stage.again()
     monkeypatch.setattr(type(other._door), "jobs", lambda *_: [])
     seen = stage.look(key, other)
-    assert (seen.reason, seen.exit_code, seen.started_at, seen.finished_at) == (Reason.USER_ERROR, 7, first.started_at, first.finished_at)
+    assert (seen.reason, seen.exit_code, seen.started_at, seen.finished_at) == (
+        Reason.USER_ERROR,
+        7,
+        first.started_at,
+        first.finished_at,
+    )
 
 
 @COMMANDS
@@ -171,7 +203,11 @@ def test_nothing_is_guessed_while_the_controller_is_down(stage, slurm):
     slurm.save()
     slurm.kill_controller()
     try:
-        for act in (lambda: stage.again().poll([key]), lambda: stage.again().submit(stage.launch("true")), lambda: stage.again().find(key)):
+        for act in (
+            lambda: stage.again().poll([key]),
+            lambda: stage.again().submit(stage.launch("true")),
+            lambda: stage.again().find(key),
+        ):
             with pytest.raises(Unavailable):
                 act()
         probe = stage.again().probe()
@@ -203,14 +239,19 @@ def test_a_job_is_taken_while_no_node_is_up_and_says_why_it_waits(stage, slurm):
         assert waiting.wait == Wait.NODES_DOWN
     finally:
         for node in slurm.nodes:
-            with contextlib.suppress(RigFailure):                        # one that Slurm had drained itself, and put back since
+            with contextlib.suppress(
+                RigFailure
+            ):  # one that Slurm had drained itself, and put back since
                 slurm.run("scontrol", "update", f"nodename={node}", "state=resume")
     assert stage.ended(key, 60).reason == Reason.COMPLETED
 
 
 @SLURM
 def test_examples_come_along_with_the_script(stage):
-    end, log = stage.run('cd "$MUSTER_EXAMPLES"; cat "a b/x.txt"; od -An -tx1 y', examples={"a b/x.txt": b"hello\n", "y": b"\0\xff"})
+    end, log = stage.run(
+        'cd "$MUSTER_EXAMPLES"; cat "a b/x.txt"; od -An -tx1 y',
+        examples={"a b/x.txt": b"hello\n", "y": b"\0\xff"},
+    )
     assert (end.reason, log) == (Reason.COMPLETED, b"hello\n 00 ff\n")
 
 
@@ -236,19 +277,28 @@ def test_a_node_is_drained_with_a_reason_and_taken_back(stage):
 def test_a_command_runs_beside_the_job_with_its_variables(stage, slurm):
     key = stage.submit("touch mark; echo up; sleep 60", env={"WORD": "it's"}).key
     stage.logged(key, b"up")
-    assert stage.backend.exec(key, ["sh", "-c", "echo $WORD; ls; id -un; exit 3"]) == (3, f"it's\nmark\n{slurm.user}\n".encode())
+    assert stage.backend.exec(key, ["sh", "-c", "echo $WORD; ls; id -un; exit 3"]) == (
+        3,
+        f"it's\nmark\n{slurm.user}\n".encode(),
+    )
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize(("change", "words"), [
-    ({"rest_url": "http://127.0.0.1:1"}, "cannot be reached"),
-    ({"rest_key": "another key"}, ""),
-    ({"rest_key": "", "rest_token": "expired"}, ""),
-    ({"user": ""}, "as which user")])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rest_url": "http://127.0.0.1:1"}, "cannot be reached"),
+        ({"rest_key": "another key"}, ""),
+        ({"rest_key": "", "rest_token": "expired"}, ""),
+        ({"user": ""}, "as which user"),
+    ],
+)
 def test_a_wrong_way_to_slurmrestd_is_told_in_words(request, place, slurm, change, words):
     given = {**MAKERS["slurm-rest"](place, request), **change}
     if given.get("rest_token"):
-        given["rest_token"] = signed(slurm.jwt_key.read_bytes(), slurm.user, int(time.time()) - 1000, 60)
+        given["rest_token"] = signed(
+            slurm.jwt_key.read_bytes(), slurm.user, int(time.time()) - 1000, 60
+        )
     backend = backends()["slurm"].configured(given)
     probe = backend.probe()
     assert not probe.is_ok and probe.message and words in probe.message
@@ -259,7 +309,9 @@ def test_a_wrong_way_to_slurmrestd_is_told_in_words(request, place, slurm, chang
 
 @pytest.mark.integration
 def test_a_machine_without_slurm_says_so(tmp_path):
-    backend = backends()["slurm"].configured({"spool": str(tmp_path), "conf": "/nowhere/slurm.conf", "user": "games"})
+    backend = backends()["slurm"].configured(
+        {"spool": str(tmp_path), "conf": "/nowhere/slurm.conf", "user": "games"}
+    )
     assert not backend.probe().is_ok
     with pytest.raises(Unavailable):
         backend.poll(["t-1"])

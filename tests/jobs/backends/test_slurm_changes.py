@@ -24,14 +24,20 @@ def answers(monkeypatch) -> list[bool]:
 
 
 @REST
-def test_a_queue_in_which_nothing_changed_is_not_listed_and_a_change_is_seen_at_once(stage, slurm, answers, wait_for):
-    slurm.run("scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=drain", "reason=test")
+def test_a_queue_in_which_nothing_changed_is_not_listed_and_a_change_is_seen_at_once(
+    stage, slurm, answers, wait_for
+):
+    slurm.run(
+        "scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=drain", "reason=test"
+    )
     try:
         door, keys = stage.backend._door, [stage.submit("true").key for _ in range(3)]
         wait_for(lambda: (len(door._all()), answers[-1])[1], 30)
         rows = door._all()
         assert {row.key for row in rows} >= set(keys) and (door._all() is rows or not answers[-1])
         slurm.run("scancel", str(next(row.id for row in rows if row.key == keys[0])))
-        assert {row.key: row.state for row in door._all()}[keys[0]] == "CANCELLED" and not answers[-1]
+        assert {row.key: row.state for row in door._all()}[keys[0]] == "CANCELLED" and not answers[
+            -1
+        ]
     finally:
         slurm.run("scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=resume")

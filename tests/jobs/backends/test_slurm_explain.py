@@ -12,7 +12,14 @@ from jobs.backends.base import GpuFacts, NodeFacts
 from jobs.backends.fitting import Need
 from jobs.backends.slurm_parts import explain
 from jobs.backends.slurm_parts.explain import explained, picture_of, scene_of
-from jobs.backends.slurm_parts.limits import Limits, assoc_lines, assoc_rows, partition_rows, qos_lines, qos_rows
+from jobs.backends.slurm_parts.limits import (
+    Limits,
+    assoc_lines,
+    assoc_rows,
+    partition_rows,
+    qos_lines,
+    qos_rows,
+)
 from jobs.backends.slurm_parts.queue import amounts_of, need_of, queue_lines, queue_rows
 from jobs.backends.slurm_parts.rows import rest_row
 from jobs.states import Wait
@@ -35,38 +42,109 @@ tight|DenyOnLimit,OverPartQOS|||gres/gpu=2||||
 """
 
 
-def line(number, state="RUNNING", reason="None", gpus=0, cpus=1, nodes=1, account="borealis", qos="normal", user="games", priority=1,
-         start="1700000000", partition="batch", key=""):
-    tres = f"cpu={cpus},mem={cpus * 100}M,node={nodes},billing={cpus}" + (f",gres/gpu={gpus * nodes}" if gpus else "")
-    return "|".join(map(str, (number, state, reason, start if state == "RUNNING" else "N/A", user, account, qos, partition, nodes, tres,
-                              f"gres:gpu:{gpus}" if gpus else "N/A", priority, "(null)", key or f"k{number}"))) + "|"
+def line(
+    number,
+    state="RUNNING",
+    reason="None",
+    gpus=0,
+    cpus=1,
+    nodes=1,
+    account="borealis",
+    qos="normal",
+    user="games",
+    priority=1,
+    start="1700000000",
+    partition="batch",
+    key="",
+):
+    tres = f"cpu={cpus},mem={cpus * 100}M,node={nodes},billing={cpus}" + (
+        f",gres/gpu={gpus * nodes}" if gpus else ""
+    )
+    return (
+        "|".join(
+            map(
+                str,
+                (
+                    number,
+                    state,
+                    reason,
+                    start if state == "RUNNING" else "N/A",
+                    user,
+                    account,
+                    qos,
+                    partition,
+                    nodes,
+                    tres,
+                    f"gres:gpu:{gpus}" if gpus else "N/A",
+                    priority,
+                    "(null)",
+                    key or f"k{number}",
+                ),
+            )
+        )
+        + "|"
+    )
 
 
 def nodes(used=(0, 0, 0, 0), gpus=4, **more):
-    return [NodeFacts(f"n{i}", 8, 16 * GIB, [GpuFacts(g, f"n{i}/{g}", "H100", "h100", 0) for g in range(gpus)], partitions=("batch",),
-                      used_gpus=n, used_cpus=n, **more) for i, n in enumerate(used, 1)]
+    return [
+        NodeFacts(
+            f"n{i}",
+            8,
+            16 * GIB,
+            [GpuFacts(g, f"n{i}/{g}", "H100", "h100", 0) for g in range(gpus)],
+            partitions=("batch",),
+            used_gpus=n,
+            used_cpus=n,
+            **more,
+        )
+        for i, n in enumerate(used, 1)
+    ]
 
 
 def told(*lines, number=9, of=None, limits=None):
     """What is told of one job of the queue."""
     known = Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES)) if limits is None else limits
     queue = queue_lines("\n".join(lines))
-    return explained(next(job.row for job in queue if job.row.id == number), picture_of(queue, nodes() if of is None else of, known))
+    return explained(
+        next(job.row for job in queue if job.row.id == number),
+        picture_of(queue, nodes() if of is None else of, known),
+    )
 
 
 def test_a_limit_of_an_account_is_told_with_its_numbers_its_holders_and_the_smallest_change():
-    seen = told(line(1, gpus=1), line(2, gpus=1, user="ada"), line(9, "PENDING", "AssocGrpGRES", gpus=2), line(3, gpus=1, account="atlas"))
+    seen = told(
+        line(1, gpus=1),
+        line(2, gpus=1, user="ada"),
+        line(9, "PENDING", "AssocGrpGRES", gpus=2),
+        line(3, gpus=1, account="atlas"),
+    )
     assert seen.wait == Wait.CLUSTER_LIMIT
     assert seen.text == "Account borealis holds 2 of 3 GPUs; this asks 2 GPUs."
-    assert seen.facts["held"] == [{"key": "k1", "amount": 1, "since": 1700000000.0}] and seen.facts["others"] == {"jobs": 1, "amount": 1}
+    assert seen.facts["held"] == [{"key": "k1", "amount": 1, "since": 1700000000.0}] and seen.facts[
+        "others"
+    ] == {"jobs": 1, "amount": 1}
     assert seen.facts["change"] == {"resource": "gpu", "from": 2, "to": 1}
 
 
 def test_jobs_of_this_portals_other_users_are_holders_too():
-    queue = queue_lines("\n".join([line(1, gpus=2, user="ada"), line(2, gpus=1, user="bob"), line(9, "PENDING", "AssocGrpGRES", gpus=1)]))
-    picture = picture_of(queue, nodes(), Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES)), {"games", "ada"})
+    queue = queue_lines(
+        "\n".join(
+            [
+                line(1, gpus=2, user="ada"),
+                line(2, gpus=1, user="bob"),
+                line(9, "PENDING", "AssocGrpGRES", gpus=1),
+            ]
+        )
+    )
+    picture = picture_of(
+        queue, nodes(), Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES)), {"games", "ada"}
+    )
     seen = explained(queue[2].row, picture)
-    assert [one["key"] for one in seen.facts["held"]] == ["k1"] and seen.facts["others"] == {"jobs": 1, "amount": 1}
+    assert [one["key"] for one in seen.facts["held"]] == ["k1"] and seen.facts["others"] == {
+        "jobs": 1,
+        "amount": 1,
+    }
 
 
 def test_what_hangs_below_an_account_counts_for_it():
@@ -83,27 +161,46 @@ def test_a_limit_of_a_parent_is_blamed_on_the_parent():
 LIMITS = [
     ("AssocMaxJobsLimit", {}, "Account borealis lets one user run 2 jobs at once, and 2 run."),
     ("QOSGrpJobsLimit", {"qos": "high"}, "QOS high lets 1 job run at once, and 2 run."),
-    ("QOSMaxGRESPerUser", {"qos": "high", "gpus": 1}, "QOS high lets one user hold 2 GPUs, of which 2 are held; this asks 1 GPU."),
-    ("QOSGrpCpuLimit", {"qos": "high", "cpus": 8}, "QOS high holds 2 of 9 cores; this asks 8 cores."),
+    (
+        "QOSMaxGRESPerUser",
+        {"qos": "high", "gpus": 1},
+        "QOS high lets one user hold 2 GPUs, of which 2 are held; this asks 1 GPU.",
+    ),
+    (
+        "QOSGrpCpuLimit",
+        {"qos": "high", "cpus": 8},
+        "QOS high holds 2 of 9 cores; this asks 8 cores.",
+    ),
 ]
 
 
 def test_each_kind_of_limit_has_its_sentence(subtests):
     for reason, more, text in LIMITS:
         with subtests.test(reason=reason, more=more):
-            seen = told(line(1, gpus=1, qos="high"), line(2, gpus=1, qos="high"), line(9, "PENDING", reason, **more))
+            seen = told(
+                line(1, gpus=1, qos="high"),
+                line(2, gpus=1, qos="high"),
+                line(9, "PENDING", reason, **more),
+            )
             assert (seen.wait, seen.text) == (Wait.CLUSTER_LIMIT, text)
 
 
 def test_more_than_a_limit_gives_at_all_never_fits_and_what_would_is_told():
     seen = told(line(9, "PENDING", "AssocGrpGRES", gpus=4))
     assert (seen.wait, seen.facts["change"]["to"]) == (Wait.IMPOSSIBLE, 3)
-    assert seen.text == "Account borealis lets all of its jobs together hold at most 3 GPUs; this asks 4 GPUs."
+    assert (
+        seen.text
+        == "Account borealis lets all of its jobs together hold at most 3 GPUs; this asks 4 GPUs."
+    )
 
 
 def test_numbers_that_do_not_bear_out_slurms_word_are_not_told():
     seen = told(line(1, gpus=1), line(9, "PENDING", "AssocGrpGRES", gpus=1))
-    assert seen.text == "Account borealis is at its limit of GPUs: all of its jobs together may hold no more." and "used" not in seen.facts
+    assert (
+        seen.text
+        == "Account borealis is at its limit of GPUs: all of its jobs together may hold no more."
+        and "used" not in seen.facts
+    )
 
 
 def test_without_accounting_slurms_word_stands():
@@ -115,28 +212,61 @@ def test_free_but_scattered_is_told_apart_from_full():
     waiting = line(9, "PENDING", "Resources", gpus=4, account="atlas")
     scattered, full = told(waiting, of=nodes((2, 2, 3, 3))), told(waiting, of=nodes((4, 4, 4, 2)))
     assert (scattered.wait, full.wait) == (Wait.SCATTERED, Wait.CAPACITY)
-    assert scattered.text == "6 GPUs free in partition batch, but scattered: the most on one node is 2 GPUs; this asks 4 GPUs on one node."
+    assert (
+        scattered.text
+        == "6 GPUs free in partition batch, but scattered: the most on one node is 2 GPUs; this asks 4 GPUs on one node."
+    )
     assert full.text == "Partition batch is full: 2 of 16 GPUs free; this asks 4 GPUs on one node."
-    assert scattered.facts["change"] == full.facts["change"] == {"resource": "gpu", "from": 4, "to": 2}
+    assert (
+        scattered.facts["change"] == full.facts["change"] == {"resource": "gpu", "from": 4, "to": 2}
+    )
 
 
 def test_nodes_that_are_out_of_use_are_named():
     drained = nodes((0, 0), is_drained=True) + [replace(node, name="n3") for node in nodes((4,))]
-    seen = told(line(9, "PENDING", "ReqNodeNotAvail, UnavailableNodes:n[1-2]", gpus=4, nodes=2, account="atlas"), of=drained)
-    assert seen.wait == Wait.NODES_DOWN and seen.text == "2 of 3 nodes of partition batch that could hold it are down or drained: n1, n2."
+    seen = told(
+        line(
+            9,
+            "PENDING",
+            "ReqNodeNotAvail, UnavailableNodes:n[1-2]",
+            gpus=4,
+            nodes=2,
+            account="atlas",
+        ),
+        of=drained,
+    )
+    assert (
+        seen.wait == Wait.NODES_DOWN
+        and seen.text
+        == "2 of 3 nodes of partition batch that could hold it are down or drained: n1, n2."
+    )
 
 
 def test_how_many_come_first_and_when_slurm_expects_it_to_start():
-    first, mine = line(8, "PENDING", "Resources", gpus=4, priority=5), line(9, "PENDING", "Priority", gpus=1, account="atlas")
-    seen = told(line(7, "PENDING", "Priority", priority=0), first, mine.replace("|N/A|games", "|1700000001|games", 1), of=nodes((4, 4, 4, 3)))
+    first, mine = (
+        line(8, "PENDING", "Resources", gpus=4, priority=5),
+        line(9, "PENDING", "Priority", gpus=1, account="atlas"),
+    )
+    seen = told(
+        line(7, "PENDING", "Priority", priority=0),
+        first,
+        mine.replace("|N/A|games", "|1700000001|games", 1),
+        of=nodes((4, 4, 4, 3)),
+    )
     assert seen.text == "1 job comes first in partition batch. 1 of 4 nodes has room for it now."
-    assert seen.advice.endswith("Slurm expects it to start by 2023-11-14 22:15 UTC.") and seen.facts["expected"] == "2023-11-14T22:15:00+00:00"
+    assert (
+        seen.advice.endswith("Slurm expects it to start by 2023-11-14 22:15 UTC.")
+        and seen.facts["expected"] == "2023-11-14T22:15:00+00:00"
+    )
 
 
 def test_of_many_that_come_first_only_about_how_many_is_told():
     first = [line(n, "PENDING", "Priority", priority=9) for n in range(1000, 4456)]
     seen = told(*first, line(9, "PENDING", "Priority", gpus=1))
-    assert seen.text == "About 3,500 jobs come first in partition batch. 4 of 4 nodes have room for it now."
+    assert (
+        seen.text
+        == "About 3,500 jobs come first in partition batch. 4 of 4 nodes have room for it now."
+    )
 
 
 def test_what_is_newer_than_the_picture_is_told_in_words():
@@ -150,10 +280,13 @@ def test_a_name_with_bars_in_it_is_one_name():
 
 
 SPELLINGS = [
-    ("gres:gpu:h100:3", 3, Need(3, 2000, 2 * GIB, 3, "h100")), ("gres/gpu:3", 3, Need(3, 2000, 2 * GIB, 3)),
-    ("gres:gpu", 3, Need(1, 2000, 2 * GIB, 3)), ("", 3, Need(3, 2000, 2 * GIB, 3)),
+    ("gres:gpu:h100:3", 3, Need(3, 2000, 2 * GIB, 3, "h100")),
+    ("gres/gpu:3", 3, Need(3, 2000, 2 * GIB, 3)),
+    ("gres:gpu", 3, Need(1, 2000, 2 * GIB, 3)),
+    ("", 3, Need(3, 2000, 2 * GIB, 3)),
     ("gres/gpu:1g.10gb:3", 3, Need(3, 2000, 2 * GIB, 3, "mig-1g.10gb")),
-    ("gres:gpu:h100:1,gres:gpu:a100:2", 3, Need(3, 2000, 2 * GIB, 3))]
+    ("gres:gpu:h100:1,gres:gpu:a100:2", 3, Need(3, 2000, 2 * GIB, 3)),
+]
 
 
 def test_what_a_job_asks_is_read_of_all_spellings(subtests):
@@ -164,28 +297,89 @@ def test_what_a_job_asks_is_read_of_all_spellings(subtests):
 
 def test_amounts_come_in_the_units_of_quotas():
     assert amounts_of("cpu=6,mem=1.5G,node=2,gres/gpu=9,gres/gpu:H100=9,fs/disk=7") == {
-        "cpu": 6000, "memory": 3 * GIB // 2, "nodes": 2, "gpu": 9, "gpu.h100": 9}
+        "cpu": 6000,
+        "memory": 3 * GIB // 2,
+        "nodes": 2,
+        "gpu": 9,
+        "gpu.h100": 9,
+    }
     assert amounts_of("mem=512") == {"memory": 512 << 20}
 
 
 def test_slurmrestd_tells_the_same_as_the_commands():
     total = [{"type": "gres", "name": "gpu", "id": 1001, "count": 3}]
-    assoc = {"account": "borealis", "user": None, "parent_account": "root", "partition": None, "max": {
-        "jobs": {"per": {"count": None}, "active": 2}, "tres": {"total": total, "per": {"job": [], "node": []}}}}
-    assert assoc_rows([assoc]) == [a for a in assoc_lines(ASSOCS, "muster") if (a.account, a.user) == ("borealis", "")]
-    jobs = {"per": {"count": {"set": False, "infinite": True}}, "active": {"number": 2, "set": True, "infinite": False}}   # since v0.0.39
+    assoc = {
+        "account": "borealis",
+        "user": None,
+        "parent_account": "root",
+        "partition": None,
+        "max": {
+            "jobs": {"per": {"count": None}, "active": 2},
+            "tres": {"total": total, "per": {"job": [], "node": []}},
+        },
+    }
+    assert assoc_rows([assoc]) == [
+        a for a in assoc_lines(ASSOCS, "muster") if (a.account, a.user) == ("borealis", "")
+    ]
+    jobs = {
+        "per": {"count": {"set": False, "infinite": True}},
+        "active": {"number": 2, "set": True, "infinite": False},
+    }  # since v0.0.39
     assert assoc_rows([{**assoc, "max": {**assoc["max"], "jobs": jobs}}]) == assoc_rows([assoc])
-    per = {"user": [{"type": "gres", "name": "gpu", "count": 2}], "account": [], "job": [], "node": []}
-    qos = {"name": "high", "flags": [], "limits": {"max": {
-        "active_jobs": {"count": 1}, "jobs": {"active_jobs": {"per": {"account": None, "user": 3}}},
-        "tres": {"total": [{"type": "cpu", "name": None, "count": 9}, {"type": "mem", "name": None, "count": 4096}], "per": per}}}}
+    per = {
+        "user": [{"type": "gres", "name": "gpu", "count": 2}],
+        "account": [],
+        "job": [],
+        "node": [],
+    }
+    qos = {
+        "name": "high",
+        "flags": [],
+        "limits": {
+            "max": {
+                "active_jobs": {"count": 1},
+                "jobs": {"active_jobs": {"per": {"account": None, "user": 3}}},
+                "tres": {
+                    "total": [
+                        {"type": "cpu", "name": None, "count": 9},
+                        {"type": "mem", "name": None, "count": 4096},
+                    ],
+                    "per": per,
+                },
+            }
+        },
+    }
     assert qos_rows([qos])["high"] == qos_lines(QOSES)["high"]
-    assert partition_rows([{"name": "a", "qos": "x"}, {"name": "b", "qos": ""}, {"name": "c", "qos": {"assigned": "y"}}]) == {"a": "x", "c": "y"}
-    job = {"job_id": 9, "job_state": "RUNNING", "name": "k9", "state_reason": "None", "start_time": 1700000000, "partition": "batch",
-           "account": "borealis", "qos": "normal", "user_name": "games", "tres_req_str": "cpu=1,mem=100M,node=1,billing=1,gres/gpu=2",
-           "tres_alloc_str": "", "tres_per_node": "gres:gpu:2", "node_count": 1, "priority": 1, "features": ""}
+    assert partition_rows(
+        [
+            {"name": "a", "qos": "x"},
+            {"name": "b", "qos": ""},
+            {"name": "c", "qos": {"assigned": "y"}},
+        ]
+    ) == {"a": "x", "c": "y"}
+    job = {
+        "job_id": 9,
+        "job_state": "RUNNING",
+        "name": "k9",
+        "state_reason": "None",
+        "start_time": 1700000000,
+        "partition": "batch",
+        "account": "borealis",
+        "qos": "normal",
+        "user_name": "games",
+        "tres_req_str": "cpu=1,mem=100M,node=1,billing=1,gres/gpu=2",
+        "tres_alloc_str": "",
+        "tres_per_node": "gres:gpu:2",
+        "node_count": 1,
+        "priority": 1,
+        "features": "",
+    }
     [by_rest], [by_command] = queue_rows([job], [rest_row(job)]), queue_lines(line(9, gpus=2))
-    assert (by_rest.need, by_rest.amounts, by_rest.priority) == (by_command.need, by_command.amounts, by_command.priority)
+    assert (by_rest.need, by_rest.amounts, by_rest.priority) == (
+        by_command.need,
+        by_command.amounts,
+        by_command.priority,
+    )
 
 
 def test_the_qos_of_a_partition_stands_before_the_jobs_own():
@@ -202,15 +396,28 @@ def crowds(draw):
         node, gpus = draw(st.integers(0, 3)), draw(st.integers(1, 4))
         if used[node] + gpus <= 4:
             used[node] += gpus
-            lines.append((line(number, gpus=gpus, account=draw(st.sampled_from(["atlas", "borealis"]))), node))
-    return used, lines, draw(st.integers(1, 4)), draw(st.integers(1, 3)), draw(st.sampled_from(["atlas", "borealis"]))
+            lines.append(
+                (
+                    line(number, gpus=gpus, account=draw(st.sampled_from(["atlas", "borealis"]))),
+                    node,
+                )
+            )
+    return (
+        used,
+        lines,
+        draw(st.integers(1, 4)),
+        draw(st.integers(1, 3)),
+        draw(st.sampled_from(["atlas", "borealis"])),
+    )
 
 
 @settings(max_examples=300, deadline=None)
 @given(crowds())
 def test_for_random_clusters_the_reason_is_the_truth_and_the_change_the_largest_that_starts(crowd):
     used, running, gpus, count, account = crowd
-    held = sum(int(text.split("gres/gpu=")[1].split("|")[0]) for text, _ in running if "|borealis|" in text)
+    held = sum(
+        int(text.split("gres/gpu=")[1].split("|")[0]) for text, _ in running if "|borealis|" in text
+    )
     jobs = sum("|borealis|" in text for text, _ in running)
 
     def first_check(gpus: int, count: int) -> str:
@@ -225,10 +432,19 @@ def test_for_random_clusters_the_reason_is_the_truth_and_the_change_the_largest_
     if not reason:
         return
     waiting = line(9, "PENDING", reason, gpus=gpus, nodes=count, account=account)
-    seen = told(*(text for text, _ in running), waiting.replace("9|", "99|", 1), number=99, of=nodes(used))
+    seen = told(
+        *(text for text, _ in running), waiting.replace("9|", "99|", 1), number=99, of=nodes(used)
+    )
     free, is_never = 16 - sum(used), account == "borealis" and gpus * count > 3
-    expected = (Wait.IMPOSSIBLE if is_never and reason == "AssocGrpGRES" else Wait.CLUSTER_LIMIT if reason != "Resources"
-                else Wait.SCATTERED if free >= gpus * count else Wait.CAPACITY)
+    expected = (
+        Wait.IMPOSSIBLE
+        if is_never and reason == "AssocGrpGRES"
+        else Wait.CLUSTER_LIMIT
+        if reason != "Resources"
+        else Wait.SCATTERED
+        if free >= gpus * count
+        else Wait.CAPACITY
+    )
     assert seen.wait == expected
     change = seen.facts.get("change")
     fewer = [("gpu", g, g / gpus) for g in range(1, gpus) if not first_check(g, count)]
@@ -237,26 +453,52 @@ def test_for_random_clusters_the_reason_is_the_truth_and_the_change_the_largest_
     if best is None:
         assert change is None or change["resource"] in ("cpu", "memory")
     else:
-        assert change["to"] / change["from"] == pytest.approx(best) and (change["resource"], change["to"]) in {(k, n) for k, n, _ in fewer}
+        assert change["to"] / change["from"] == pytest.approx(best) and (
+            change["resource"],
+            change["to"],
+        ) in {(k, n) for k, n, _ in fewer}
 
 
 @pytest.mark.parametrize("reason", ["Resources", "AssocGrpGRES", "Priority"])
 def test_what_a_thousand_equal_jobs_wait_for_is_looked_into_once(reason, monkeypatch):
-    queue = queue_lines("\n".join([line(1, gpus=3), *(line(n, "PENDING", reason, gpus=4) for n in range(2, 1002))]))
+    queue = queue_lines(
+        "\n".join([line(1, gpus=3), *(line(n, "PENDING", reason, gpus=4) for n in range(2, 1002))])
+    )
     asked = []
     monkeypatch.setattr(explain, "scene_of", lambda *given: asked.append(given) or scene_of(*given))
-    picture = picture_of(queue, nodes(used=(4, 4, 4, 1)), Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES)))
+    picture = picture_of(
+        queue, nodes(used=(4, 4, 4, 1)), Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES))
+    )
     seen = [explained(job.row, picture) for job in queue[1:]]
     assert len(asked) == 1
-    assert (seen[999].facts.get("before") == 1000) if reason == "Priority" else (seen[999] == seen[0] and seen[0].facts["ask"] == 4)
+    assert (
+        (seen[999].facts.get("before") == 1000)
+        if reason == "Priority"
+        else (seen[999] == seen[0] and seen[0].facts["ask"] == 4)
+    )
 
 
-@given(st.lists(st.tuples(st.sampled_from(["batch", "debug", "batch,debug", "big"]), st.integers(1, 3)), min_size=1, max_size=12))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["batch", "debug", "batch,debug", "big"]), st.integers(1, 3)),
+        min_size=1,
+        max_size=12,
+    )
+)
 @settings(max_examples=50, deadline=None)
 def test_how_many_come_first_is_as_counted_one_by_one(jobs):
-    queue = queue_lines("\n".join(line(n, "PENDING", "Priority", priority=p, partition=names) for n, (names, p) in enumerate(jobs, 1)))
+    queue = queue_lines(
+        "\n".join(
+            line(n, "PENDING", "Priority", priority=p, partition=names)
+            for n, (names, p) in enumerate(jobs, 1)
+        )
+    )
     picture = picture_of(queue, nodes(), Limits({}, {}))
     for job in queue:
-        first = [other for other in queue if set(other.partitions) & set(job.partitions)
-                 and (-other.priority, other.row.id) < (-job.priority, job.row.id)]
+        first = [
+            other
+            for other in queue
+            if set(other.partitions) & set(job.partitions)
+            and (-other.priority, other.row.id) < (-job.priority, job.row.id)
+        ]
         assert picture.before(job) == len(first)

@@ -12,7 +12,9 @@ from jobs.backends.slurm_parts.states import Record, live
 from jobs.states import State
 
 LINE = "{}|{}|{}|N/A|N/A||t-{}|batch|atlas|normal|ada|a|b|c\n"
-PENDING = Row(7, "PENDING", "t-7", "Resources", partition="batch", account="atlas", qos="normal", user="ada")
+PENDING = Row(
+    7, "PENDING", "t-7", "Resources", partition="batch", account="atlas", qos="normal", user="ada"
+)
 
 
 class Eyes:
@@ -54,7 +56,10 @@ def test_a_line_that_stayed_is_the_row_of_before_and_one_that_changed_is_read():
 def test_a_line_that_went_is_not_remembered():
     listing = Listing()
     listing.rows(LINE.format(1, "PENDING", "Priority", 1).encode())
-    assert listing.rows(b"") == [] and listing.rows(LINE.format(2, "PENDING", "Priority", 2).encode())[0].id == 2
+    assert (
+        listing.rows(b"") == []
+        and listing.rows(LINE.format(2, "PENDING", "Priority", 2).encode())[0].id == 2
+    )
 
 
 def test_a_job_that_waits_as_before_is_judged_once(eyes):
@@ -69,8 +74,14 @@ def test_what_slurm_says_anew_of_it_is_told(eyes):
     assert isinstance(told.waiting, Waiting) and told.waiting.said == "Priority"
 
 
-@pytest.mark.parametrize("row", [Row(7, "RUNNING", "t-7", started=5, nodes="n1"), Row(7, "PENDING", "t-7", "BeginTime"),
-                                 Row(7, "PENDING", "t-7", "launch failed requeued held")])
+@pytest.mark.parametrize(
+    "row",
+    [
+        Row(7, "RUNNING", "t-7", started=5, nodes="n1"),
+        Row(7, "PENDING", "t-7", "BeginTime"),
+        Row(7, "PENDING", "t-7", "launch failed requeued held"),
+    ],
+)
 def test_a_job_whose_files_may_say_more_is_judged_each_time(eyes, row):
     eyes.see(row)
     eyes.see(row)

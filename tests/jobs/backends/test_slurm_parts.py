@@ -53,7 +53,9 @@ def test_a_name_that_is_no_variable_is_refused(subtests):
 
 
 def test_what_would_change_the_programs_around_the_job_is_dropped():
-    dropped = dict.fromkeys(["LD_PRELOAD", "LD_AUDIT", "BASH_ENV", "SLURM_CONF", "SBATCH_UID", "BASH_FUNC_ls"], "/x")
+    dropped = dict.fromkeys(
+        ["LD_PRELOAD", "LD_AUDIT", "BASH_ENV", "SLURM_CONF", "SBATCH_UID", "BASH_FUNC_ls"], "/x"
+    )
     assert exports({**dropped, "KEPT": "1"}) == "export KEPT=1\n"
 
 
@@ -63,13 +65,17 @@ def test_nothing_of_a_person_stands_in_the_batch_script_but_as_base64(text, env)
     plain = batch_script(launch(script=""), "/shared/spool/t-1").splitlines()
     made = batch_script(launch(script=text, env=env), "/shared/spool/t-1").splitlines()
     assert set("".join(line for line in made if line not in plain)) <= set(
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
+    )
     assert base64.b64encode(text.encode()).decode() in "".join(made)
 
 
 def test_the_batch_script_is_bash():
     text = batch_script(launch(script="#SBATCH --uid=0\n'\"`$(id)"), "/shared/spool/t-1")
-    assert subprocess.run(["bash", "-n"], input=text.encode(), capture_output=True, check=True).stderr == b""
+    assert (
+        subprocess.run(["bash", "-n"], input=text.encode(), capture_output=True, check=True).stderr
+        == b""
+    )
     assert "#SBATCH" not in text
 
 
@@ -80,9 +86,14 @@ def test_a_comment_is_one_line_of_printable_text(name):
 
 
 APART = [
-    ({"partition": "a,b"}, "partition"), ({"partition": "--uid=0"}, "partition"), ({"partition": "a b"}, "partition"),
-    ({"gpus": 1, "gpu_type": "h100,gpu:x"}, "gpu_type"), ({"node_labels": {"x": "a|b"}}, "node_labels"),
-    ({"node_labels": {"x": "a&b"}}, "node_labels"), ({"image": "busybox"}, "image")]
+    ({"partition": "a,b"}, "partition"),
+    ({"partition": "--uid=0"}, "partition"),
+    ({"partition": "a b"}, "partition"),
+    ({"gpus": 1, "gpu_type": "h100,gpu:x"}, "gpu_type"),
+    ({"node_labels": {"x": "a|b"}}, "node_labels"),
+    ({"node_labels": {"x": "a&b"}}, "node_labels"),
+    ({"image": "busybox"}, "image"),
+]
 
 
 def test_a_word_that_slurm_could_take_apart_is_refused(subtests):
@@ -94,16 +105,38 @@ def test_a_word_that_slurm_could_take_apart_is_refused(subtests):
 
 
 def test_a_request_becomes_options_of_sbatch():
-    ask = launch(cpus=1.5, memory=(3 << 30) + 1, gpus=2, gpu_type="H100", num_nodes=2, time_limit=90, grace=30, partition="big",
-                 node_labels={"nvlink": ""})
+    ask = launch(
+        cpus=1.5,
+        memory=(3 << 30) + 1,
+        gpus=2,
+        gpu_type="H100",
+        num_nodes=2,
+        time_limit=90,
+        grace=30,
+        partition="big",
+        node_labels={"nvlink": ""},
+    )
     argv = sbatch(build_request(ask, SITE))
-    assert {"--nodes=2", "--ntasks-per-node=1", "--cpus-per-task=2", "--mem=3073M", "--gres=gpu:h100:2", "--time=3", "--account=atlas",
-            "--partition=big", "--constraint=nvlink", "--job-name=t-1", "--dependency=singleton"} <= set(argv)
+    assert {
+        "--nodes=2",
+        "--ntasks-per-node=1",
+        "--cpus-per-task=2",
+        "--mem=3073M",
+        "--gres=gpu:h100:2",
+        "--time=3",
+        "--account=atlas",
+        "--partition=big",
+        "--constraint=nvlink",
+        "--job-name=t-1",
+        "--dependency=singleton",
+    } <= set(argv)
     assert not any(word.startswith("--qos") for word in argv)
 
 
 BODIES = [
-    (38, ("gres", "gpu:2"), 1024), (40, ("tres_per_node", "gres/gpu:2"), {"set": True, "number": 1024})]
+    (38, ("gres", "gpu:2"), 1024),
+    (40, ("tres_per_node", "gres/gpu:2"), {"set": True, "number": 1024}),
+]
 
 
 def test_a_request_becomes_a_body_of_its_version(subtests):
@@ -117,23 +150,49 @@ def test_a_request_becomes_a_body_of_its_version(subtests):
 
 def test_a_token_says_who_and_until_when():
     head, claims, mark = signed(b"key", "ada", 1000, 60).split(".")
-    assert json.loads(base64.urlsafe_b64decode(claims + "==")) == {"exp": 1060, "iat": 1000, "sun": "ada"}
+    assert json.loads(base64.urlsafe_b64decode(claims + "==")) == {
+        "exp": 1060,
+        "iat": 1000,
+        "sun": "ada",
+    }
     assert json.loads(base64.urlsafe_b64decode(head + "=="))["alg"] == "HS256" and len(mark) == 43
 
 
 def test_squeue_is_read_whatever_a_comment_holds():
     row = squeue_rows("7|RUNNING|None|1000|2000|n[1-2]|t-1|batch|atlas|normal|ada|a|b|c\nrubbish\n")
-    assert row == [Row(7, "RUNNING", "t-1", "None", 1000, 2000, "n[1-2]", "batch", "atlas", "normal", "ada", "a|b|c")]
+    assert row == [
+        Row(
+            7,
+            "RUNNING",
+            "t-1",
+            "None",
+            1000,
+            2000,
+            "n[1-2]",
+            "batch",
+            "atlas",
+            "normal",
+            "ada",
+            "a|b|c",
+        )
+    ]
 
 
 def test_sacct_is_read_with_the_largest_memory_of_its_steps():
     text = "7|CANCELLED by 0|0:15|1000|1010|n1||t-1\n7.batch|CANCELLED|0:15|1000|1010|n1|2048K|batch\n7.0|FAILED|1:0|1000|1010|n1|3M|bash\n"
-    assert sacct_rows(text) == [Row(7, "CANCELLED", "t-1", started=1000, ended=1010, nodes="n1", exit="0:15", peak=3 << 20)]
+    assert sacct_rows(text) == [
+        Row(7, "CANCELLED", "t-1", started=1000, ended=1010, nodes="n1", exit="0:15", peak=3 << 20)
+    ]
 
 
 VERSIONS = [
     {"job_state": "FAILED", "exit_code": 256, "start_time": 1000},
-    {"job_state": ["FAILED"], "exit_code": {"return_code": {"set": True, "number": 1}}, "start_time": {"set": True, "number": 1000}}]
+    {
+        "job_state": ["FAILED"],
+        "exit_code": {"return_code": {"set": True, "number": 1}},
+        "start_time": {"set": True, "number": 1000},
+    },
+]
 
 
 def test_a_job_of_any_version_is_read_alike(subtests):
@@ -145,17 +204,35 @@ def test_a_job_of_any_version_is_read_alike(subtests):
 
 def test_a_reason_that_slurmrestd_tells_with_spaces_is_told_as_squeue_writes_it():
     said = "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"
-    row = rest_row({"job_id": 7, "job_state": "PENDING", "name": "k1", "state_reason": "Resources", "state_description": said})
+    row = rest_row(
+        {
+            "job_id": 7,
+            "job_state": "PENDING",
+            "name": "k1",
+            "state_reason": "Resources",
+            "state_description": said,
+        }
+    )
     assert waiting(row).wait == Wait.NODES_DOWN
 
 
 def test_of_two_jobs_with_one_key_the_first_counts():
-    assert oldest([Row(9, "PENDING", "t-1"), Row(7, "RUNNING", "t-1"), Row(8, "PENDING", "t-2")])["t-1"].id == 7
+    assert (
+        oldest([Row(9, "PENDING", "t-1"), Row(7, "RUNNING", "t-1"), Row(8, "PENDING", "t-2")])[
+            "t-1"
+        ].id
+        == 7
+    )
 
 
 STATES = [
-    ("PENDING", State.SUBMITTED), ("CONFIGURING", State.STARTING), ("RUNNING", State.RUNNING), ("SUSPENDED", State.RUNNING),
-    ("COMPLETING", State.RUNNING), ("REQUEUED", State.SUBMITTED)]
+    ("PENDING", State.SUBMITTED),
+    ("CONFIGURING", State.STARTING),
+    ("RUNNING", State.RUNNING),
+    ("SUSPENDED", State.RUNNING),
+    ("COMPLETING", State.RUNNING),
+    ("REQUEUED", State.SUBMITTED),
+]
 
 
 def test_a_state_is_told_in_our_words(subtests):
@@ -170,14 +247,24 @@ def test_a_state_that_nobody_knows_is_left_out_and_logged(caplog):
 
 
 ENDS = [
-    ("PREEMPTED", Reason.PREEMPTED), ("NODE_FAIL", Reason.NODE_FAILED), ("BOOT_FAIL", Reason.NODE_FAILED), ("TIMEOUT", Reason.TIME_LIMIT),
-    ("DEADLINE", Reason.TIME_LIMIT), ("OUT_OF_MEMORY", Reason.OUT_OF_MEMORY), ("CANCELLED", Reason.CANCELED)]
+    ("PREEMPTED", Reason.PREEMPTED),
+    ("NODE_FAIL", Reason.NODE_FAILED),
+    ("BOOT_FAIL", Reason.NODE_FAILED),
+    ("TIMEOUT", Reason.TIME_LIMIT),
+    ("DEADLINE", Reason.TIME_LIMIT),
+    ("OUT_OF_MEMORY", Reason.OUT_OF_MEMORY),
+    ("CANCELLED", Reason.CANCELED),
+]
 
 
 def test_an_end_by_slurm_has_its_reason(subtests):
     for native, reason in ENDS:
         with subtests.test(native=native, reason=reason):
-            seen = states.ended(Row(7, native, "t-1", started=1000, ended=1010, nodes="n[3-4]"), states.Record(started=1000.5), states.Evidence())
+            seen = states.ended(
+                Row(7, native, "t-1", started=1000, ended=1010, nodes="n[3-4]"),
+                states.Record(started=1000.5),
+                states.Evidence(),
+            )
             assert (seen.reason, seen.state, seen.node) == (reason, reason.final_state, "n3")
 
 
@@ -187,31 +274,45 @@ def test_a_job_that_no_node_could_start_is_not_its_owners_fault():
 
 
 WAITS = [
-    ("Priority", Wait.BEHIND, "higher priority"), ("Resources", Wait.CAPACITY, "not free"), ("JobHeldAdmin", Wait.CLUSTER_HELD, "administrator"),
+    ("Priority", Wait.BEHIND, "higher priority"),
+    ("Resources", Wait.CAPACITY, "not free"),
+    ("JobHeldAdmin", Wait.CLUSTER_HELD, "administrator"),
     ("AssocGrpGRES", Wait.CLUSTER_LIMIT, "Account atlas is at its limit of GPUs"),
     ("QOSMaxJobsPerUserLimit", Wait.CLUSTER_LIMIT, "QOS high is at its limit of jobs"),
-    ("AssocGrpCpuLimit", Wait.CLUSTER_LIMIT, "cores"), ("QOSMaxNodePerJobLimit", Wait.IMPOSSIBLE, "fewer nodes"),
-    ("ReqNodeNotAvail, UnavailableNodes:n1", Wait.NODES_DOWN, "down"), ("PartitionDown", Wait.NODES_DOWN, "Partition big is closed"),
-    ("Reservation", Wait.RESERVED, "reservation"), ("Licenses", Wait.CAPACITY, "licenses"), ("Dependency", Wait.DEPENDENCY, "another job"),
-    ("SomethingNew", Wait.CLUSTER_LIMIT, "Slurm says SomethingNew")]
+    ("AssocGrpCpuLimit", Wait.CLUSTER_LIMIT, "cores"),
+    ("QOSMaxNodePerJobLimit", Wait.IMPOSSIBLE, "fewer nodes"),
+    ("ReqNodeNotAvail, UnavailableNodes:n1", Wait.NODES_DOWN, "down"),
+    ("PartitionDown", Wait.NODES_DOWN, "Partition big is closed"),
+    ("Reservation", Wait.RESERVED, "reservation"),
+    ("Licenses", Wait.CAPACITY, "licenses"),
+    ("Dependency", Wait.DEPENDENCY, "another job"),
+    ("SomethingNew", Wait.CLUSTER_LIMIT, "Slurm says SomethingNew"),
+]
 
 
 def test_why_slurm_waits_is_told_in_a_sentence(subtests):
     for said, wait, words in WAITS:
         with subtests.test(said=said, wait=wait):
-            seen = waiting(Row(7, "PENDING", "t-1", said, partition="big", account="atlas", qos="high"))
+            seen = waiting(
+                Row(7, "PENDING", "t-1", said, partition="big", account="atlas", qos="high")
+            )
             assert seen.wait == wait and words in seen.text
 
 
 FAILURES = [
-    ("sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified", Rejected, "account"),
+    (
+        "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified",
+        Rejected,
+        "account",
+    ),
     ("sbatch: error: invalid partition specified: nope", Rejected, "partition"),
     ("Invalid qos specification", Rejected, "qos"),
     ("Invalid generic resource (gres) specification", Rejected, "resources.gpus"),
     ("squeue: error: Unable to contact slurm controller (connect failure)", Unavailable, None),
     ("Socket timed out on send/recv operation", Unavailable, None),
     ("Protocol authentication error", Unavailable, None),
-    ("something that nobody has seen", Unavailable, None)]
+    ("something that nobody has seen", Unavailable, None),
+]
 
 
 def test_a_failure_is_the_specs_or_nobodys(subtests):
@@ -222,14 +323,29 @@ def test_a_failure_is_the_specs_or_nobodys(subtests):
 
 
 def test_a_node_is_read_with_its_gpus_and_why_it_is_drained():
-    line = ("NodeName=n1 Arch=x86_64 CPUAlloc=4 CPUTot=8 ActiveFeatures=nvlink,rack1 Gres=gpu:h100:2(S:0-1),gpu:1g.10gb:1 "
-            "GresUsed=gpu:h100:1(IDX:0),gpu:1g.10gb:0(IDX:N/A) "
-            "OS=Linux 6.1 #1 SMP RealMemory=16000 AllocMem=64 State=IDLE+DRAIN Partitions=batch,debug  Reason=fan is loud [root@2026-11-21T03:00:00]")
+    line = (
+        "NodeName=n1 Arch=x86_64 CPUAlloc=4 CPUTot=8 ActiveFeatures=nvlink,rack1 Gres=gpu:h100:2(S:0-1),gpu:1g.10gb:1 "
+        "GresUsed=gpu:h100:1(IDX:0),gpu:1g.10gb:0(IDX:N/A) "
+        "OS=Linux 6.1 #1 SMP RealMemory=16000 AllocMem=64 State=IDLE+DRAIN Partitions=batch,debug  Reason=fan is loud [root@2026-11-21T03:00:00]"
+    )
     [node] = nodes.from_scontrol(line)
-    assert [(gpu.uuid, gpu.type) for gpu in node.gpus] == [("n1/gpu0", "h100"), ("n1/gpu1", "h100"), ("n1/gpu2", "mig-1g.10gb")]
+    assert [(gpu.uuid, gpu.type) for gpu in node.gpus] == [
+        ("n1/gpu0", "h100"),
+        ("n1/gpu1", "h100"),
+        ("n1/gpu2", "mig-1g.10gb"),
+    ]
     assert (node.is_ready, node.is_drained, node.note) == (True, True, "drain idle: fan is loud")
-    assert (node.cpus, node.memory, node.used_cpus, node.used_memory, node.used_gpus) == (8, 16000 << 20, 4, 64 << 20, 1)
-    assert (node.arch, nodes.from_rest([{"name": "n1", "architecture": "aarch64"}])[0].arch) == ("amd64", "arm64")
+    assert (node.cpus, node.memory, node.used_cpus, node.used_memory, node.used_gpus) == (
+        8,
+        16000 << 20,
+        4,
+        64 << 20,
+        1,
+    )
+    assert (node.arch, nodes.from_rest([{"name": "n1", "architecture": "aarch64"}])[0].arch) == (
+        "amd64",
+        "arm64",
+    )
     assert node.partitions == ("batch", "debug") and set(node.labels) == {"nvlink", "rack1"}
 
 
@@ -241,33 +357,64 @@ def test_a_node_that_does_not_answer_is_not_ready():
 
 def test_a_record_that_is_not_whole_counts_as_none():
     assert parse_record("7", "1000.5 n1 64 2.5", "0 - 1000").code is None
-    assert parse_record("7\n", "1000.5 n1 64 2.5", "143 time 1000.5 1003.25") == states.Record("7", 1000.5, "n1", 143, "time", 1003.25, 64, 2.5)
+    assert parse_record("7\n", "1000.5 n1 64 2.5", "143 time 1000.5 1003.25") == states.Record(
+        "7", 1000.5, "n1", 143, "time", 1003.25, 64, 2.5
+    )
 
 
-CODES = [(None, Reason.FORGOTTEN), (137, Reason.FORGOTTEN), (0, Reason.COMPLETED), (3, Reason.USER_ERROR)]
+CODES = [
+    (None, Reason.FORGOTTEN),
+    (137, Reason.FORGOTTEN),
+    (0, Reason.COMPLETED),
+    (3, Reason.USER_ERROR),
+]
 
 
 def test_an_end_is_that_of_the_job_that_ran_and_not_of_the_one_sent_in_its_place(subtests):
     """Slurm forgot number 6 while it ran, and was given 7: that one's script finds the folder taken, and ends well at once."""
     for code, reason in CODES:
         with subtests.test(code=code, reason=reason):
-            record = states.Record(id="6", started=1000, code=code, ended=1001 if code is not None else 0)
-            seen = states.ended(Row(7, "COMPLETED", "t-1", started=1010, ended=1011, nodes="n1"), record, states.Evidence())
+            record = states.Record(
+                id="6", started=1000, code=code, ended=1001 if code is not None else 0
+            )
+            seen = states.ended(
+                Row(7, "COMPLETED", "t-1", started=1010, ended=1011, nodes="n1"),
+                record,
+                states.Evidence(),
+            )
             assert seen.reason == reason
 
 
 KILLED = [
-    ("", 2, "", Reason.FORGOTTEN), ("", 600, "", Reason.KILLED_BY_SIGNAL), ("time", 2, "", Reason.TIME_LIMIT), ("cancel", 2, "", Reason.CANCELED),
-    ("", 2, "slurmstepd: error: Detected 1 oom_kill event in StepId=7.batch.", Reason.OUT_OF_MEMORY),
-    ("", 2, "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=7.batch.", Reason.OUT_OF_MEMORY)]
+    ("", 2, "", Reason.FORGOTTEN),
+    ("", 600, "", Reason.KILLED_BY_SIGNAL),
+    ("time", 2, "", Reason.TIME_LIMIT),
+    ("cancel", 2, "", Reason.CANCELED),
+    (
+        "",
+        2,
+        "slurmstepd: error: Detected 1 oom_kill event in StepId=7.batch.",
+        Reason.OUT_OF_MEMORY,
+    ),
+    (
+        "",
+        2,
+        "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=7.batch.",
+        Reason.OUT_OF_MEMORY,
+    ),
+]
 
 
 def test_one_that_was_killed_and_is_unknown_at_once_was_forgotten(subtests):
     """A controller knows an end for minutes; the record is of one killed so many seconds ago."""
     for asked, age, said, reason in KILLED:
         with subtests.test(asked=asked, age=age):
-            record = states.Record(id="7", started=1000, code=137, ended=1010, asked=asked, limit=10)
-            seen = states.ended(states.left("t-1", record, 1010 + age), record, states.Evidence(said=said))
+            record = states.Record(
+                id="7", started=1000, code=137, ended=1010, asked=asked, limit=10
+            )
+            seen = states.ended(
+                states.left("t-1", record, 1010 + age), record, states.Evidence(said=said)
+            )
             assert seen.reason == reason
 
 
@@ -277,19 +424,33 @@ def test_that_a_job_ends_by_itself_is_not_that_it_was_asked_to():
 
 
 PUT_BACK = [
-    ("PREEMPTION", Reason.PREEMPTED), ("JOB REQUEUE", Reason.INTERRUPTED), ("NODE FAILURE", Reason.NODE_FAILED), ("", Reason.NODE_FAILED)]
+    ("PREEMPTION", Reason.PREEMPTED),
+    ("JOB REQUEUE", Reason.INTERRUPTED),
+    ("NODE FAILURE", Reason.NODE_FAILED),
+    ("", Reason.NODE_FAILED),
+]
 PUT_BACK_ROWS = [
-    (Row(7, "PENDING", "t-1", reason="BeginTime", exit="0:0"), False), (Row(7, "COMPLETED", "t-1", exit="0:0"), True),
-    (Row(7, "CANCELLED", "t-1", exit="0:0"), False)]
+    (Row(7, "PENDING", "t-1", reason="BeginTime", exit="0:0"), False),
+    (Row(7, "COMPLETED", "t-1", exit="0:0"), True),
+    (Row(7, "CANCELLED", "t-1", exit="0:0"), False),
+]
 
 
 def test_what_slurm_put_back_ended_as_slurm_says_and_not_well(subtests):
     for why, reason in PUT_BACK:
         for row, is_again in PUT_BACK_ROWS:
             with subtests.test(why=why, reason=reason):
-                said = f"slurmstepd-n1: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-21T22:40:32 DUE TO {why} ***\n" if why else ""
+                said = (
+                    f"slurmstepd-n1: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-21T22:40:32 DUE TO {why} ***\n"
+                    if why
+                    else ""
+                )
                 expected = Reason.CANCELED if row.state == "CANCELLED" and not why else reason
-                seen = states.ended(row, states.Record("7", 1000, "n1", None, is_again=is_again), states.Evidence(said=said))
+                seen = states.ended(
+                    row,
+                    states.Record("7", 1000, "n1", None, is_again=is_again),
+                    states.Evidence(said=said),
+                )
                 assert seen.reason == expected
                 assert seen.exit_code is None or row.state != "PENDING"
 
@@ -300,7 +461,10 @@ def test_a_job_that_its_node_did_not_start_and_says_nothing_of_was_forgotten():
     assert states.ended(row, states.Record(), states.Evidence()).reason == Reason.FORGOTTEN
     for ran in (replace(row, ended=1400), replace(row, exit="3:0")):
         assert states.ended(ran, states.Record(), states.Evidence()).reason == Reason.PLATFORM_ERROR
-    assert states.ended(row, states.Record(), states.Evidence(said="bash: not found")).reason == Reason.PLATFORM_ERROR
+    assert (
+        states.ended(row, states.Record(), states.Evidence(said="bash: not found")).reason
+        == Reason.PLATFORM_ERROR
+    )
 
 
 def test_a_job_that_a_node_refused_to_start_was_forgotten_even_where_its_number_ran_before():

@@ -33,14 +33,22 @@ def test_a_team_runs_as_its_own_user_and_counts_for_its_own_account(both, slurm)
     key = both.submit("id -un; sleep 60", identity=NEWS).key
     both.logged(key, f"{SECOND_USER}\n".encode())
     job = shown(slurm, both, key)
-    assert (job["UserId"].partition("(")[0], job["Account"], job["QOS"]) == (SECOND_USER, "borealis", "high")
+    assert (job["UserId"].partition("(")[0], job["Account"], job["QOS"]) == (
+        SECOND_USER,
+        "borealis",
+        "high",
+    )
     assert shown(slurm, both, other)["UserId"].startswith(slurm.user)
     assert {o.key for o in both.backend.poll([key, other]).observations} == {key, other}
 
 
 @SLURM
 def test_a_job_of_another_user_is_canceled_found_and_not_begun_twice(both):
-    launch = both.launch("trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.1; done", identity=NEWS, grace=5.0)
+    launch = both.launch(
+        "trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.1; done",
+        identity=NEWS,
+        grace=5.0,
+    )
     first = both.backend.submit(launch)
     both.logged(launch.key, b"up")
     assert both.again().submit(launch) == first
@@ -72,7 +80,9 @@ def test_an_account_that_the_teams_user_is_not_in_comes_back_in_slurms_words(bot
 def test_what_came_with_the_grant_is_never_chosen_by_a_job(both, slurm):
     both.options["may_choose"] = ["account"]
     both.backend = both.again()
-    key = both.submit("sleep 60", identity=Identity(account="borealis"), native={"account": "atlas"}).key
+    key = both.submit(
+        "sleep 60", identity=Identity(account="borealis"), native={"account": "atlas"}
+    ).key
     assert shown(slurm, both, key)["Account"] == "borealis"
 
 
@@ -97,7 +107,12 @@ def test_testing_the_connection_tries_every_user(both):
 @pytest.mark.integration
 def test_one_users_token_cannot_speak_for_others(place, request, slurm):
     token = signed(slurm.jwt_key.read_bytes(), slurm.user, int(time.time()), 600)
-    given = {**MAKERS["slurm-rest"](place, request), "rest_key": "", "rest_token": token, "users": [SECOND_USER]}
+    given = {
+        **MAKERS["slurm-rest"](place, request),
+        "rest_key": "",
+        "rest_token": token,
+        "users": [SECOND_USER],
+    }
     probe = backends()["slurm"].configured(given).probe()
     assert not probe.is_ok and "speaks for one user" in probe.message
 
@@ -110,14 +125,34 @@ def test_a_token_of_roots_submits_to_slurm_as_anybody_that_is_listed(stage_by_ro
 
 @pytest.fixture
 def stage_by_root(request, place, wait_for, slurm):
-    given = {**MAKERS["slurm-rest"](place, request), "rest_key": "", "rest_token": slurm.token("root"), "rest_user": "root",
-             "users": [SECOND_USER]}
+    given = {
+        **MAKERS["slurm-rest"](place, request),
+        "rest_key": "",
+        "rest_token": slurm.token("root"),
+        "rest_user": "root",
+        "users": [SECOND_USER],
+    }
     return Stage(backends()["slurm"], given, place, wait_for)
 
 
 def test_who_is_not_root_asks_sudo_and_names_the_slurm():
     door = Commands(Here({"PATH": "/bin", "SLURM_CONF": "/etc/slurm.conf"}), "portal", ("ada",))
     assert door._as("ada", ["scancel", "7"]) == [
-        "sudo", "-n", "-u", "ada", "--", "env", "PATH=/bin", "SLURM_CONF=/etc/slurm.conf", "scancel", "7"]
-    assert door._as("portal", ["scancel", "7"]) == door._as("", ["scancel", "7"]) == ["scancel", "7"]
-    assert Commands(Here({}), "portal", ("ada",), is_root=True)._as("ada", ["scancel", "7"]) == ["scancel", "7"]
+        "sudo",
+        "-n",
+        "-u",
+        "ada",
+        "--",
+        "env",
+        "PATH=/bin",
+        "SLURM_CONF=/etc/slurm.conf",
+        "scancel",
+        "7",
+    ]
+    assert (
+        door._as("portal", ["scancel", "7"]) == door._as("", ["scancel", "7"]) == ["scancel", "7"]
+    )
+    assert Commands(Here({}), "portal", ("ada",), is_root=True)._as("ada", ["scancel", "7"]) == [
+        "scancel",
+        "7",
+    ]

@@ -66,7 +66,9 @@ def server() -> Iterator[Server]:
 
 def test_requests_one_after_the_other_go_over_one_connection(server):
     wire = Wire(server.url)
-    assert [wire.send("POST", "/a", b"%d" % n, {}) for n in range(5)] == [(200, b"%d" % n) for n in range(5)]
+    assert [wire.send("POST", "/a", b"%d" % n, {}) for n in range(5)] == [
+        (200, b"%d" % n) for n in range(5)
+    ]
     assert server.connections == 1
 
 
@@ -80,7 +82,10 @@ def test_a_connection_that_the_other_end_closed_meanwhile_is_not_used_again(serv
 
 def test_no_more_are_opened_at_once_than_slurm_is_to_bear(server):
     wire, told = Wire(server.url), []
-    threads = [threading.Thread(target=lambda: told.append(wire.send("POST", "/a", b"x" * 100_000, {})[0])) for _ in range(4 * CONNECTIONS)]
+    threads = [
+        threading.Thread(target=lambda: told.append(wire.send("POST", "/a", b"x" * 100_000, {})[0]))
+        for _ in range(4 * CONNECTIONS)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -8,7 +8,17 @@ from typing import Any, ClassVar
 import pytest
 
 from jobs.backends import backends
-from jobs.backends.base import Capability, Launch, Output, Probe, Rejected, Secret, Stay, Unavailable, option
+from jobs.backends.base import (
+    Capability,
+    Launch,
+    Output,
+    Probe,
+    Rejected,
+    Secret,
+    Stay,
+    Unavailable,
+    option,
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +53,11 @@ class Drainable:
     def probe(self) -> Probe:
         if self.options["url"] == "broken":
             raise RuntimeError(f"cannot use {self.options['token']}")
-        return Probe(True, f"reached {self.options['url']} with {len(self.options.get('token', ''))} letters of token", "22.05")
+        return Probe(
+            True,
+            f"reached {self.options['url']} with {len(self.options.get('token', ''))} letters of token",
+            "22.05",
+        )
 
     def render(self, launch: Launch) -> str:
         return f"{launch.partition} {launch.script}"

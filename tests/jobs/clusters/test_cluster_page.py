@@ -27,10 +27,25 @@ def dot(story):
 
 @pytest.fixture
 def big(story) -> Cluster:
-    row = Cluster.objects.create(name="big", backend="drainable", config={"url": "there"}, seen_at=clock.now(), counted_at=clock.now())
+    row = Cluster.objects.create(
+        name="big",
+        backend="drainable",
+        config={"url": "there"},
+        seen_at=clock.now(),
+        counted_at=clock.now(),
+    )
     for n in range(1, 61):
-        node = Node.objects.create(cluster=row, name=f"n{n}", cpus=8000, memory=1 << 34, partitions=["main", "odd"] if n % 2 else ["main"],
-                                   is_ready=n != 7, is_drained=n == 9, used_gpus=1 if n < 4 else 0, note="fan is loud" if n == 9 else "")
+        node = Node.objects.create(
+            cluster=row,
+            name=f"n{n}",
+            cpus=8000,
+            memory=1 << 34,
+            partitions=["main", "odd"] if n % 2 else ["main"],
+            is_ready=n != 7,
+            is_drained=n == 9,
+            used_gpus=1 if n < 4 else 0,
+            note="fan is loud" if n == 9 else "",
+        )
         Gpu.objects.create(node=node, index=0, uuid=f"G{n}", model="H100", type="h100", memory=1)
     return row
 
@@ -40,29 +55,61 @@ def test_the_overview_counts_what_is_free_by_type_and_names_who_uses_it(story, d
     with org_scope(story.atlas.id):
         Attempt.objects.filter(job__in=jobs[:2]).update(state=State.RUNNING)
     text = dot.get(PAGE).content.decode()
-    assert "55 of 60 GPUs" in text and '3 <span class="faint">/ 60 used' in text and "2 out of use" in text
-    assert "58 ready" in text and "2 out of use" in text and "1 drained" in text and "1 down" in text
+    assert (
+        "55 of 60 GPUs" in text
+        and '3 <span class="faint">/ 60 used' in text
+        and "2 out of use" in text
+    )
+    assert (
+        "58 ready" in text and "2 out of use" in text and "1 drained" in text and "1 down" in text
+    )
     assert "2 jobs run, 1 wait" in text
-    assert 'href="/atlas/jobs?state=starting,running,stopping&amp;cluster=big&amp;team=vision">2</a>' in text
+    assert (
+        'href="/atlas/jobs?state=starting,running,stopping&amp;cluster=big&amp;team=vision">2</a>'
+        in text
+    )
     assert '<td class="num" data-label="GPUs held">4</td>' in text
 
 
-def test_nodes_come_in_the_order_of_their_numbers_a_page_at_a_time_and_by_state_partition_and_text(dot, big):
+def test_nodes_come_in_the_order_of_their_numbers_a_page_at_a_time_and_by_state_partition_and_text(
+    dot, big
+):
     first = dot.get(f"{PAGE}?tab=nodes").context
-    assert [n["name"] for n in first["nodes"]] == [f"n{n}" for n in range(1, 51)] and first["following"] == "n50"
+    assert [n["name"] for n in first["nodes"]] == [f"n{n}" for n in range(1, 51)] and first[
+        "following"
+    ] == "n50"
     rest = dot.get(f"{PAGE}?tab=nodes&after=n50").context
-    assert [n["name"] for n in rest["nodes"]] == [f"n{n}" for n in range(51, 61)] and not rest["following"]
-    for query, wanted in (("nodes=down", ["n7"]), ("find=loud", ["n9"]), ("partition=odd&find=n1", ["n1", "n11", "n13", "n15", "n17", "n19"])):
+    assert [n["name"] for n in rest["nodes"]] == [f"n{n}" for n in range(51, 61)] and not rest[
+        "following"
+    ]
+    for query, wanted in (
+        ("nodes=down", ["n7"]),
+        ("find=loud", ["n9"]),
+        ("partition=odd&find=n1", ["n1", "n11", "n13", "n15", "n17", "n19"]),
+    ):
         assert [n["name"] for n in dot.get(f"{PAGE}?tab=nodes&{query}").context["nodes"]] == wanted
     assert "No node matches" in dot.get(f"{PAGE}?tab=nodes&find=nosuch").content.decode()
 
 
 def test_a_node_is_drained_with_its_reason_and_resumed_from_the_page(dot, big, drainable):
-    done = dot.post(f"{PAGE}/nodes/n1", {"do": "drain", "reason": "ticket 812", "query": "tab=nodes&find=n1"}, follow=True)
+    done = dot.post(
+        f"{PAGE}/nodes/n1",
+        {"do": "drain", "reason": "ticket 812", "query": "tab=nodes&find=n1"},
+        follow=True,
+    )
     assert done.redirect_chain[-1][0] == f"{PAGE}?tab=nodes&find=n1"
-    assert "n1 is drained" in done.content.decode() and "ticket 812 (dot@platform.example)" in done.content.decode()
-    assert "is required" in dot.post(f"{PAGE}/nodes/n2", {"do": "drain", "reason": ""}, follow=True).content.decode()
-    assert "n1 takes jobs again" in dot.post(f"{PAGE}/nodes/n1", {"do": "resume"}, follow=True).content.decode()
+    assert (
+        "n1 is drained" in done.content.decode()
+        and "ticket 812 (dot@platform.example)" in done.content.decode()
+    )
+    assert (
+        "is required"
+        in dot.post(f"{PAGE}/nodes/n2", {"do": "drain", "reason": ""}, follow=True).content.decode()
+    )
+    assert (
+        "n1 takes jobs again"
+        in dot.post(f"{PAGE}/nodes/n1", {"do": "resume"}, follow=True).content.decode()
+    )
     assert [told[0] for told in drainable.told] == ["drain", "resume"]
     assert dot.post(f"{PAGE}/nodes/nosuch", {"do": "resume"}).status_code == 404
 
@@ -78,41 +125,84 @@ def test_partitions_and_pools_are_counted(dot, big):
     Pool.objects.create(name="fast", cluster=big, partition="odd", labels={"rack": "3"})
     Pool.objects.create(name="whole", cluster=big, is_open=True)
     parts = dot.get(f"{PAGE}?tab=partitions").context["partitions"]
-    assert {name: (s.total, s.all_gpus.free, s.all_gpus.total) for name, s in parts.items()} == {"main": (60, 55, 60), "odd": (30, 26, 30)}
+    assert {name: (s.total, s.all_gpus.free, s.all_gpus.total) for name, s in parts.items()} == {
+        "main": (60, 55, 60),
+        "odd": (30, 26, 30),
+    }
     text = dot.get(f"{PAGE}?tab=pools").content.decode()
     assert "rack=3" in text and "open to all" in text and "all nodes" in text
 
 
 def test_the_state_is_told_in_words_with_its_age(big):
     def after(seconds: int, **now: object) -> tuple[str, str]:
-        row = Cluster(name="c", created_at=clock.now(), **({"seen_at": clock.now() - timedelta(seconds=seconds)} | now))
+        row = Cluster(
+            name="c",
+            created_at=clock.now(),
+            **({"seen_at": clock.now() - timedelta(seconds=seconds)} | now),
+        )
         told = standing(row)
         return told["word"], told["text"]
 
     assert after(4) == ("connected", "It answered 4 s ago.")
     since = clock.now() - timedelta(minutes=12)
-    assert after(720, trouble="no route", trouble_since=since) == ("silent", "Silent for 12 min: no route")
-    assert after(720, trouble="no route", trouble_since=since, is_enabled=False)[1].endswith("silent for 12 min.")
+    assert after(720, trouble="no route", trouble_since=since) == (
+        "silent",
+        "Silent for 12 min: no route",
+    )
+    assert after(720, trouble="no route", trouble_since=since, is_enabled=False)[1].endswith(
+        "silent for 12 min."
+    )
     assert after(4, is_enabled=False) == ("disabled", "Takes no new jobs; what runs goes on.")
     assert after(0, seen_at=None)[0] == "not seen yet"
-    assert after(75) == ("silent", "Not seen for 75 s: no watcher is running, or the cluster is slow to answer.")
+    assert after(75) == (
+        "silent",
+        "Not seen for 75 s: no watcher is running, or the cluster is slow to answer.",
+    )
 
 
 def test_a_silence_that_ended_is_one_line_of_the_history_with_its_length(big):
-    for kind, data in (("connected", {}), ("silent", {"said": "no route"}), ("changed", {"options": ["url"]}),
-                       ("answered", {"said": "no route", "seconds": 240}), ("silent", {"said": "refused"})):
-        record(Fact(f"cluster.{kind}", None, "cluster", big.id, "watcher" if "said" in data else "dot@platform.example", data))
+    for kind, data in (
+        ("connected", {}),
+        ("silent", {"said": "no route"}),
+        ("changed", {"options": ["url"]}),
+        ("answered", {"said": "no route", "seconds": 240}),
+        ("silent", {"said": "refused"}),
+    ):
+        record(
+            Fact(
+                f"cluster.{kind}",
+                None,
+                "cluster",
+                big.id,
+                "watcher" if "said" in data else "dot@platform.example",
+                data,
+            )
+        )
     assert [(line["text"], line["who"]) for line in history_of(big)] == [
-        ("Fell silent: refused", ""), ("Answered again after 4 min of silence: no route", ""),
-        ("Changed: url", "dot@platform.example"), ("Connected", "dot@platform.example")]
+        ("Fell silent: refused", ""),
+        ("Answered again after 4 min of silence: no route", ""),
+        ("Changed: url", "dot@platform.example"),
+        ("Connected", "dot@platform.example"),
+    ]
 
 
 def test_removing_asks_for_the_name_and_says_why_it_cannot_be(story, dot, big):
-    assert "type big to confirm" in dot.post(PAGE, {"do": "remove", "name": "bug"}, follow=True).content.decode()
+    assert (
+        "type big to confirm"
+        in dot.post(PAGE, {"do": "remove", "name": "bug"}, follow=True).content.decode()
+    )
     submit(story)
-    assert "1 job is on big" in dot.post(PAGE, {"do": "remove", "name": "big"}, follow=True).content.decode()
+    assert (
+        "1 job is on big"
+        in dot.post(PAGE, {"do": "remove", "name": "big"}, follow=True).content.decode()
+    )
     Cluster.objects.create(name="spare", backend="drainable", config={"url": "u"})
-    assert "spare is removed" in dot.post("/atlas/clusters/spare", {"do": "remove", "name": "spare"}, follow=True).content.decode()
+    assert (
+        "spare is removed"
+        in dot.post(
+            "/atlas/clusters/spare", {"do": "remove", "name": "spare"}, follow=True
+        ).content.decode()
+    )
     assert not Cluster.objects.filter(name="spare").exists()
 
 
@@ -122,7 +212,9 @@ def test_the_version_is_kept_when_the_stored_connection_is_tested(dot, big):
     assert "a scheduler 22.05" in dot.get(PAGE).content.decode()
 
 
-def test_the_page_costs_the_same_few_statements_for_any_number_of_nodes(dot, big, django_assert_max_num_queries):
+def test_the_page_costs_the_same_few_statements_for_any_number_of_nodes(
+    dot, big, django_assert_max_num_queries
+):
     for tab in ("overview", "nodes", "partitions", "pools", "history"):
         with django_assert_max_num_queries(20):
             assert dot.get(f"{PAGE}?tab={tab}").status_code == 200
@@ -130,7 +222,13 @@ def test_the_page_costs_the_same_few_statements_for_any_number_of_nodes(dot, big
 
 def test_a_cluster_that_is_not_there_is_404_and_one_without_nodes_says_what_to_do(dot, story):
     assert dot.get("/atlas/clusters/nosuch").status_code == 404
-    Cluster.objects.create(name="big", backend="drainable", config={"url": "there"}, trouble="no route", trouble_since=clock.now())
+    Cluster.objects.create(
+        name="big",
+        backend="drainable",
+        config={"url": "there"},
+        trouble="no route",
+        trouble_since=clock.now(),
+    )
     text = dot.get(PAGE).content.decode()
     assert "Test the connection to see what is wrong" in text and "Silent for" in text
     assert "No pools" in dot.get(f"{PAGE}?tab=pools").content.decode()
@@ -139,12 +237,23 @@ def test_a_cluster_that_is_not_there_is_404_and_one_without_nodes_says_what_to_d
 def test_used_gpus_of_a_node_with_two_types_are_counted_once_and_said_to_be_a_guess():
     node = Node(name="n", cpus=1, memory=1)
     stock = stock_of([Machine(node, {"a100": 2, "h100": 2}, 0, 0, 3)])
-    assert (stock.gpus["a100"].used, stock.gpus["h100"].used, stock.all_gpus.used, stock.is_exact) == (2, 1, 3, False)
+    assert (
+        stock.gpus["a100"].used,
+        stock.gpus["h100"].used,
+        stock.all_gpus.used,
+        stock.is_exact,
+    ) == (2, 1, 3, False)
     assert stock_of([Machine(node, {"h100": 2}, 0, 0, 1)]).is_exact
 
 
 def test_names_are_ordered_as_people_count():
-    assert sorted(["n10", "n9", "a-2-b", "n1", "a-10-b"], key=natural) == ["a-2-b", "a-10-b", "n1", "n9", "n10"]
+    assert sorted(["n10", "n9", "a-2-b", "n1", "a-10-b"], key=natural) == [
+        "a-2-b",
+        "a-10-b",
+        "n1",
+        "n9",
+        "n10",
+    ]
 
 
 def test_the_list_of_jobs_is_narrowed_to_a_cluster_or_a_pool(story, dot, big):
@@ -154,6 +263,14 @@ def test_the_list_of_jobs_is_narrowed_to_a_cluster_or_a_pool(story, dot, big):
     with org_scope(story.atlas.id):
         assert Job.objects.get().pool_id == pool.id
     ada = story.client(story.ada)
-    for query, is_there in (("cluster=big", True), ("cluster=other", False), ("pool=fast", True), ("cluster=big&pool=slow", False)):
+    for query, is_there in (
+        ("cluster=big", True),
+        ("cluster=other", False),
+        ("pool=fast", True),
+        ("cluster=big&pool=slow", False),
+    ):
         assert ("in-the-pool" in ada.get(f"/atlas/jobs?{query}").content.decode()) == is_there
-        assert bool(story.api(story.ada).get(f"/api/v1/orgs/atlas/jobs?{query}").json()["items"]) == is_there
+        assert (
+            bool(story.api(story.ada).get(f"/api/v1/orgs/atlas/jobs?{query}").json()["items"])
+            == is_there
+        )

@@ -11,7 +11,15 @@ from jobs.clusters.options import backend_kinds
 from tests.jobs.stage import submit
 
 PAGE = "/atlas/clusters"
-FORM = {"kind": "drainable", "name": "big", "url": "https://slurm", "token": "s3cret-token", "transport": "cli", "port": "7000", "verify": "on"}
+FORM = {
+    "kind": "drainable",
+    "name": "big",
+    "url": "https://slurm",
+    "token": "s3cret-token",
+    "transport": "cli",
+    "port": "7000",
+    "verify": "on",
+}
 
 
 @pytest.fixture
@@ -22,7 +30,9 @@ def dot(story):
 def test_the_form_has_a_field_for_every_option_of_the_kind_chosen(dot):
     text = dot.get(PAGE, {"kind": "drainable"}).content.decode()
     assert '<input type="password" id="option-token" name="token"' in text
-    assert 'name="verify" checked' in text and '<textarea class="mono masked" id="option-key"' in text
+    assert (
+        'name="verify" checked' in text and '<textarea class="mono masked" id="option-key"' in text
+    )
     assert "<option selected>rest</option>" in text
     assert 'name="quiet"' not in text
 
@@ -40,11 +50,18 @@ def test_connecting_shows_the_cluster_and_a_fault_keeps_what_was_typed(dot):
     done = dot.post(PAGE, FORM | {"do": "connect"}, follow=True).content.decode()
     assert "big is connected" in done and "not seen yet" in done and "s3cret" not in done
     assert "<h1>big</h1>" in done
-    assert Cluster.objects.get().config == {"url": "https://slurm", "transport": "cli", "port": 7000, "verify": True}
+    assert Cluster.objects.get().config == {
+        "url": "https://slurm",
+        "transport": "cli",
+        "port": 7000,
+        "verify": True,
+    }
 
 
 def test_a_cluster_in_trouble_has_a_banner_and_one_of_a_kind_no_longer_known_is_still_shown(dot):
-    Cluster.objects.create(name="away", backend="drainable", trouble="no route to host", config={"url": "u"})
+    Cluster.objects.create(
+        name="away", backend="drainable", trouble="no route to host", config={"url": "u"}
+    )
     Cluster.objects.create(name="old", backend="gone-by")
     text = dot.get(PAGE).content.decode()
     assert "no route to host" in text and "gone-by" in text
@@ -53,16 +70,28 @@ def test_a_cluster_in_trouble_has_a_banner_and_one_of_a_kind_no_longer_known_is_
 def test_a_cluster_is_tested_and_switched_off_and_on_from_its_row(dot):
     Cluster.objects.create(name="big", backend="drainable", config={"url": "there"})
     assert "reached there" in dot.post(f"{PAGE}/big", {"do": "test"}, follow=True).content.decode()
-    assert "takes no new jobs" in dot.post(f"{PAGE}/big", {"do": "disable"}, follow=True).content.decode()
+    assert (
+        "takes no new jobs"
+        in dot.post(f"{PAGE}/big", {"do": "disable"}, follow=True).content.decode()
+    )
     assert not Cluster.objects.get().is_enabled
     dot.post(f"{PAGE}/big", {"do": "enable"})
     assert Cluster.objects.get().is_enabled
 
 
 def test_a_fault_stands_beside_its_field_and_a_rare_one_is_unfolded_for_it(dot):
-    shown = dot.post(PAGE, FORM | {"do": "connect", "port": "many", "url": "", "proxy": "not\x01one"})
-    assert {f["name"]: f["fault"] for f in (*shown.context["plain"], *shown.context["rare"]) if f["fault"]} == {
-        "url": "is required", "port": "must be a number", "proxy": "must not hold control characters"}
+    shown = dot.post(
+        PAGE, FORM | {"do": "connect", "port": "many", "url": "", "proxy": "not\x01one"}
+    )
+    assert {
+        f["name"]: f["fault"]
+        for f in (*shown.context["plain"], *shown.context["rare"])
+        if f["fault"]
+    } == {
+        "url": "is required",
+        "port": "must be a number",
+        "proxy": "must not hold control characters",
+    }
     assert shown.context["error"] == "" and shown.context["is_unfolded"]
     assert '<small class="error" role="alert">must be a number</small>' in shown.content.decode()
     assert not dot.get(PAGE, {"kind": "drainable"}).context["is_unfolded"]
@@ -76,7 +105,9 @@ def test_what_does_not_answer_is_not_stored_unless_that_is_said(dot):
     text = dot.post(PAGE, broken | {"do": "connect"}).content.decode()
     assert "RuntimeError: cannot use ••••" in text and "data-anyway>Connect anyway" in text
     assert not Cluster.objects.exists()
-    assert "big is connected" in dot.post(PAGE, broken | {"anyway": "1"}, follow=True).content.decode()
+    assert (
+        "big is connected" in dot.post(PAGE, broken | {"anyway": "1"}, follow=True).content.decode()
+    )
 
 
 @pytest.fixture
@@ -88,8 +119,19 @@ def big(dot):
 def test_editing_keeps_an_empty_secret_and_removes_one_that_is_ticked(dot, big):
     assert backend_of(big).options["key"] == "line one\nline two\n"
     page = dot.get(f"{PAGE}/big/edit").content.decode()
-    assert 'value="7000"' in page and page.count("stored; leave empty to keep it") == page.count("Remove the stored one") == 2
-    form = {"do": "save", "url": "there", "transport": "cli", "port": "", "token": "", "verify": "on", "remove": "key"}
+    assert (
+        'value="7000"' in page
+        and page.count("stored; leave empty to keep it") == page.count("Remove the stored one") == 2
+    )
+    form = {
+        "do": "save",
+        "url": "there",
+        "transport": "cli",
+        "port": "",
+        "token": "",
+        "verify": "on",
+        "remove": "key",
+    }
     assert "big is changed" in dot.post(f"{PAGE}/big/edit", form, follow=True).content.decode()
     row = Cluster.objects.get()
     assert row.config == {"url": "there", "transport": "cli", "verify": True}
@@ -100,12 +142,17 @@ def test_editing_keeps_an_empty_secret_and_removes_one_that_is_ticked(dot, big):
 
 def test_editing_stores_no_default_that_was_never_set(dot):
     row = Cluster.objects.create(name="bare", backend="drainable", config={"url": "u"})
-    dot.post(f"{PAGE}/bare/edit", {"do": "save", "url": "u", "transport": "rest", "verify": "on", "port": ""})
+    dot.post(
+        f"{PAGE}/bare/edit",
+        {"do": "save", "url": "u", "transport": "rest", "verify": "on", "port": ""},
+    )
     row.refresh_from_db()
     assert row.config == {"url": "u"}
 
 
-def test_editing_says_which_jobs_depend_on_it_and_stores_nothing_that_fails_its_test(story, dot, big):
+def test_editing_says_which_jobs_depend_on_it_and_stores_nothing_that_fails_its_test(
+    story, dot, big
+):
     submit(story)
     assert "One job is on it" in dot.get(f"{PAGE}/big/edit").content.decode()
     form = {"do": "save", "url": "broken", "transport": "cli"}
@@ -116,5 +163,15 @@ def test_editing_says_which_jobs_depend_on_it_and_stores_nothing_that_fails_its_
 
 
 def test_secrets_of_many_lines_are_no_password_fields_since_those_lose_lines():
-    long = {(kind["name"], o["name"]) for kind in backend_kinds() for o in kind["options"] if o["is_long"]}
-    assert long >= {("kubernetes", "kubeconfig"), ("kubernetes", "authority"), ("slurm", "ssh_key"), ("slurm", "rest_key")}
+    long = {
+        (kind["name"], o["name"])
+        for kind in backend_kinds()
+        for o in kind["options"]
+        if o["is_long"]
+    }
+    assert long >= {
+        ("kubernetes", "kubeconfig"),
+        ("kubernetes", "authority"),
+        ("slurm", "ssh_key"),
+        ("slurm", "rest_key"),
+    }

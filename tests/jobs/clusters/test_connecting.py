@@ -38,8 +38,14 @@ def test_a_secret_is_stored_encrypted_reaches_the_backend_and_is_in_no_event(clu
 
 def test_the_form_is_drawn_from_the_configuration_and_fields_without_a_label_are_not_on_it():
     assert [(o.name, o.kind, o.is_required) for o in options_of("drainable")] == [
-        ("url", "text", True), ("token", "secret", False), ("transport", "text", False), ("port", "whole", False), ("verify", "switch", False),
-        ("proxy", "text", False), ("key", "secret", False)]
+        ("url", "text", True),
+        ("token", "secret", False),
+        ("transport", "text", False),
+        ("port", "whole", False),
+        ("verify", "switch", False),
+        ("proxy", "text", False),
+        ("key", "secret", False),
+    ]
     assert options_of("drainable")[2].choices == ("rest", "cli")
     assert {"local", "drainable"} <= {kind["name"] for kind in backend_kinds()}
 
@@ -81,7 +87,9 @@ def test_data_folders_that_show_the_portals_files_are_refused(settings, tmp_path
 
 
 def test_a_change_keeps_what_is_not_given_and_a_secret_left_empty(cluster, dot):
-    changed = c.change_cluster(actor=dot, cluster=cluster, options={"port": "", "token": "", "verify": False})
+    changed = c.change_cluster(
+        actor=dot, cluster=cluster, options={"port": "", "token": "", "verify": False}
+    )
     assert changed.config == {"url": "https://slurm", "verify": False}
     assert backend_of(changed).options["token"] == "s3cret-token"
     c.change_cluster(actor=dot, cluster=cluster, options={"token": "another"})
@@ -90,7 +98,9 @@ def test_a_change_keeps_what_is_not_given_and_a_secret_left_empty(cluster, dot):
 
 
 def test_a_secret_is_removed_by_none_and_by_nothing_else(cluster, dot):
-    assert c.probe_options(actor=dot, backend="drainable", options={"token": None}, cluster=cluster).message.endswith("with 0 letters of token")
+    assert c.probe_options(
+        actor=dot, backend="drainable", options={"token": None}, cluster=cluster
+    ).message.endswith("with 0 letters of token")
     assert backend_of(Cluster.objects.get()).options["token"] == "s3cret-token"
     changed = c.change_cluster(actor=dot, cluster=cluster, options={"token": None})
     assert bytes(changed.secrets) == b"" and "token" not in backend_of(changed).options
@@ -105,14 +115,18 @@ def test_a_secret_that_is_required_cannot_be_removed(cluster):
 def test_a_connection_is_tested_before_anything_is_stored_and_with_the_stored_secret(cluster, dot):
     found = c.probe_options(actor=dot, backend="drainable", options={"url": "there"})
     assert (found.is_ok, found.message) == (True, "reached there with 0 letters of token")
-    kept = c.probe_options(actor=dot, backend="drainable", options={"url": "there"}, cluster=cluster)
+    kept = c.probe_options(
+        actor=dot, backend="drainable", options={"url": "there"}, cluster=cluster
+    )
     assert kept.message == "reached there with 12 letters of token"
     assert c.probe_cluster(actor=dot, cluster=cluster).message.startswith("reached https://slurm")
     assert Cluster.objects.count() == 1
 
 
 def test_what_breaks_in_a_test_is_the_answer_and_quotes_no_secret(cluster, dot):
-    found = c.probe_options(actor=dot, backend="drainable", options={"url": "broken"}, cluster=cluster)
+    found = c.probe_options(
+        actor=dot, backend="drainable", options={"url": "broken"}, cluster=cluster
+    )
     assert (found.is_ok, found.message) == (False, "RuntimeError: cannot use ••••")
 
 
@@ -132,11 +146,13 @@ def test_a_name_or_the_same_settings_twice_are_refused(cluster, dot):
 
 def test_only_operators_may(story, cluster):
     ada = story.actor(story.ada)
-    for act in (lambda: c.connect_cluster(actor=ada, name="a", backend="drainable", options=GIVEN),
-                lambda: c.change_cluster(actor=ada, cluster=cluster, options={}),
-                lambda: c.probe_cluster(actor=ada, cluster=cluster),
-                lambda: c.enable_cluster(actor=ada, cluster=cluster, is_enabled=False),
-                lambda: c.remove_cluster(actor=ada, cluster=cluster)):
+    for act in (
+        lambda: c.connect_cluster(actor=ada, name="a", backend="drainable", options=GIVEN),
+        lambda: c.change_cluster(actor=ada, cluster=cluster, options={}),
+        lambda: c.probe_cluster(actor=ada, cluster=cluster),
+        lambda: c.enable_cluster(actor=ada, cluster=cluster, is_enabled=False),
+        lambda: c.remove_cluster(actor=ada, cluster=cluster),
+    ):
         with pytest.raises(NotPermitted):
             act()
 
@@ -144,8 +160,9 @@ def test_only_operators_may(story, cluster):
 def test_switching_off_and_on_is_told_once_each(cluster, dot):
     for is_enabled in (False, False, True):
         c.enable_cluster(actor=dot, cluster=cluster, is_enabled=is_enabled)
-    assert list(Event.objects.filter(subject_id=cluster.id).order_by("id").values_list("kind", flat=True)) == [
-        "cluster.connected", "cluster.disabled", "cluster.enabled"]
+    assert list(
+        Event.objects.filter(subject_id=cluster.id).order_by("id").values_list("kind", flat=True)
+    ) == ["cluster.connected", "cluster.disabled", "cluster.enabled"]
 
 
 def test_an_unused_cluster_is_removed_and_one_with_jobs_is_kept(story, dot, cluster):
@@ -159,7 +176,9 @@ def test_an_unused_cluster_is_removed_and_one_with_jobs_is_kept(story, dot, clus
     assert Event.objects.filter(kind="cluster.removed").count() == 1
 
 
-def test_a_secret_whose_key_is_lost_must_be_entered_again_and_the_rest_can_still_be_changed(cluster, dot, settings):
+def test_a_secret_whose_key_is_lost_must_be_entered_again_and_the_rest_can_still_be_changed(
+    cluster, dot, settings
+):
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "a wholly new key", []
     changed = c.change_cluster(actor=dot, cluster=cluster, options={"token": "fresh"})
     assert backend_of(changed).options["token"] == "fresh"

@@ -13,7 +13,12 @@ from portal.core.models import Event
 @pytest.fixture
 def cluster(story) -> Cluster:
     dot = story.actor(story.dot, story.atlas)
-    return c.connect_cluster(actor=dot, name="big", backend="drainable", options={"url": "https://slurm", "token": "s3cret-token"})
+    return c.connect_cluster(
+        actor=dot,
+        name="big",
+        backend="drainable",
+        options={"url": "https://slurm", "token": "s3cret-token"},
+    )
 
 
 def told() -> list[Event]:
@@ -24,21 +29,30 @@ def test_a_credential_is_told_once_for_each_kind_of_use(cluster, monkeypatch):
     for _ in range(3):
         credentials.note_use(cluster, "to submit jobs")
         credentials.note_use(cluster, "to watch jobs and nodes")
-    monkeypatch.setattr(credentials, "_next", {})                  # another process
+    monkeypatch.setattr(credentials, "_next", {})  # another process
     credentials.note_use(cluster, "to submit jobs")
     assert [fact.data["use"] for fact in told()] == ["to submit jobs", "to watch jobs and nodes"]
-    assert told()[0].data["secrets"] == ["token"] and "s3cret" not in str([fact.data for fact in told()])
+    assert told()[0].data["secrets"] == ["token"] and "s3cret" not in str(
+        [fact.data for fact in told()]
+    )
 
 
 def test_another_credential_begins_anew(cluster, story):
     credentials.note_use(cluster, "to submit jobs")
-    changed = c.change_cluster(actor=story.actor(story.dot, story.atlas), cluster=cluster, options={"token": "an0ther-token"})
+    changed = c.change_cluster(
+        actor=story.actor(story.dot, story.atlas),
+        cluster=cluster,
+        options={"token": "an0ther-token"},
+    )
     credentials.note_use(changed, "to submit jobs")
     assert len(told()) == 2
 
 
 def test_a_cluster_without_credentials_tells_nothing(story):
-    credentials.note_use(Cluster.objects.create(name="plain", backend="drainable", config={"url": "u"}), "to submit jobs")
+    credentials.note_use(
+        Cluster.objects.create(name="plain", backend="drainable", config={"url": "u"}),
+        "to submit jobs",
+    )
     assert told() == []
 
 

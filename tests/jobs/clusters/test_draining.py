@@ -24,9 +24,16 @@ def dot(story):
 def test_draining_asks_the_scheduler_writes_it_down_and_says_who_and_why(node, dot, drainable):
     d.drain_node(actor=dot, node=node, why="fan is loud")
     d.resume_node(actor=dot, node=node)
-    assert drainable.told == [("drain", "n1", "fan is loud (dot@platform.example)"), ("resume", "n1")]
+    assert drainable.told == [
+        ("drain", "n1", "fan is loud (dot@platform.example)"),
+        ("resume", "n1"),
+    ]
     drained, resumed = Event.objects.filter(subject_id=node.id).order_by("id")
-    assert (drained.kind, drained.data["why"], resumed.kind) == ("node.drained", "fan is loud", "node.resumed")
+    assert (drained.kind, drained.data["why"], resumed.kind) == (
+        "node.drained",
+        "fan is loud",
+        "node.resumed",
+    )
     assert Node.objects.get().state == "ready"
 
 
@@ -43,7 +50,9 @@ def test_a_reason_is_required(node, dot, why, drainable):
     assert drainable.told == []
 
 
-def test_what_the_scheduler_refuses_or_does_not_answer_changes_nothing(node, dot, drainable, monkeypatch):
+def test_what_the_scheduler_refuses_or_does_not_answer_changes_nothing(
+    node, dot, drainable, monkeypatch
+):
     monkeypatch.setattr(drainable, "is_away", True)
     with pytest.raises(Unavailable, match="no answer"):
         d.drain_node(actor=dot, node=node, why="fan")

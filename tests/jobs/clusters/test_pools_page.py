@@ -22,10 +22,19 @@ def dot(story):
 
 @pytest.fixture
 def big(story) -> Cluster:
-    row = Cluster.objects.create(name="big", backend="drainable", config={"url": "there"}, seen_at=clock.now())
+    row = Cluster.objects.create(
+        name="big", backend="drainable", config={"url": "there"}, seen_at=clock.now()
+    )
     for n in range(4):
-        node = Node.objects.create(cluster=row, name=f"n{n}", cpus=8000, memory=1 << 34, labels={"rack": str(n % 2)}, partitions=["main"],
-                                   used_gpus=1 if n == 0 else 0)
+        node = Node.objects.create(
+            cluster=row,
+            name=f"n{n}",
+            cpus=8000,
+            memory=1 << 34,
+            labels={"rack": str(n % 2)},
+            partitions=["main"],
+            used_gpus=1 if n == 0 else 0,
+        )
         Gpu.objects.create(node=node, index=0, uuid=f"G{n}", model="H100", type="h100", memory=1)
     return row
 
@@ -40,7 +49,11 @@ def pool(big: Cluster, name: str, *teams, **rule: object) -> Pool:
 
 def test_a_cluster_without_pools_is_a_place_for_everybody_with_what_is_free(story, big):
     text = story.client(story.ben).get(PAGE).content.decode()
-    assert "whole cluster" in text and '<b>3</b> <span class="faint">/ 4' in text and "every team" in text
+    assert (
+        "whole cluster" in text
+        and '<b>3</b> <span class="faint">/ 4' in text
+        and "every team" in text
+    )
     assert 'id="make"' not in text and "/atlas/clusters/big" not in text
 
 
@@ -51,7 +64,11 @@ def test_members_see_the_pools_of_their_organizations_teams_and_no_others(story,
     assert [p["name"] for p in ben.get(PAGE).context["places"]] == ["ours"]
     assert ben.get(f"{PAGE}/ours").status_code == 200
     assert ben.get(f"{PAGE}/theirs").status_code == ben.get(f"{PAGE}/nosuch").status_code == 404
-    for form in ({"do": "change", "note": "x"}, {"do": "grant", "team": "speech"}, {"do": "delete"}):
+    for form in (
+        {"do": "change", "note": "x"},
+        {"do": "grant", "team": "speech"},
+        {"do": "delete"},
+    ):
         ben.post(f"{PAGE}/ours", form)
     with platform_scope("test"):
         assert (Pool.objects.get(name="ours").note, PoolGrant.objects.count()) == ("", 2)
@@ -61,8 +78,15 @@ def test_where_a_team_can_run_is_what_is_open_or_granted_to_it(story, dot, big):
     pool(big, "ours", story.vision)
     pool(big, "everybodys", is_open=True)
     pool(big, "nobodys")
-    asked = {team: [p["name"] for p in dot.get(PAGE, {"team": team}).context["places"]] for team in ("", "vision", "speech")}
-    assert asked == {"": ["everybodys", "nobodys", "ours"], "vision": ["everybodys", "ours"], "speech": ["everybodys"]}
+    asked = {
+        team: [p["name"] for p in dot.get(PAGE, {"team": team}).context["places"]]
+        for team in ("", "vision", "speech")
+    }
+    assert asked == {
+        "": ["everybodys", "nobodys", "ours"],
+        "vision": ["everybodys", "ours"],
+        "speech": ["everybodys"],
+    }
     Cluster.objects.update(is_enabled=False)
     assert "vision cannot run anywhere" in dot.get(PAGE, {"team": "vision"}).content.decode()
 
@@ -75,19 +99,37 @@ def test_our_jobs_are_counted_by_place_and_linked(story, big):
     text = story.client(story.ben).get(PAGE).content.decode()
     assert "1 run, 2 wait" in text and "cluster=big&amp;pool=ours&amp;state=" in text
     own = story.client(story.ben).get(f"{PAGE}/ours").context["load"]
-    assert own == [{"org": "atlas", "org_name": "Atlas", "team": "vision", "runs": 1, "waits": 2, "gpus": 0}]
-    assert story.client(story.dot).get(f"{PAGE}/ours").context["load"][0]["waits"] == 3, "operators see attempts, which did not move"
+    assert own == [
+        {"org": "atlas", "org_name": "Atlas", "team": "vision", "runs": 1, "waits": 2, "gpus": 0}
+    ]
+    assert story.client(story.dot).get(f"{PAGE}/ours").context["load"][0]["waits"] == 3, (
+        "operators see attempts, which did not move"
+    )
     assert row.name == "ours"
 
 
 def test_an_operator_makes_a_pool_and_a_fault_stands_beside_its_field_with_what_was_typed(dot, big):
-    form = {"name": "fast", "cluster": "big", "labels": "rack=1 fabric=ib", "gpu_type": "H100", "note": "for papers"}
+    form = {
+        "name": "fast",
+        "cluster": "big",
+        "labels": "rack=1 fabric=ib",
+        "gpu_type": "H100",
+        "note": "for papers",
+    }
     shown = dot.post(PAGE, form | {"labels": "rack", "note": "kept"})
-    assert shown.context["faults"] == {"labels": "'rack' must be name=value"} and 'value="kept"' in shown.content.decode()
+    assert (
+        shown.context["faults"] == {"labels": "'rack' must be name=value"}
+        and 'value="kept"' in shown.content.decode()
+    )
     assert "called" in dot.post(PAGE, form | {"name": "big"}).context["faults"]["name"]
     assert "fast is there" in dot.post(PAGE, form, follow=True).content.decode()
     row = Pool.objects.get()
-    assert (row.labels, row.gpu_type, row.note, row.is_open) == ({"rack": "1", "fabric": "ib"}, "h100", "for papers", False)
+    assert (row.labels, row.gpu_type, row.note, row.is_open) == (
+        {"rack": "1", "fabric": "ib"},
+        "h100",
+        "for papers",
+        False,
+    )
 
 
 def test_a_pool_that_no_node_belongs_to_says_so(dot, big):
@@ -101,14 +143,28 @@ def test_an_operator_changes_grants_withdraws_and_deletes(story, dot, big):
     pool(big, "rest", is_open=True)
     page = f"{PAGE}/fast"
     shown = dot.get(page)
-    assert shown.context["elsewhere"] == [("borealis", "Borealis", 1)] and 'value="rack=1"' in shown.content.decode()
-    assert "vision may use fast" in dot.post(page, {"do": "grant", "team": "vision"}, follow=True).content.decode()
+    assert (
+        shown.context["elsewhere"] == [("borealis", "Borealis", 1)]
+        and 'value="rack=1"' in shown.content.decode()
+    )
+    assert (
+        "vision may use fast"
+        in dot.post(page, {"do": "grant", "team": "vision"}, follow=True).content.decode()
+    )
     assert "choose one" in dot.post(page, {"do": "grant", "team": "nosuch"}).content.decode()
     dot.post(page, {"do": "change", "labels": "", "partition": "main", "is_open": "on"})
     with org_scope(story.atlas.id):
         row = Pool.objects.get(name="fast")
-        assert (row.labels, row.partition, row.is_open, service.teams_of([row])[row.id]) == ({}, "main", True, ["vision"])
-    assert "no longer sends jobs" in dot.post(page, {"do": "revoke", "team": "vision"}, follow=True).content.decode()
+        assert (row.labels, row.partition, row.is_open, service.teams_of([row])[row.id]) == (
+            {},
+            "main",
+            True,
+            ["vision"],
+        )
+    assert (
+        "no longer sends jobs"
+        in dot.post(page, {"do": "revoke", "team": "vision"}, follow=True).content.decode()
+    )
     assert "fast is deleted" in dot.post(page, {"do": "delete"}, follow=True).content.decode()
     with platform_scope("test"):
         assert not Pool.objects.filter(name="fast").exists() and not PoolGrant.objects.exists()
@@ -117,10 +173,15 @@ def test_an_operator_changes_grants_withdraws_and_deletes(story, dot, big):
 def test_the_last_pool_that_is_not_open_says_why_it_stays(dot, big):
     pool(big, "only")
     assert "It is the last pool of big" in dot.get(f"{PAGE}/only").content.decode()
-    assert "every team could use the whole cluster" in dot.post(f"{PAGE}/only", {"do": "delete"}, follow=True).content.decode()
+    assert (
+        "every team could use the whole cluster"
+        in dot.post(f"{PAGE}/only", {"do": "delete"}, follow=True).content.decode()
+    )
 
 
-def test_the_list_costs_the_same_few_statements_for_any_number_of_pools(story, big, django_assert_max_num_queries):
+def test_the_list_costs_the_same_few_statements_for_any_number_of_pools(
+    story, big, django_assert_max_num_queries
+):
     for n in range(30):
         pool(big, f"p{n}", story.vision)
     for who in (story.ben, story.dot):
@@ -132,5 +193,10 @@ def test_the_list_costs_the_same_few_statements_for_any_number_of_pools(story, b
 def test_what_is_free_in_a_pool_is_told_by_rest_too(story, big):
     pool(big, "ours", story.vision, labels={"rack": "0"})
     [told] = story.api(story.ben).get("/api/v1/orgs/atlas/pools").json()["items"]
-    assert told["gpus"] == {"total": 2, "used": 1, "free": 1, "types": {"h100": {"total": 2, "used": 1, "free": 1}}}
+    assert told["gpus"] == {
+        "total": 2,
+        "used": 1,
+        "free": 1,
+        "types": {"h100": {"total": 2, "used": 1, "free": 1}},
+    }
     assert told["nodes"] == {"total": 2, "ready": 2, "drained": 0, "down": 0}

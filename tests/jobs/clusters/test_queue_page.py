@@ -29,9 +29,19 @@ def waits(job: Job, wait: str, facts: dict | None = None, **more: object) -> Non
 def line(story) -> list[Job]:
     """Three of Vision (two for room, one of them an array, one held), one of Borealis in its scheduler's queue; one that runs."""
     cluster_with()
-    jobs = [submit(story, name="first"), submit(story, name="many", array=3), submit(story, name="held")]
+    jobs = [
+        submit(story, name="first"),
+        submit(story, name="many", array=3),
+        submit(story, name="held"),
+    ]
     with org_scope(story.borealis.id):
-        jobs.append(services.submit_job(actor=story.actor(story.cyd), team=story.north, spec=parse_mapping({"run": "true", "name": "far"})))
+        jobs.append(
+            services.submit_job(
+                actor=story.actor(story.cyd),
+                team=story.north,
+                spec=parse_mapping({"run": "true", "name": "far"}),
+            )
+        )
     waits(jobs[0], Wait.CAPACITY, {"resource": "gpu", "free": 1, "total": 8, "ask": 4})
     waits(jobs[1], Wait.CAPACITY)
     waits(jobs[2], Wait.HELD)
@@ -48,28 +58,49 @@ def names(client, query: str = "") -> list[str]:
 def test_what_waits_of_all_organizations_comes_oldest_first_with_its_reason_and_numbers(dot, line):
     shown = dot.get(PAGE)
     assert [(r["name"], r["org"], r["tasks"]) for r in shown.context["rows"]] == [
-        ("first", "atlas", 0), ("many", "atlas", 3), ("held", "atlas", 0), ("far", "borealis", 0)]
+        ("first", "atlas", 0),
+        ("many", "atlas", 3),
+        ("held", "atlas", 0),
+        ("far", "borealis", 0),
+    ]
     text = shown.content.decode()
-    assert "1 GPU of 8 GPUs free; this asks 4 GPUs." in text and "4 come first." in text and 'href="/borealis/jobs/1"' in text
+    assert (
+        "1 GPU of 8 GPUs free; this asks 4 GPUs." in text
+        and "4 come first." in text
+        and 'href="/borealis/jobs/1"' in text
+    )
 
 
 def test_it_is_narrowed_by_reason_organization_team_and_cluster(dot, line):
     Cluster.objects.create(name="other", backend="local")
     assert names(dot, "wait=capacity") == ["first", "many"]
-    assert names(dot, "org=borealis") == names(dot, "team=north") == names(dot, "wait=behind") == ["far"]
+    assert (
+        names(dot, "org=borealis")
+        == names(dot, "team=north")
+        == names(dot, "wait=behind")
+        == ["far"]
+    )
     assert names(dot, "cluster=local") == ["first", "many", "held", "far"]
     assert "Nothing waits for that" in dot.get(f"{PAGE}?cluster=other").content.decode()
 
 
 def test_reasons_and_teams_are_counted_in_jobs_not_in_tasks(dot, line):
     shown = dot.get(PAGE).context
-    assert {r["code"]: r["n"] for r in shown["reasons"]} == {"capacity": 2, "held": 1, "behind": 1} and shown["total"] == 4
+    assert {r["code"]: r["n"] for r in shown["reasons"]} == {
+        "capacity": 2,
+        "held": 1,
+        "behind": 1,
+    } and shown["total"] == 4
     assert shown["reasons"][0]["code"] == "capacity"
     assert [(t["org"], t["team"], t["n"], t["text"]) for t in shown["teams"]] == [
-        ("atlas", "vision", 3, "The cluster is full."), ("borealis", "north", 1, "Others come first in the cluster's queue.")]
+        ("atlas", "vision", 3, "The cluster is full."),
+        ("borealis", "north", 1, "Others come first in the cluster's queue."),
+    ]
 
 
-def test_pages_follow_each_other_without_gap_or_double_while_the_queue_moves(story, dot, monkeypatch):
+def test_pages_follow_each_other_without_gap_or_double_while_the_queue_moves(
+    story, dot, monkeypatch
+):
     cluster_with()
     jobs = [submit(story, name=f"j{n}") for n in range(7)]
     monkeypatch.setattr("jobs.clusters.queued.queue_page.__defaults__", (3,))
@@ -90,7 +121,9 @@ def test_only_operators_see_it_and_an_empty_one_says_so(story, dot):
     assert "Nothing waits" in dot.get(PAGE).content.decode()
 
 
-def test_the_page_costs_the_same_few_statements_for_any_number_of_jobs(story, dot, line, django_assert_max_num_queries):
+def test_the_page_costs_the_same_few_statements_for_any_number_of_jobs(
+    story, dot, line, django_assert_max_num_queries
+):
     for n in range(20):
         submit(story, name=f"more-{n}")
     with django_assert_max_num_queries(17):

@@ -20,17 +20,25 @@ def test_cluster_without_isolation_serves_one_organization_and_tells_the_others(
     cluster = cluster_with()
     Cluster.objects.filter(id=cluster.id).update(config={"isolation": "none"})
     with org_scope(story.borealis.id):
-        waits = services.submit_job(actor=story.actor(story.cyd), team=story.north, spec=parse_mapping({"run": "true"}))
+        waits = services.submit_job(
+            actor=story.actor(story.cyd), team=story.north, spec=parse_mapping({"run": "true"})
+        )
     runs = submit(story)
     with platform_scope("test"):
         assert [attempt.job_id for attempt in claim_due(cluster.id).attempts] == [runs.id]
         assert Attempt.objects.get(job=waits).wait == "reserved"
-    pending = story.client(story.cyd).get(f"/api/v1/orgs/borealis/jobs/{waits.number}").json()["pending"]
-    assert "local runs jobs of one other organization only" in pending["text"] and "Atlas" not in str(pending)
+    pending = (
+        story.client(story.cyd).get(f"/api/v1/orgs/borealis/jobs/{waits.number}").json()["pending"]
+    )
+    assert "local runs jobs of one other organization only" in pending[
+        "text"
+    ] and "Atlas" not in str(pending)
     settings.MUSTER_LOCAL_ORG = "nosuch"
     again = submit(story)
     with platform_scope("test"):
-        assert claim_due(cluster.id) is None and Attempt.objects.get(job=again).wait == "reserved", "a wrong name opens it to nobody"
+        assert (
+            claim_due(cluster.id) is None and Attempt.objects.get(job=again).wait == "reserved"
+        ), "a wrong name opens it to nobody"
     settings.MUSTER_LOCAL_ORG = ""
     page = story.client(story.dot).get("/atlas/clusters/local").content.decode()
     assert "Jobs are not isolated from the portal" in page and "It runs jobs of Atlas only." in page
@@ -40,7 +48,10 @@ def test_each_team_has_a_system_user_of_its_own_that_no_other_ever_gets(story, s
     settings.MUSTER_LOCAL_UIDS = "70000-70001"
     cluster = cluster_with()
     first = uids_of(cluster, [story.vision.id])[story.vision.id]
-    assert first == 70000 and uids_of(cluster, [story.vision.id, story.speech.id]) == {story.vision.id: 70000, story.speech.id: 70001}
+    assert first == 70000 and uids_of(cluster, [story.vision.id, story.speech.id]) == {
+        story.vision.id: 70000,
+        story.speech.id: 70001,
+    }
     with org_scope(story.atlas.id):
         story.vision.delete()
     assert uids_of(cluster, [story.north.id]) == {}, "the range is used up"
@@ -50,7 +61,14 @@ def test_each_team_has_a_system_user_of_its_own_that_no_other_ever_gets(story, s
 def test_server_mode_has_no_local_cluster_unless_asked_for(subtests, tmp_path):
     for given, first in [({}, ""), ({"MUSTER_LOCAL_CLUSTER": "1"}, "local")]:
         with subtests.test(given=given, first=first):
-            env = {"PATH": os.environ["PATH"], "MUSTER_HOME": str(tmp_path), "MUSTER_REDIS_URL": "redis://127.0.0.1:1/0", **given}
+            env = {
+                "PATH": os.environ["PATH"],
+                "MUSTER_HOME": str(tmp_path),
+                "MUSTER_REDIS_URL": "redis://127.0.0.1:1/0",
+                **given,
+            }
             program = "from portal.settings import muster; print(muster.MUSTER_FIRST_BACKEND)"
-            done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True
+            )
             assert done.stdout.strip() == first

@@ -30,7 +30,10 @@ def registry(rig) -> Registry:
 @pytest.fixture
 def allowed(registry, settings) -> Registry:
     """The same, named by the operator; nothing is remembered of it."""
-    settings.MUSTER_IMAGE_CHECK, settings.MUSTER_IMAGE_REGISTRIES = True, [f"http://{registry.host}"]
+    settings.MUSTER_IMAGE_CHECK, settings.MUSTER_IMAGE_REGISTRIES = (
+        True,
+        [f"http://{registry.host}"],
+    )
     cache.clear()
     return registry
 
@@ -45,13 +48,39 @@ def cluster(db, monkeypatch) -> Cluster:
 def add_nodes(cluster) -> Callable[..., None]:
     """`add_nodes(2, driver="470.82.01")`: nodes of one GPU each."""
 
-    def add(count: int, *, arch: str = "amd64", driver: str = "", model: str = "NVIDIA H200", compute: str = "", **node: object) -> None:
+    def add(
+        count: int,
+        *,
+        arch: str = "amd64",
+        driver: str = "",
+        model: str = "NVIDIA H200",
+        compute: str = "",
+        **node: object,
+    ) -> None:
         kind = model.rpartition(" ")[2].lower()
         runs = {name: value for name, value in (("arch", arch), ("driver", driver)) if value}
         rows = Node.objects.bulk_create(
-            Node(cluster=cluster, name=f"{model}-{arch}-{driver}-{n}".replace(" ", ""), cpus=64_000, memory=512 * GIB, runs=runs, **node)
-            for n in range(count))
-        Gpu.objects.bulk_create(Gpu(node=row, index=0, uuid=f"{row.name}/0", model=model, type=kind, memory=80 * GIB,
-                                    compute=compute) for row in rows)
+            Node(
+                cluster=cluster,
+                name=f"{model}-{arch}-{driver}-{n}".replace(" ", ""),
+                cpus=64_000,
+                memory=512 * GIB,
+                runs=runs,
+                **node,
+            )
+            for n in range(count)
+        )
+        Gpu.objects.bulk_create(
+            Gpu(
+                node=row,
+                index=0,
+                uuid=f"{row.name}/0",
+                model=model,
+                type=kind,
+                memory=80 * GIB,
+                compute=compute,
+            )
+            for row in rows
+        )
 
     return add

@@ -25,8 +25,14 @@ def read(server, seconds=1.0):
 
 
 def http(status, body=b"", **headers):
-    lines = [f"HTTP/1.1 {status} X", *(f"{k.replace('_', '-')}: {v}" for k, v in headers.items()), f"Content-Length: {len(body)}",
-             "Connection: close", "", ""]
+    lines = [
+        f"HTTP/1.1 {status} X",
+        *(f"{k.replace('_', '-')}: {v}" for k, v in headers.items()),
+        f"Content-Length: {len(body)}",
+        "Connection: close",
+        "",
+        "",
+    ]
     return "\r\n".join(lines).encode() + body
 
 
@@ -73,22 +79,37 @@ def test_a_redirect_to_another_allowed_host_loses_the_token(serve):
     server = serve(http(307, Location=f"http://{store.host}/blob"))
     both = frozenset({server.host, store.host})
     with Wire(Policy(both, both)) as wire:
-        assert wire.get(f"http://{server.host}/blob", limit=10, authorization="Bearer hush").status == 404
+        assert (
+            wire.get(f"http://{server.host}/blob", limit=10, authorization="Bearer hush").status
+            == 404
+        )
     assert b"Bearer hush" in server.requests[0]
     assert b"hush" not in store.requests[0]
 
 
-@pytest.mark.parametrize("talk", [
-    lambda c, _: time.sleep(20),                                                      # silence
-    lambda c, _: [c.sendall(b"H") or time.sleep(0.05) for _ in range(400)],           # drops, before the headers
-    lambda c, _: c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n") or [c.sendall(b" ") or time.sleep(0.05) for _ in range(400)],
-    lambda c, _: c.sendall(b"HTTP/1.1 200 OK\r\nX: ") or [c.sendall(b"x") or time.sleep(0.05) for _ in range(400)],
-], ids=["silent", "drops of a status line", "drops of a body", "drops of a header"])
+@pytest.mark.parametrize(
+    "talk",
+    [
+        lambda c, _: time.sleep(20),  # silence
+        lambda c, _: [
+            c.sendall(b"H") or time.sleep(0.05) for _ in range(400)
+        ],  # drops, before the headers
+        lambda c, _: (
+            c.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n")
+            or [c.sendall(b" ") or time.sleep(0.05) for _ in range(400)]
+        ),
+        lambda c, _: (
+            c.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+            or [c.sendall(b"x") or time.sleep(0.05) for _ in range(400)]
+        ),
+    ],
+    ids=["silent", "drops of a status line", "drops of a body", "drops of a header"],
+)
 def test_a_registry_that_hangs_costs_the_time_allowed_and_no_more(serve, talk):
     server, begin = serve(talk), time.monotonic()
     with pytest.raises(Unreadable, match=r"within 0\.5 s"):
         read(server, seconds=0.5)
-    assert time.monotonic() - begin < 8         # it goes on for 20
+    assert time.monotonic() - begin < 8  # it goes on for 20
 
 
 NO_IMAGES = [
@@ -99,11 +120,39 @@ NO_IMAGES = [
     (b"{}", "not a container image"),
     (json.dumps({"schemaVersion": 1, "fsLayers": []}).encode(), "not a container image"),
     (json.dumps({"mediaType": INDEX}).encode(), "names no image"),
-    (json.dumps({"mediaType": INDEX, "manifests": [7, {"platform": "x"}, {"platform": {}, "digest": "../../x"}]}).encode(), "names no image"),
-    (json.dumps({"mediaType": MANIFEST, "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": "sha256:../.."}}).encode(),
-     "not a container image"),
-    (json.dumps({"mediaType": MANIFEST, "config": {"mediaType": "application/vnd.cncf.helm.config.v1+json", "digest": digest_of(b"x")}}).encode(),
-     "not a container image"),
+    (
+        json.dumps(
+            {
+                "mediaType": INDEX,
+                "manifests": [7, {"platform": "x"}, {"platform": {}, "digest": "../../x"}],
+            }
+        ).encode(),
+        "names no image",
+    ),
+    (
+        json.dumps(
+            {
+                "mediaType": MANIFEST,
+                "config": {
+                    "mediaType": "application/vnd.oci.image.config.v1+json",
+                    "digest": "sha256:../..",
+                },
+            }
+        ).encode(),
+        "not a container image",
+    ),
+    (
+        json.dumps(
+            {
+                "mediaType": MANIFEST,
+                "config": {
+                    "mediaType": "application/vnd.cncf.helm.config.v1+json",
+                    "digest": digest_of(b"x"),
+                },
+            }
+        ).encode(),
+        "not a container image",
+    ),
 ]
 
 
@@ -114,27 +163,54 @@ def test_an_answer_that_is_no_image_is_said_so_in_words(subtests, serve):
                 read(serve(http(200, body)))
 
 
-CONFIGS = [b'{"config": {"Env": 7}}', b'{"config": []}', b'{"config": {"Env": [1, null, "NOEQUALS"]}}', b"{}"]
+CONFIGS = [
+    b'{"config": {"Env": 7}}',
+    b'{"config": []}',
+    b'{"config": {"Env": [1, null, "NOEQUALS"]}}',
+    b"{}",
+]
 
 
 def test_a_config_of_another_shape_is_an_image_that_says_nothing(subtests, serve):
     for config in CONFIGS:
         with subtests.test(config=config):
-            named = {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": digest_of(config)}
+            named = {
+                "mediaType": "application/vnd.oci.image.config.v1+json",
+                "digest": digest_of(config),
+            }
             manifest = json.dumps({"mediaType": MANIFEST, "config": named}).encode()
             answers = {True: http(200, config), False: http(200, manifest)}
-            server = serve(lambda c, asked, answers=answers: c.sendall(answers[b"/blobs/" in asked]))
+            server = serve(
+                lambda c, asked, answers=answers: c.sendall(answers[b"/blobs/" in asked])
+            )
             assert read(server).variants[0].env == {}
 
 
 def test_a_blob_that_is_not_what_its_digest_says_is_not_believed(serve):
-    manifest = {"mediaType": MANIFEST, "config": {"mediaType": "application/vnd.oci.image.config.v1+json", "digest": digest_of(b"{}")}}
-    server = serve(lambda c, asked: c.sendall(http(200, b'{"os": "x"}' if b"/blobs/" in asked else json.dumps(manifest).encode())))
+    manifest = {
+        "mediaType": MANIFEST,
+        "config": {
+            "mediaType": "application/vnd.oci.image.config.v1+json",
+            "digest": digest_of(b"{}"),
+        },
+    }
+    server = serve(
+        lambda c, asked: c.sendall(
+            http(200, b'{"os": "x"}' if b"/blobs/" in asked else json.dumps(manifest).encode())
+        )
+    )
     with pytest.raises(Unreadable, match="not what its digest says"):
         read(server)
 
 
-CHALLENGES = ["", "Basic realm=x", "Bearer", 'Bearer service="x"', 'Bearer realm="ftp://x/"', 'Bearer realm="http://[::1"']
+CHALLENGES = [
+    "",
+    "Basic realm=x",
+    "Bearer",
+    'Bearer service="x"',
+    'Bearer realm="ftp://x/"',
+    'Bearer realm="http://[::1"',
+]
 
 
 def test_a_demand_to_log_in_that_cannot_be_met_is_said_so(subtests, serve):
@@ -146,8 +222,11 @@ def test_a_demand_to_log_in_that_cannot_be_met_is_said_so(subtests, serve):
 
 def test_a_token_that_would_smuggle_a_header_is_not_sent(serve):
     def talk(connection, asked):
-        connection.sendall(http(200, b'{"token": "x\\r\\nX-Evil: 1"}') if b"/token" in asked
-                           else http(401, WWW_Authenticate=f'Bearer realm="http://{server.host}/token"'))
+        connection.sendall(
+            http(200, b'{"token": "x\\r\\nX-Evil: 1"}')
+            if b"/token" in asked
+            else http(401, WWW_Authenticate=f'Bearer realm="http://{server.host}/token"')
+        )
 
     server = serve(talk)
     with pytest.raises(Unreadable, match="log in"):
@@ -155,10 +234,32 @@ def test_a_token_that_would_smuggle_a_header_is_not_sent(serve):
     assert not any(b"Evil" in asked for asked in server.requests)
 
 
-INSIDE = ["127.0.0.1", "169.254.169.254", "10.1.2.3", "192.168.1.1", "172.16.0.1", "0.0.0.0", "224.0.0.1", "100.64.0.1",
-                                     "::", "::1", "fe80::1%eth0", "fd00::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1",
-                                     "2002:7f00:1::", "::127.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b:1::7f00:1", "fec0::1",
-                                     "2001:0:0a00:0001::", "2001:4860::5efe:7f00:1", "3fff::1", "100::1"]
+INSIDE = [
+    "127.0.0.1",
+    "169.254.169.254",
+    "10.1.2.3",
+    "192.168.1.1",
+    "172.16.0.1",
+    "0.0.0.0",
+    "224.0.0.1",
+    "100.64.0.1",
+    "::",
+    "::1",
+    "fe80::1%eth0",
+    "fd00::1",
+    "::ffff:127.0.0.1",
+    "::ffff:10.0.0.1",
+    "64:ff9b::7f00:1",
+    "2002:7f00:1::",
+    "::127.0.0.1",
+    "::ffff:0:127.0.0.1",
+    "64:ff9b:1::7f00:1",
+    "fec0::1",
+    "2001:0:0a00:0001::",
+    "2001:4860::5efe:7f00:1",
+    "3fff::1",
+    "100::1",
+]
 
 
 def test_an_address_inside_the_house_is_not_the_open_internet(subtests):

@@ -35,14 +35,18 @@ def said_of(told, name="image"):
     return next(check for check in told.checks if check.name == name)
 
 
-def test_a_rehearsal_says_how_many_nodes_the_image_fits_and_why_not_the_others(story, allowed, add_nodes):
+def test_a_rehearsal_says_how_many_nodes_the_image_fits_and_why_not_the_others(
+    story, allowed, add_nodes
+):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(30, driver="550.54.15")
     add_nodes(2, driver="470.82.01")
     told = rehearse(story, f"{allowed.host}/torch:v1")
     check = said_of(told)
     assert check.is_ok
-    assert check.text.startswith("The image fits 30 of 32 nodes; 2 have driver 470.82.1, it needs 525 or newer (CUDA 12.0).")
+    assert check.text.startswith(
+        "The image fits 30 of 32 nodes; 2 have driver 470.82.1, it needs 525 or newer (CUDA 12.0)."
+    )
     assert "Choose an image for CUDA 11.4 or older there" in check.text
     assert told.is_ok
 
@@ -51,25 +55,45 @@ def test_only_nodes_with_the_gpus_asked_for_are_counted(story, allowed, add_node
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(3, driver="550.54.15")
     add_nodes(2, driver="470.82.01", model="Tesla T4")
-    assert said_of(rehearse(story, f"{allowed.host}/torch:v1", resources={"accelerators": "H200:1"})).text == "The image fits all 3 nodes."
-    assert "0 of 2 nodes" in said_of(rehearse(story, f"{allowed.host}/torch:v1", resources={"accelerators": "T4:1"})).text
-    assert said_of(rehearse(story, f"{allowed.host}/torch:v1", resources={})).text == "The image fits all 5 nodes."
+    assert (
+        said_of(
+            rehearse(story, f"{allowed.host}/torch:v1", resources={"accelerators": "H200:1"})
+        ).text
+        == "The image fits all 3 nodes."
+    )
+    assert (
+        "0 of 2 nodes"
+        in said_of(
+            rehearse(story, f"{allowed.host}/torch:v1", resources={"accelerators": "T4:1"})
+        ).text
+    )
+    assert (
+        said_of(rehearse(story, f"{allowed.host}/torch:v1", resources={})).text
+        == "The image fits all 5 nodes."
+    )
 
 
-def test_an_image_that_fits_nowhere_is_refused_in_words_once_it_is_known(story, allowed, add_nodes, wait_for):
+def test_an_image_that_fits_nowhere_is_refused_in_words_once_it_is_known(
+    story, allowed, add_nodes, wait_for
+):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(2, driver="470.82.01")
     name = f"{allowed.host}/torch:v1"
-    submit(story, image=name, resources=GPU)                         # nobody has looked: it is taken, and looked at now
+    submit(story, image=name, resources=GPU)  # nobody has looked: it is taken, and looked at now
     wait_for(lambda: image_looks.known(name))
-    with pytest.raises(InvalidInput, match=r"fits 0 of 2 nodes; 2 have driver 470\.82\.1, it needs 525 .* write `image_check: warn`") as refused:
+    with pytest.raises(
+        InvalidInput,
+        match=r"fits 0 of 2 nodes; 2 have driver 470\.82\.1, it needs 525 .* write `image_check: warn`",
+    ) as refused:
         submit(story, image=name, resources=GPU)
     assert refused.value.data["errors"][0]["field"] == "image"
     told = rehearse(story, name)
     assert (told.is_ok, said_of(told).is_ok) == (False, False)
 
 
-def test_an_image_that_was_mended_under_its_tag_is_taken_at_the_second_try(story, allowed, add_nodes, wait_for, monkeypatch):
+def test_an_image_that_was_mended_under_its_tag_is_taken_at_the_second_try(
+    story, allowed, add_nodes, wait_for, monkeypatch
+):
     monkeypatch.setattr(image_looks, "FRESH", 0)
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(2, driver="470.82.01")
@@ -83,7 +107,14 @@ def test_an_image_that_was_mended_under_its_tag_is_taken_at_the_second_try(story
     assert rehearse(story, name).is_ok
 
 
-@pytest.mark.parametrize("way", [{"policy": {"image_check": "warn"}}, {"envs": {"NVIDIA_DISABLE_REQUIRE": "1"}}, {"resources": {}}])
+@pytest.mark.parametrize(
+    "way",
+    [
+        {"policy": {"image_check": "warn"}},
+        {"envs": {"NVIDIA_DISABLE_REQUIRE": "1"}},
+        {"resources": {}},
+    ],
+)
 def test_a_refusal_can_be_overridden(story, allowed, add_nodes, way):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(2, driver="470.82.01")
@@ -97,11 +128,17 @@ def test_nodes_that_tell_nothing_refuse_nothing(story, allowed, add_nodes):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(2, arch="")
     check = said_of(rehearse(story, f"{allowed.host}/torch:v1"))
-    assert check.is_ok and check.text == "The image fits 0 of 2 nodes; 2 tell no driver version, it needs driver 525 or newer (CUDA 12.0)."
+    assert (
+        check.is_ok
+        and check.text
+        == "The image fits 0 of 2 nodes; 2 tell no driver version, it needs driver 525 or newer (CUDA 12.0)."
+    )
     assert submit(story, image=f"{allowed.host}/torch:v1", resources=GPU).number == 1
 
 
-def test_what_the_nodes_own_agent_told_counts_where_the_cluster_tells_nothing(story, allowed, add_nodes):
+def test_what_the_nodes_own_agent_told_counts_where_the_cluster_tells_nothing(
+    story, allowed, add_nodes
+):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(1, arch="")
     Node.objects.update(told={"arch": "amd64", "driver": "470.82.01", "compute": "9.0"})
@@ -112,12 +149,16 @@ def test_a_registry_that_is_unknown_or_silent_changes_nothing(story, allowed, ad
     add_nodes(1, driver="550.54.15")
     told = rehearse(story, f"{allowed.host}/none:v1")
     assert said_of(told).is_ok is None
-    assert said_of(told).text == "Not checked: the registry has no such image. This refuses nothing."
+    assert (
+        said_of(told).text == "Not checked: the registry has no such image. This refuses nothing."
+    )
     assert told.is_ok
     assert submit(story, image=f"{allowed.host}/none:v1", resources=GPU).number == 1
 
 
-def test_what_was_read_once_outlives_a_registry_that_goes_down(story, allowed, add_nodes, monkeypatch):
+def test_what_was_read_once_outlives_a_registry_that_goes_down(
+    story, allowed, add_nodes, monkeypatch
+):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(2, driver="470.82.01")
     before = said_of(rehearse(story, f"{allowed.host}/torch:v1"))
@@ -128,10 +169,19 @@ def test_what_was_read_once_outlives_a_registry_that_goes_down(story, allowed, a
     monkeypatch.setattr(image_looks, "FRESH", 0)
     monkeypatch.setattr(image_looks, "read_image", silence)
     assert said_of(rehearse(story, f"{allowed.host}/torch:v1")) == before
-    assert "Not checked: the registry does not answer" in said_of(rehearse(story, f"{allowed.host}/other:v1")).text
+    assert (
+        "Not checked: the registry does not answer"
+        in said_of(rehearse(story, f"{allowed.host}/other:v1")).text
+    )
 
 
-def test_submitting_does_not_wait_for_a_registry_that_hangs(story, cluster, add_nodes, serve, settings):  # noqa: F811
+def test_submitting_does_not_wait_for_a_registry_that_hangs(
+    story,
+    cluster,
+    add_nodes,
+    serve,  # noqa: F811
+    settings,
+):
     server = serve(lambda c, _: time.sleep(20))
     settings.MUSTER_IMAGE_CHECK, settings.MUSTER_IMAGE_REGISTRIES = True, [f"http://{server.host}"]
     cache.clear()
@@ -139,11 +189,13 @@ def test_submitting_does_not_wait_for_a_registry_that_hangs(story, cluster, add_
     begin = time.monotonic()
     for _ in range(5):
         submit(story, image=f"{server.host}/torch:v1", resources=GPU)
-    assert time.monotonic() - begin < 3         # as long as one look would have waited
+    assert time.monotonic() - begin < 3  # as long as one look would have waited
     assert "did not answer within 3 s" in said_of(rehearse(story, f"{server.host}/torch:v1")).text
 
 
-def test_a_registry_is_asked_once_for_many_submissions_and_the_door_counts_nodes_once(story, allowed, add_nodes, monkeypatch):
+def test_a_registry_is_asked_once_for_many_submissions_and_the_door_counts_nodes_once(
+    story, allowed, add_nodes, monkeypatch
+):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(1, driver="550.54.15")
     name = f"{allowed.host}/torch:v1"
@@ -157,7 +209,9 @@ def test_a_registry_is_asked_once_for_many_submissions_and_the_door_counts_nodes
     assert len(with_image) == len(without)
 
 
-def test_a_member_who_may_not_submit_makes_the_portal_ask_nobody(story, allowed, add_nodes, monkeypatch):
+def test_a_member_who_may_not_submit_makes_the_portal_ask_nobody(
+    story, allowed, add_nodes, monkeypatch
+):
     add_nodes(1)
     monkeypatch.setattr(image_looks, "begin", lambda name: pytest.fail("a registry was asked"))
     spec = parse_mapping({"run": "true", "image": f"{allowed.host}/torch:v1"})
@@ -169,38 +223,59 @@ def test_a_member_who_may_not_submit_makes_the_portal_ask_nobody(story, allowed,
 def test_an_operator_may_switch_it_off(story, allowed, add_nodes, settings):
     settings.MUSTER_IMAGE_CHECK = False
     add_nodes(1)
-    assert said_of(rehearse(story, f"{allowed.host}/torch:v1")).text == "Not checked: the operator has switched it off. This refuses nothing."
+    assert (
+        said_of(rehearse(story, f"{allowed.host}/torch:v1")).text
+        == "Not checked: the operator has switched it off. This refuses nothing."
+    )
 
 
-def test_the_choice_of_a_place_passes_over_pools_whose_nodes_cannot_start_the_image(story, allowed, cluster, add_nodes):
+def test_the_choice_of_a_place_passes_over_pools_whose_nodes_cannot_start_the_image(
+    story, allowed, cluster, add_nodes
+):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(4, driver="470.82.01", partitions=["old"])
     add_nodes(1, driver="550.54.15", partitions=["new"])
     for name in ("old", "new"):
         Pool.objects.create(name=name, cluster=cluster, partition=name, is_open=True)
     name = f"{allowed.host}/torch:v1"
-    assert said_of(rehearse(story, name), "place").text.startswith("It would go to cluster big. new, because")
+    assert said_of(rehearse(story, name), "place").text.startswith(
+        "It would go to cluster big. new, because"
+    )
     with pytest.raises(InvalidInput, match="old: The image fits 0 of 4 nodes"):
         submit(story, image=name, resources=GPU, policy={"pool": "old"})
-    assert submit(story, image=name, resources=GPU, policy={"pool": "old", "image_check": "warn"}).pool.name == "old"
+    assert (
+        submit(
+            story, image=name, resources=GPU, policy={"pool": "old", "image_check": "warn"}
+        ).pool.name
+        == "old"
+    )
 
 
 def validate(client, **body):
     return client.post(f"{JOBS}/validate", json.dumps(body), content_type="application/json").json()
 
 
-def test_the_form_hears_of_an_image_once_its_name_is_typed_to_the_end(story, allowed, add_nodes, wait_for):
+def test_the_form_hears_of_an_image_once_its_name_is_typed_to_the_end(
+    story, allowed, add_nodes, wait_for
+):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(2, driver="470.82.01")
-    ada, text = story.api(story.ada), f"run: 'true'\nimage: {allowed.host}/torch:v1\nresources: {{accelerators: 1}}"
-    assert validate(ada, yaml=text, team="vision")["image"] == {"ok": None, "doubtful": False, "text": ""}
-    assert image_looks.known(f"{allowed.host}/torch:v1") is None     # nobody was asked
+    ada, text = (
+        story.api(story.ada),
+        f"run: 'true'\nimage: {allowed.host}/torch:v1\nresources: {{accelerators: 1}}",
+    )
+    assert validate(ada, yaml=text, team="vision")["image"] == {
+        "ok": None,
+        "doubtful": False,
+        "text": "",
+    }
+    assert image_looks.known(f"{allowed.host}/torch:v1") is None  # nobody was asked
     validate(ada, yaml=text, team="vision", settled=True)
     wait_for(lambda: image_looks.known(f"{allowed.host}/torch:v1"))
     told = validate(ada, yaml=text, team="vision")["image"]
     assert (told["ok"], told["doubtful"]) == (False, True)
     assert told["text"].startswith("The image fits 0 of 2 nodes")
     assert validate(ada, yaml="run: 'true'", team="vision", settled=True)["image"] is None
-    assert validate(ada, yaml=text, settled=True)["image"] is None   # for no team there is no place
+    assert validate(ada, yaml=text, settled=True)["image"] is None  # for no team there is no place
     with platform_scope("test"):
         assert not Job.objects.exists()

@@ -16,7 +16,9 @@ GPU = {"accelerators": 1}
 TEXT = "RuntimeError: CUDA error: no kernel image is available for execution on the device"
 
 
-def end(story, image: str, node: str, digest: str = "", reason: Reason = Reason.NO_KERNEL_IMAGE, **spec) -> Attempt:
+def end(
+    story, image: str, node: str, digest: str = "", reason: Reason = Reason.NO_KERNEL_IMAGE, **spec
+) -> Attempt:
     job = submit(story, **{"resources": GPU, **spec, **({"image": image} if image else {})})
     with org_scope(story.atlas.id):
         attempt = only_attempt(job)
@@ -29,7 +31,9 @@ def end(story, image: str, node: str, digest: str = "", reason: Reason = Reason.
 def said(story, image: str, org=None, person=None, team=None) -> str:
     spec = parse_mapping({"run": "true", "image": image, "resources": GPU})
     with org_scope((org or story.atlas).id):
-        told = services.rehearse(actor=story.actor(person or story.ada), team=team or story.vision, spec=spec)
+        told = services.rehearse(
+            actor=story.actor(person or story.ada), team=team or story.vision, spec=spec
+        )
     assert told.is_ok
     return next(check.text for check in told.checks if check.name == "image")
 
@@ -47,7 +51,7 @@ def name(allowed) -> str:
 
 
 T4, H200 = "TeslaT4-amd64-550.54.15-0", "NVIDIAH200-amd64-550.54.15-0"
-WARNING = ("The image fits 2 of 3 nodes; 1 has Tesla T4, where this very image ended with “no kernel image is available” in job #1 on ")
+WARNING = "The image fits 2 of 3 nodes; 1 has Tesla T4, where this very image ended with “no kernel image is available” in job #1 on "
 
 
 def test_the_next_look_at_the_image_warns_of_that_gpu(story, allowed, nodes, name):
@@ -55,7 +59,7 @@ def test_the_next_look_at_the_image_warns_of_that_gpu(story, allowed, nodes, nam
     end(story, name, T4, allowed.push("torch", "v1", {"CUDA_VERSION": "12.4"}))
     assert said(story, name).startswith(WARNING)
     assert "Take an image that is built for this GPU." in said(story, name)
-    assert submit(story, image=name, resources=GPU).number == 2      # a warning, never a refusal
+    assert submit(story, image=name, resources=GPU).number == 2  # a warning, never a refusal
 
 
 def test_where_the_runtime_tells_no_digest_the_registry_s_answer_is_taken(story, nodes, name):
@@ -70,9 +74,13 @@ def test_an_image_that_was_built_anew_is_not_warned_of(story, allowed, nodes, na
     assert said(story, f"{allowed.host}/torch:v2") == "The image fits all 3 nodes."
 
 
-def test_another_organization_is_not_warned_by_what_this_one_s_program_printed(story, allowed, nodes, name):
+def test_another_organization_is_not_warned_by_what_this_one_s_program_printed(
+    story, allowed, nodes, name
+):
     end(story, name, T4, allowed.push("torch", "v1", {"CUDA_VERSION": "12.4"}))
-    assert said(story, name, story.borealis, story.cyd, story.north) == "The image fits all 3 nodes."
+    assert (
+        said(story, name, story.borealis, story.cyd, story.north) == "The image fits all 3 nodes."
+    )
 
 
 def test_it_is_remembered_once_for_each_gpu_however_often_it_ends(story, allowed, nodes, name):
@@ -80,11 +88,23 @@ def test_it_is_remembered_once_for_each_gpu_however_often_it_ends(story, allowed
     for node in (T4, T4, H200):
         end(story, name, node, digest)
     with platform_scope("test"):
-        assert sorted(ImageEnd.objects.values_list("gpu", "job__number")) == [("NVIDIA H200", 3), ("Tesla T4", 2)]
+        assert sorted(ImageEnd.objects.values_list("gpu", "job__number")) == [
+            ("NVIDIA H200", 3),
+            ("Tesla T4", 2),
+        ]
     assert said(story, name).startswith("The image fits 0 of 3 nodes; 2 have NVIDIA H200")
 
 
-@pytest.mark.parametrize("case", ["another reason", "no image", "a node that nobody knows", "nothing known of the image", "two kinds of GPU"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        "another reason",
+        "no image",
+        "a node that nobody knows",
+        "nothing known of the image",
+        "two kinds of GPU",
+    ],
+)
 def test_what_is_not_certain_is_not_remembered(story, allowed, nodes, name, case):
     digest = "sha256:" + "ab" * 32
     if case == "another reason":

@@ -1,4 +1,3 @@
-
 from jobs.images.reference import parse
 
 DIGEST = "sha256:" + "ab" * 32
@@ -26,9 +25,21 @@ def test_a_name_is_read_as_docker_reads_it(subtests):
 
 NO_NAMES = [
     "",
-    "/data/images/torch.sqsh", "./torch.sif", "Team/Image", "a b", "a:", "a@sha256:12", "a@", "https://acme.org/a",
-    "acme.org/../../etc", "acme.org/a?b=c",
-    "acme.org\r\nX: y/a", "user:pw@acme.org/a", "acme.org:99999999/a", "a/b:" + "t" * 129, "acme.org/" + "a" * 300,
+    "/data/images/torch.sqsh",
+    "./torch.sif",
+    "Team/Image",
+    "a b",
+    "a:",
+    "a@sha256:12",
+    "a@",
+    "https://acme.org/a",
+    "acme.org/../../etc",
+    "acme.org/a?b=c",
+    "acme.org\r\nX: y/a",
+    "user:pw@acme.org/a",
+    "acme.org:99999999/a",
+    "a/b:" + "t" * 129,
+    "acme.org/" + "a" * 300,
 ]
 
 

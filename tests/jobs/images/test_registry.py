@@ -18,7 +18,11 @@ from jobs.images.registry import read_image
 from jobs.images.wire import Policy, Unreadable
 from tests.rig.registry import start_registry
 
-CUDA = {"CUDA_VERSION": "12.4.1", "NVIDIA_REQUIRE_CUDA": "cuda>=12.4 brand=tesla,driver>=470,driver<471", "SECRET": "not ours to keep"}
+CUDA = {
+    "CUDA_VERSION": "12.4.1",
+    "NVIDIA_REQUIRE_CUDA": "cuda>=12.4 brand=tesla,driver>=470,driver<471",
+    "SECRET": "not ours to keep",
+}
 
 
 @pytest.fixture
@@ -32,18 +36,27 @@ def test_the_config_of_a_single_image_is_read(registry, policy):
     assert image.digest == digest
     assert image.name == f"{registry.host}/team/torch:v1"
     assert [(v.os, v.arch, v.digest) for v in image.variants] == [("linux", "amd64", digest)]
-    assert image.variants[0].env == {name: CUDA[name] for name in ("CUDA_VERSION", "NVIDIA_REQUIRE_CUDA")}
+    assert image.variants[0].env == {
+        name: CUDA[name] for name in ("CUDA_VERSION", "NVIDIA_REQUIRE_CUDA")
+    }
 
 
-def test_an_index_is_followed_to_both_kinds_of_machine_and_signatures_are_passed_over(registry, policy):
+def test_an_index_is_followed_to_both_kinds_of_machine_and_signatures_are_passed_over(
+    registry, policy
+):
     amd = registry.push("team/both", "amd", {"CUDA_VERSION": "12.4"})
     arm = registry.push("team/both", "arm", {"CUDA_VERSION": "13.0"}, arch="arm64")
     power = registry.push("team/both", "power", arch="ppc64le")
     signed = registry.push("team/both", "signed", arch="unknown")
-    digest = registry.push_index("team/both", "v1", {"unknown": signed, "ppc64le": power, "arm64": arm, "amd64": amd})
+    digest = registry.push_index(
+        "team/both", "v1", {"unknown": signed, "ppc64le": power, "arm64": arm, "amd64": amd}
+    )
     image = read_image(parse(f"{registry.host}/team/both:v1"), policy)
     assert image.digest == digest
-    assert {v.arch: (v.digest, v.env["CUDA_VERSION"]) for v in image.variants} == {"amd64": (amd, "12.4"), "arm64": (arm, "13.0")}
+    assert {v.arch: (v.digest, v.env["CUDA_VERSION"]) for v in image.variants} == {
+        "amd64": (amd, "12.4"),
+        "arm64": (arm, "13.0"),
+    }
     assert image.arches == ["amd64", "arm64", "ppc64le"]
     assert image.digests == [digest, amd, arm]
 
@@ -80,15 +93,40 @@ def test_a_registry_on_this_machine_is_not_asked_unless_the_operator_named_it(re
 def certificate(rig):
     """A key and a certificate for 127.0.0.1, signed by itself."""
     key, cert = rig.path / "registry.key", rig.path / "registry.crt"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, "-days", "1",
-                    "-subj", "/CN=registry", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    subprocess.run(
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-keyout",
+            key,
+            "-out",
+            cert,
+            "-days",
+            "1",
+            "-subj",
+            "/CN=registry",
+            "-addext",
+            "subjectAltName=IP:127.0.0.1",
+        ],
+        check=True,
+        capture_output=True,
+    )
     return key, cert
 
 
 def test_a_registry_with_a_certificate_nobody_vouches_for_is_not_believed(rig, certificate):
     key, cert = certificate
-    secure = start_registry(rig, more=f"  tls: {{certificate: {cert}, key: {key}}}\n", name="registry-tls")
-    reference, policy = parse(f"{secure.host}/team/torch:v1"), Policy(trusted=frozenset({secure.host}))
+    secure = start_registry(
+        rig, more=f"  tls: {{certificate: {cert}, key: {key}}}\n", name="registry-tls"
+    )
+    reference, policy = (
+        parse(f"{secure.host}/team/torch:v1"),
+        Policy(trusted=frozenset({secure.host})),
+    )
     with pytest.raises(Unreadable, match="certificate is not trusted"):
         read_image(reference, policy)
     with pytest.raises(Unreadable, match="has no such image"):
@@ -96,20 +134,32 @@ def test_a_registry_with_a_certificate_nobody_vouches_for_is_not_believed(rig, c
 
 
 def test_a_registry_that_wants_a_password_is_told_from_one_that_has_no_such_image(rig):
-    entry = subprocess.run(["openssl", "passwd", "-5", "x"], check=True, capture_output=True, text=True).stdout
+    entry = subprocess.run(
+        ["openssl", "passwd", "-5", "x"], check=True, capture_output=True, text=True
+    ).stdout
     (rig.path / "htpasswd").write_text(f"ada:{entry}")
-    closed = start_registry(rig, more=f"auth: {{htpasswd: {{realm: acme, path: {rig.path}/htpasswd}}}}\n", name="registry-closed")
+    closed = start_registry(
+        rig,
+        more=f"auth: {{htpasswd: {{realm: acme, path: {rig.path}/htpasswd}}}}\n",
+        name="registry-closed",
+    )
     with pytest.raises(Unreadable, match="only to those who log in"):
-        read_image(parse(f"{closed.host}/a/b"), Policy(trusted=frozenset({closed.host}), plain=frozenset({closed.host})))
+        read_image(
+            parse(f"{closed.host}/a/b"),
+            Policy(trusted=frozenset({closed.host}), plain=frozenset({closed.host})),
+        )
 
 
 def signed(header, claims, key):
     """A JSON web token, signed by openssl."""
+
     def text(data):
         return base64.urlsafe_b64encode(data).rstrip(b"=")
 
     front = b".".join(text(json.dumps(part).encode()) for part in (header, claims))
-    made = subprocess.run(["openssl", "dgst", "-sha256", "-sign", key], input=front, check=True, capture_output=True)
+    made = subprocess.run(
+        ["openssl", "dgst", "-sha256", "-sign", key], input=front, check=True, capture_output=True
+    )
     return (front + b"." + text(made.stdout)).decode()
 
 
@@ -126,9 +176,17 @@ def doorman(certificate):
             query = parse_qs(urlsplit(self.path).query)
             self.asked.append(query)
             _, name, _ = query["scope"][0].split(":")
-            claims = {"iss": "doorman", "aud": query["service"][0], "exp": int(time.time()) + 60, "nbf": int(time.time()) - 60, "jti": "1",
-                      "access": [{"type": "repository", "name": name, "actions": ["pull"]}]}
-            body = json.dumps({"token": signed({"alg": "RS256", "typ": "JWT", "x5c": [chain]}, claims, key)}).encode()
+            claims = {
+                "iss": "doorman",
+                "aud": query["service"][0],
+                "exp": int(time.time()) + 60,
+                "nbf": int(time.time()) - 60,
+                "jti": "1",
+                "access": [{"type": "repository", "name": name, "actions": ["pull"]}],
+            }
+            body = json.dumps(
+                {"token": signed({"alg": "RS256", "typ": "JWT", "x5c": [chain]}, claims, key)}
+            ).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -143,13 +201,21 @@ def doorman(certificate):
         server.shutdown()
 
 
-def test_a_registry_that_sends_to_a_token_server_is_asked_again_with_the_token(rig, certificate, doorman):
+def test_a_registry_that_sends_to_a_token_server_is_asked_again_with_the_token(
+    rig, certificate, doorman
+):
     realm = f"127.0.0.1:{doorman.server_port}"
-    more = (f"auth: {{token: {{realm: 'http://{realm}/token', service: reg, issuer: doorman, rootcertbundle: {certificate[1]}}}}}\n")
+    more = f"auth: {{token: {{realm: 'http://{realm}/token', service: reg, issuer: doorman, rootcertbundle: {certificate[1]}}}}}\n"
     guarded = start_registry(rig, more=more, name="registry-guarded")
-    policy = Policy(trusted=frozenset({guarded.host, realm}), plain=frozenset({guarded.host, realm}))
+    policy = Policy(
+        trusted=frozenset({guarded.host, realm}), plain=frozenset({guarded.host, realm})
+    )
     with pytest.raises(Unreadable, match="has no such image"):
         read_image(parse(f"{guarded.host}/team/torch:v1"), policy)
-    assert doorman.RequestHandlerClass.asked == [{"scope": ["repository:team/torch:pull"], "service": ["reg"]}]
+    assert doorman.RequestHandlerClass.asked == [
+        {"scope": ["repository:team/torch:pull"], "service": ["reg"]}
+    ]
     with pytest.raises(Unreadable, match="without encryption"):
-        read_image(parse(f"{guarded.host}/team/torch:v1"), replace(policy, plain=frozenset({guarded.host})))
+        read_image(
+            parse(f"{guarded.host}/team/torch:v1"), replace(policy, plain=frozenset({guarded.host}))
+        )

@@ -1,21 +1,25 @@
-
 from jobs.images.requirements import Device, conditions_of, driver_for, holds, parse, version
 
-CUDA_12_4 = ("cuda>=12.4 brand=tesla,driver>=470,driver<471 brand=unknown,driver>=470,driver<471 brand=nvidia,driver>=535,driver<536 "
-             "brand=geforce,driver>=535,driver<536")
+CUDA_12_4 = (
+    "cuda>=12.4 brand=tesla,driver>=470,driver<471 brand=unknown,driver>=470,driver<471 brand=nvidia,driver>=535,driver<536 "
+    "brand=geforce,driver>=535,driver<536"
+)
 
 
 JUDGED = [
     (Device(driver=(550, 54, 15)), True),
-    (Device(driver=(999,)), True),                                   # newer than any table
+    (Device(driver=(999,)), True),  # newer than any table
     (Device(cuda=(12, 4)), True),
-    (Device(driver=(535, 104, 5)), None),                            # by its branch only if the brand is right, which is not known
+    (
+        Device(driver=(535, 104, 5)),
+        None,
+    ),  # by its branch only if the brand is right, which is not known
     (Device(driver=(535, 104, 5), brand="nvidia"), True),
     (Device(driver=(535, 104, 5), brand="tesla"), False),
-    (Device(driver=(545,)), False),                                  # no brand would help
+    (Device(driver=(545,)), False),  # no brand would help
     (Device(driver=(450, 80, 2)), False),
     (Device(), None),
-    (Device(cuda=(12, 3)), None),                                    # the driver is not known, so an alternative may hold
+    (Device(cuda=(12, 3)), None),  # the driver is not known, so an alternative may hold
 ]
 
 
@@ -28,7 +32,11 @@ def test_an_image_of_nvidia_is_judged_as_its_toolkit_judges_it(subtests):
 COMPARISONS = [
     ("arch>=8.0", Device(compute=(9, 0)), True),
     ("arch>=8.0", Device(compute=(7, 5)), False),
-    ("arch>=8.0,cuda>=12", Device(compute=(7, 5)), False),           # false already, though CUDA is not known
+    (
+        "arch>=8.0,cuda>=12",
+        Device(compute=(7, 5)),
+        False,
+    ),  # false already, though CUDA is not known
     ("cuda=12.4", Device(cuda=(12, 4, 0)), True),
     ("cuda!=12.4", Device(cuda=(12, 5)), True),
     ("driver<471", Device(driver=(470, 82, 1)), True),
@@ -48,8 +56,12 @@ def test_each_comparison_is_as_it_is_written(subtests):
 
 
 def test_all_variables_must_hold_but_those_of_jetsons_and_what_is_switched_off():
-    env = {"NVIDIA_REQUIRE_CUDA": "cuda>=12.4", "NVIDIA_REQUIRE_ARCH": "arch>=8.0", "NVIDIA_REQUIRE_JETPACK": "x",
-           "NVIDIA_REQUIRE_JETPACK_HOST_MOUNTS": "y"}
+    env = {
+        "NVIDIA_REQUIRE_CUDA": "cuda>=12.4",
+        "NVIDIA_REQUIRE_ARCH": "arch>=8.0",
+        "NVIDIA_REQUIRE_JETPACK": "x",
+        "NVIDIA_REQUIRE_JETPACK_HOST_MOUNTS": "y",
+    }
     assert conditions_of(env) == [parse("arch>=8.0"), parse("cuda>=12.4")]
     assert conditions_of({**env, "NVIDIA_DISABLE_REQUIRE": "true"}) == []
     assert conditions_of({**env, "NVIDIA_DISABLE_REQUIRE": "0"}) != []
@@ -57,7 +69,9 @@ def test_all_variables_must_hold_but_those_of_jetsons_and_what_is_switched_off()
 
 def test_an_image_that_names_only_its_cuda_asks_for_that_one():
     assert conditions_of({"CUDA_VERSION": "12.4.1"}) == [parse("cuda>=12.4")]
-    assert conditions_of({"CUDA_VERSION": "12.4.1", "NVIDIA_REQUIRE_CUDA": "cuda>=11"}) == [parse("cuda>=11")]
+    assert conditions_of({"CUDA_VERSION": "12.4.1", "NVIDIA_REQUIRE_CUDA": "cuda>=11"}) == [
+        parse("cuda>=11")
+    ]
     assert conditions_of({"CUDA_VERSION": "newest"}) == []
     assert conditions_of({"NVIDIA_REQUIRE_CUDA": " "}) == []
 
@@ -65,7 +79,9 @@ def test_an_image_that_names_only_its_cuda_asks_for_that_one():
 def test_a_megabyte_of_conditions_is_judged_in_no_time():
     condition = parse("cuda>=12 " * 100_000)
     assert len(condition) == 201
-    assert holds(condition, Device(cuda=(11, 8))) is None            # an alternative that was not read may hold
+    assert (
+        holds(condition, Device(cuda=(11, 8))) is None
+    )  # an alternative that was not read may hold
 
 
 def test_versions_are_numbers_however_they_are_written():
@@ -76,4 +92,9 @@ def test_versions_are_numbers_however_they_are_written():
 
 
 def test_the_driver_for_a_cuda_is_the_oldest_that_brings_it():
-    assert (driver_for((12, 4)), driver_for((12, 0)), driver_for((11, 8)), driver_for((99, 0))) == (550, 525, 520, None)
+    assert (driver_for((12, 4)), driver_for((12, 0)), driver_for((11, 8)), driver_for((99, 0))) == (
+        550,
+        525,
+        520,
+        None,
+    )

@@ -39,7 +39,9 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 HOUR = 3_600_000
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
-MOMENTS = st.datetimes(datetime(2026, 1, 1), datetime(2027, 6, 1)).map(lambda at: at.replace(tzinfo=UTC))
+MOMENTS = st.datetimes(datetime(2026, 1, 1), datetime(2027, 6, 1)).map(
+    lambda at: at.replace(tzinfo=UTC)
+)
 
 
 @pytest.fixture(autouse=True)
@@ -50,12 +52,28 @@ def everywhere(db):
 
 def _limit(story, hours, scope="team", subject="vision"):
     with org_scope(story.atlas.id):
-        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted(scope, subject, GPU_HOURS, hours)])
+        set_quotas(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            changes=[Wanted(scope, subject, GPU_HOURS, hours)],
+        )
 
 
 def _run(job, start, end, reason=Reason.COMPLETED, **more):
     """It began then and ended then."""
-    return transition([Change(only_attempt(job).id, reason.final_state, "test", reason, started_at=start, finished_at=end, **more)])
+    return transition(
+        [
+            Change(
+                only_attempt(job).id,
+                reason.final_state,
+                "test",
+                reason,
+                started_at=start,
+                finished_at=end,
+                **more,
+            )
+        ]
+    )
 
 
 def _counted():
@@ -73,9 +91,17 @@ def test_the_months_of_a_span_add_up_to_the_whole_of_it(one, other, gpus):
     start, end = sorted((one, other))
     parts = list(split(start, end))
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    assert sum(n for _, n in parts) == (end - epoch) // timedelta(milliseconds=1) - (start - epoch) // timedelta(milliseconds=1)
+    assert sum(n for _, n in parts) == (end - epoch) // timedelta(milliseconds=1) - (
+        start - epoch
+    ) // timedelta(milliseconds=1)
     assert [month for month, _ in parts] == sorted({month for month, _ in parts})
-    assert all(0 <= n <= (end_of(month) - datetime(month.year, month.month, 1, tzinfo=UTC)) // timedelta(milliseconds=1) for month, n in parts)
+    assert all(
+        0
+        <= n
+        <= (end_of(month) - datetime(month.year, month.month, 1, tzinfo=UTC))
+        // timedelta(milliseconds=1)
+        for month, n in parts
+    )
     counted = by_month([Ran(UUID(int=1), UUID(int=2), UUID(int=3), gpus, start, end)])
     assert all(counted[UUID(int=1), "team", UUID(int=2), month] == n * gpus for month, n in parts)
 
@@ -89,7 +115,9 @@ def test_wherever_a_span_is_cut_its_parts_count_as_much_as_it_does(moments):
     assert +cut == +Counter(dict(split(moments[0], moments[-1])))
 
 
-def test_an_ended_job_counts_its_gpus_for_the_time_it_ran_for_its_person_team_and_organization(story):
+def test_an_ended_job_counts_its_gpus_for_the_time_it_ran_for_its_person_team_and_organization(
+    story,
+):
     cluster_with(gpus=4)
     _run(_held(story), NOON - timedelta(minutes=90), NOON)
     assert _counted() == {(scope, "2026-11-01"): 3 * HOUR for scope in ("org", "team", "user")}
@@ -99,13 +127,19 @@ def test_an_ended_job_counts_its_gpus_for_the_time_it_ran_for_its_person_team_an
 def test_a_job_that_ran_over_the_turn_of_a_month_counts_in_both(story):
     cluster_with(gpus=4)
     _run(_held(story), datetime(2026, 10, 31, 23, tzinfo=UTC), datetime(2026, 11, 1, 2, tzinfo=UTC))
-    assert _counted() == {(s, m): n for s in ("org", "team", "user") for m, n in (("2026-10-01", 2 * HOUR), ("2026-11-01", 4 * HOUR))}
+    assert _counted() == {
+        (s, m): n
+        for s in ("org", "team", "user")
+        for m, n in (("2026-10-01", 2 * HOUR), ("2026-11-01", 4 * HOUR))
+    }
 
 
 def test_gpus_of_all_nodes_count(story):
     cluster = cluster_with(cpus=64, gpus=8)
     job = submit(story)
-    asked = resources_of(parse_mapping({"run": "true", "num_nodes": 2, "resources": {"accelerators": 4}}))
+    asked = resources_of(
+        parse_mapping({"run": "true", "num_nodes": 2, "resources": {"accelerators": 4}})
+    )
     Job.objects.filter(id=job.id).update(resources=asked)
     claim_all(cluster)
     _run(job, NOON - timedelta(hours=1), NOON)
@@ -130,7 +164,10 @@ def test_what_never_began_and_what_has_no_gpus_counts_nothing(story):
     assert _counted() == {}
 
 
-@pytest.mark.parametrize("reason", [Reason.PREEMPTED, Reason.LOST, Reason.NODE_FAILED, Reason.USER_ERROR, Reason.CANCELED])
+@pytest.mark.parametrize(
+    "reason",
+    [Reason.PREEMPTED, Reason.LOST, Reason.NODE_FAILED, Reason.USER_ERROR, Reason.CANCELED],
+)
 def test_each_try_counts_for_the_time_it_ran_however_it_ended(story, reason):
     cluster = cluster_with(gpus=4)
     job = submit(story, resources={"accelerators": 2}, policy={"retries": 1})
@@ -161,8 +198,19 @@ def test_a_batch_of_ends_is_counted_by_one_statement_and_adds_to_what_is_there(s
     claim_all(jobs[0].cluster)
     _run(jobs[0], NOON - timedelta(hours=1), NOON)
     with CaptureQueriesContext(connection) as asked:
-        transition([Change(only_attempt(job).id, State.SUCCEEDED, "test", Reason.COMPLETED, started_at=NOON - timedelta(hours=1), finished_at=NOON)
-                    for job in jobs[1:]])
+        transition(
+            [
+                Change(
+                    only_attempt(job).id,
+                    State.SUCCEEDED,
+                    "test",
+                    Reason.COMPLETED,
+                    started_at=NOON - timedelta(hours=1),
+                    finished_at=NOON,
+                )
+                for job in jobs[1:]
+            ]
+        )
     assert len([1 for q in asked if "gpumonth" in q["sql"]]) == 1
     assert _counted()["org", "2026-11-01"] == 8 * HOUR
 
@@ -179,10 +227,23 @@ def test_ends_that_are_told_by_several_at_once_count_each_job_once(transactional
     def end(order):
         with platform_scope("race"):
             for attempt in order:
-                transition([Change(attempt, State.SUCCEEDED, "test", Reason.COMPLETED, started_at=NOON - timedelta(hours=1), finished_at=NOON)])
+                transition(
+                    [
+                        Change(
+                            attempt,
+                            State.SUCCEEDED,
+                            "test",
+                            Reason.COMPLETED,
+                            started_at=NOON - timedelta(hours=1),
+                            finished_at=NOON,
+                        )
+                    ]
+                )
         connections.close_all()
 
-    threads = [threading.Thread(target=end, args=(order,)) for order in (ids, ids[::-1], ids[4:] + ids[:4])]
+    threads = [
+        threading.Thread(target=end, args=(order,)) for order in (ids, ids[::-1], ids[4:] + ids[:4])
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -190,9 +251,17 @@ def test_ends_that_are_told_by_several_at_once_count_each_job_once(transactional
     assert _counted() == {(scope, "2026-11-01"): 8 * HOUR for scope in ("org", "team", "user")}
 
 
-@pytest.mark.parametrize(("scope", "subject", "wait"), [("team", "vision", Wait.QUOTA_TEAM), ("org", "", Wait.QUOTA_ORG),
-                                                       ("user", "ada@atlas.example", Wait.QUOTA_USER)])
-def test_a_job_with_gpus_waits_once_the_hours_of_the_month_are_used_up_and_one_without_does_not(story, scope, subject, wait):
+@pytest.mark.parametrize(
+    ("scope", "subject", "wait"),
+    [
+        ("team", "vision", Wait.QUOTA_TEAM),
+        ("org", "", Wait.QUOTA_ORG),
+        ("user", "ada@atlas.example", Wait.QUOTA_USER),
+    ],
+)
+def test_a_job_with_gpus_waits_once_the_hours_of_the_month_are_used_up_and_one_without_does_not(
+    story, scope, subject, wait
+):
     cluster_with(gpus=4)
     _limit(story, 3, scope, subject)
     _run(_held(story), NOON - timedelta(minutes=89), NOON)
@@ -220,9 +289,22 @@ def test_of_a_job_that_runs_since_last_month_only_this_month_counts_now(story):
     cluster_with(gpus=4)
     _limit(story, 100)
     job = _held(story)
-    transition([Change(only_attempt(job).id, State.RUNNING, "test", started_at=datetime(2026, 10, 30, tzinfo=UTC))])
+    transition(
+        [
+            Change(
+                only_attempt(job).id,
+                State.RUNNING,
+                "test",
+                started_at=datetime(2026, 10, 30, tzinfo=UTC),
+            )
+        ]
+    )
     with clock.frozen(datetime(2026, 11, 1, 1, tzinfo=UTC)), org_scope(story.atlas.id):
-        row = next(q for q in quotas_for(story.actor(story.ada)) if (q["scope"], q["resource"]) == ("team", GPU_HOURS))
+        row = next(
+            q
+            for q in quotas_for(story.actor(story.ada))
+            if (q["scope"], q["resource"]) == ("team", GPU_HOURS)
+        )
     assert (row["used"], row["limit"], row["left"], row["unit"]) == (2, 100, 98, "GPU-hours")
     assert row["begins_anew"] == datetime(2026, 12, 1, tzinfo=UTC)
 
@@ -238,15 +320,19 @@ def test_it_starts_when_the_next_month_begins(story):
         assert [a.job_id for a in claim_due(cluster.id).attempts] == [waiting.id]
 
 
-def test_the_pending_answer_says_whose_limit_how_much_was_used_when_the_month_ends_and_what_would_be_enough(story):
+def test_the_pending_answer_says_whose_limit_how_much_was_used_when_the_month_ends_and_what_would_be_enough(
+    story,
+):
     cluster_with(gpus=4)
     _limit(story, 3)
     _run(_held(story), NOON - timedelta(minutes=100), NOON)
     job = _held(story)
     with org_scope(story.atlas.id):
         answer = pending.answer(job, story.actor(story.ada))
-    assert answer.text == ("Team Vision has used 3.33 of 3 GPU-hours of this month, what runs now included. "
-                           "The next month begins on 2026-12-01 00:00 UTC, and it may start then.")
+    assert answer.text == (
+        "Team Vision has used 3.33 of 3 GPU-hours of this month, what runs now included. "
+        "The next month begins on 2026-12-01 00:00 UTC, and it may start then."
+    )
     assert answer.advice == "It would start now if the limit of team Vision were 4 GPU-hours."
     assert answer.change is None
     _limit(story, 4)
@@ -258,11 +344,19 @@ def test_nothing_is_written_while_only_the_use_goes_on(story):
     cluster = cluster_with(gpus=4)
     _limit(story, 1)
     first = _held(story)
-    transition([Change(only_attempt(first).id, State.RUNNING, "test", started_at=NOON - timedelta(hours=3))])
+    transition(
+        [
+            Change(
+                only_attempt(first).id, State.RUNNING, "test", started_at=NOON - timedelta(hours=3)
+            )
+        ]
+    )
     _held(story)
     with clock.frozen(NOON + timedelta(hours=1)), CaptureQueriesContext(connection) as asked:
         claim_due(cluster.id)
-    assert not [q["sql"] for q in asked if q["sql"].startswith("UPDATE") and "jobs_attempt" in q["sql"]]
+    assert not [
+        q["sql"] for q in asked if q["sql"].startswith("UPDATE") and "jobs_attempt" in q["sql"]
+    ]
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -272,14 +366,25 @@ def test_what_ends_while_a_limit_is_judged_is_counted_all_the_same(story, monkey
     _limit(story, 2)
     first = _held(story)
     ask = pending.ask_of(only_attempt(submit(story, resources={"accelerators": 1})))
-    transition([Change(only_attempt(first).id, State.RUNNING, "test", started_at=NOON - timedelta(hours=1))])
+    transition(
+        [
+            Change(
+                only_attempt(first).id, State.RUNNING, "test", started_at=NOON - timedelta(hours=1)
+            )
+        ]
+    )
 
     def read(org_ids, at):
         found = list(running(org_ids, at)) if when == "before" else None
         _run(first, NOON - timedelta(hours=1), NOON)
         return list(running(org_ids, at)) if found is None else found
+
     monkeypatch.setattr("workspaces.gpu_hours._running", [read])
-    used = [now.used for meter, now in limits_of([ask]).items() if (meter.scope, meter.resource) == ("team", GPU_HOURS)]
+    used = [
+        now.used
+        for meter, now in limits_of([ask]).items()
+        if (meter.scope, meter.resource) == ("team", GPU_HOURS)
+    ]
     assert len(used) == 1 and used[0] >= 2 * HOUR
 
 
@@ -287,10 +392,20 @@ def test_what_a_person_used_in_one_organization_is_not_counted_in_another(story,
     cluster_with(gpus=4)
     _limit(story, 2, "user", story.ada.email)
     ask = pending.ask_of(only_attempt(submit(story, resources={"accelerators": 1})))
-    elsewhere = Ran(story.borealis.id, UUID(int=2), story.ada.id, 2, NOON - timedelta(hours=1), NOON)
+    elsewhere = Ran(
+        story.borealis.id, UUID(int=2), story.ada.id, 2, NOON - timedelta(hours=1), NOON
+    )
     monkeypatch.setattr("workspaces.gpu_hours._running", [lambda org_ids, at: [elsewhere]])
-    GpuMonth.objects.create(org=story.borealis, scope="user", subject_id=story.ada.id, month=NOON.date().replace(day=1), used=HOUR)
-    assert {now.used for meter, now in limits_of([ask]).items() if meter.resource == GPU_HOURS} == {0}
+    GpuMonth.objects.create(
+        org=story.borealis,
+        scope="user",
+        subject_id=story.ada.id,
+        month=NOON.date().replace(day=1),
+        used=HOUR,
+    )
+    assert {now.used for meter, now in limits_of([ask]).items() if meter.resource == GPU_HOURS} == {
+        0
+    }
 
 
 def test_a_claim_under_a_limit_of_hours_takes_two_statements_more(story):
@@ -311,7 +426,10 @@ def test_a_submission_waits_for_hours_but_is_refused_where_none_are_ever_allowed
     _limit(story, 1)
     submit(story, resources={"accelerators": 4}, policy={"max_runtime": "48h"})
     _limit(story, 0)
-    with pytest.raises(QuotaExceeded, match="The team's limit is 0 GPU-hours a month, so no job with GPUs can ever start"):
+    with pytest.raises(
+        QuotaExceeded,
+        match="The team's limit is 0 GPU-hours a month, so no job with GPUs can ever start",
+    ):
         submit(story, resources={"accelerators": 1})
     submit(story)
 
@@ -321,7 +439,11 @@ def test_a_rehearsal_says_when_it_would_start(story):
     _limit(story, 1)
     _run(_held(story), NOON - timedelta(hours=1), NOON)
     with org_scope(story.atlas.id):
-        told = rehearse(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true", "resources": {"accelerators": 1}}))
+        told = rehearse(
+            actor=story.actor(story.ada),
+            team=story.vision,
+            spec=parse_mapping({"run": "true", "resources": {"accelerators": 1}}),
+        )
     start = next(check for check in told.checks if check.name == "start")
     assert "2 of 1 GPU-hours of this month" in start.text
     assert "2026-12-01 00:00 UTC" in start.text
@@ -329,7 +451,11 @@ def test_a_rehearsal_says_when_it_would_start(story):
 
 def test_hours_cannot_be_guaranteed_and_are_set_in_thousandths(story):
     with org_scope(story.atlas.id), pytest.raises(InvalidInput, match="GPU-hours are used up"):
-        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted("team", "vision", GPU_HOURS, 10, 2)])
+        set_quotas(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            changes=[Wanted("team", "vision", GPU_HOURS, 10, 2)],
+        )
     _limit(story, 1.5)
     with pytest.raises(InvalidInput, match="three decimals"):
         _limit(story, 1.0005)
@@ -337,16 +463,26 @@ def test_hours_cannot_be_guaranteed_and_are_set_in_thousandths(story):
         _limit(story, 2.0**40)
     with pytest.raises(InvalidInput, match="must be one of"):
         with org_scope(story.atlas.id):
-            set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted("team", "vision", "gpu-hours.h100", 10)])
+            set_quotas(
+                actor=story.actor(story.ada),
+                org=story.atlas,
+                changes=[Wanted("team", "vision", "gpu-hours.h100", 10)],
+            )
 
 
 def test_who_may_not_set_limits_reads_their_own_hours_and_nobody_elses(story):
     cluster_with(gpus=4)
     _run(_held(story), NOON - timedelta(hours=1), NOON)
     with org_scope(story.atlas.id):
-        seen = {(q["scope"], q["subject"]): q["used"] for q in quotas_for(story.actor(story.ben)) if q["resource"] == GPU_HOURS}
+        seen = {
+            (q["scope"], q["subject"]): q["used"]
+            for q in quotas_for(story.actor(story.ben))
+            if q["resource"] == GPU_HOURS
+        }
         assert seen == {("org", "atlas"): 2, ("team", "vision"): 2}
-        assert ("user", "ada@atlas.example") in {(q["scope"], q["subject"]) for q in quotas_for(story.actor(story.ada))}
+        assert ("user", "ada@atlas.example") in {
+            (q["scope"], q["subject"]) for q in quotas_for(story.actor(story.ada))
+        }
 
 
 def test_the_tree_shows_what_was_used_of_the_month_also_without_a_limit(story):
@@ -355,10 +491,19 @@ def test_the_tree_shows_what_was_used_of_the_month_also_without_a_limit(story):
     _limit(story, 10)
     with org_scope(story.atlas.id):
         shown = tree(story.actor(story.ada), story.atlas, "vision")
-    bars = {b.who: b.bars[GPU_HOURS] for b in (shown.top, *shown.teams, *(p for t in shown.teams for p in t.people))}
+    bars = {
+        b.who: b.bars[GPU_HOURS]
+        for b in (shown.top, *shown.teams, *(p for t in shown.teams for p in t.people))
+    }
     assert {who: (bar.text, bar.left) for who, bar in bars.items() if bar.used} == {
-        "org:": ("2", None), "team:vision": ("2 / 10", 8 * HOUR), "user:ada@atlas.example": ("2", None)}
-    assert bars["team:vision"].tip == "2 used this month, what runs now included; 8 is left; begins anew on 2026-12-01"
+        "org:": ("2", None),
+        "team:vision": ("2 / 10", 8 * HOUR),
+        "user:ada@atlas.example": ("2", None),
+    }
+    assert (
+        bars["team:vision"].tip
+        == "2 used this month, what runs now included; 8 is left; begins anew on 2026-12-01"
+    )
 
 
 def test_a_preview_says_whom_fewer_hours_would_stop_and_until_when(story):
@@ -367,16 +512,34 @@ def test_a_preview_says_whom_fewer_hours_would_stop_and_until_when(story):
     _limit(story, 10)
     job = submit(story, resources={"accelerators": 1})
     with org_scope(story.atlas.id):
-        told = preview(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted("team", "vision", GPU_HOURS, 1)])
-    assert told.sentences == [("vision has used 2 GPU-hours this month, above the new limit: nothing that runs is stopped, and no more of it "
-                              "with GPUs starts before 2026-12-01."), f"1 job of Vision would stop being started: #{job.number}"]
-    assert (told.lines[0].before, told.lines[0].after) == ("at most 10 GPU-hours", "at most 1 GPU-hour")
+        told = preview(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            changes=[Wanted("team", "vision", GPU_HOURS, 1)],
+        )
+    assert told.sentences == [
+        (
+            "vision has used 2 GPU-hours this month, above the new limit: nothing that runs is stopped, and no more of it "
+            "with GPUs starts before 2026-12-01."
+        ),
+        f"1 job of Vision would stop being started: #{job.number}",
+    ]
+    assert (told.lines[0].before, told.lines[0].after) == (
+        "at most 10 GPU-hours",
+        "at most 1 GPU-hour",
+    )
 
 
 def test_limits_of_hours_are_set_asked_for_and_remembered_on_the_page(story):
     cluster_with(gpus=4)
     ada, ben = story.client(story.ada), story.client(story.ben)
-    form = {"who": ["team:vision"], "resource": ["gpu", GPU_HOURS, "cpu"], "limit": ["", "2.5", ""], "guaranteed": ["", "", ""], "do": "set"}
+    form = {
+        "who": ["team:vision"],
+        "resource": ["gpu", GPU_HOURS, "cpu"],
+        "limit": ["", "2.5", ""],
+        "guaranteed": ["", "", ""],
+        "do": "set",
+    }
     assert ada.post("/atlas/quotas", form).status_code == 302
     _run(_held(story), NOON - timedelta(hours=2), NOON)
     job = _held(story)
@@ -387,7 +550,9 @@ def test_limits_of_hours_are_set_asked_for_and_remembered_on_the_page(story):
     assert ben.post("/atlas/quotas/requests", ask).status_code == 302
     with org_scope(story.atlas.id):
         row = QuotaRequest.objects.get()
-        decide_request(actor=story.actor(story.ada), org=story.atlas, request_id=row.id, do="approve")
+        decide_request(
+            actor=story.actor(story.ada), org=story.atlas, request_id=row.id, do="approve"
+        )
     page = ada.get("/atlas/quotas?edit=team:vision").content.decode()
     assert "GPU-hours a month" in page
     assert "4 / 20" in page
@@ -399,8 +564,19 @@ def test_the_api_tells_hours_used_left_and_when_they_begin_anew(story):
     cluster_with(gpus=4)
     _run(_held(story), NOON - timedelta(hours=2), NOON)
     ada = story.client(story.ada)
-    made = ada.put("/api/v1/orgs/atlas/quotas", {"scope": "team", "subject": "vision", "resource": GPU_HOURS, "limit": 10},
-                   content_type="application/json").json()
-    assert (made["used"], made["limit"], made["left"], made["begins_anew"]) == (4, 10, 6, "2026-12-01T00:00:00Z")
-    told = {(q["scope"], q["resource"]): q["used"] for q in ada.get("/api/v1/orgs/atlas/quotas").json()["items"]}
+    made = ada.put(
+        "/api/v1/orgs/atlas/quotas",
+        {"scope": "team", "subject": "vision", "resource": GPU_HOURS, "limit": 10},
+        content_type="application/json",
+    ).json()
+    assert (made["used"], made["limit"], made["left"], made["begins_anew"]) == (
+        4,
+        10,
+        6,
+        "2026-12-01T00:00:00Z",
+    )
+    told = {
+        (q["scope"], q["resource"]): q["used"]
+        for q in ada.get("/api/v1/orgs/atlas/quotas").json()["items"]
+    }
     assert told == {(scope, GPU_HOURS): 4 for scope in ("org", "team", "user")}

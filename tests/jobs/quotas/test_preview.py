@@ -17,20 +17,32 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 def _asked(story, *changes, by=None):
     with org_scope(story.atlas.id):
-        return preview(actor=story.actor(by or story.ada), org=story.atlas, changes=[Wanted(*change) for change in changes])
+        return preview(
+            actor=story.actor(by or story.ada),
+            org=story.atlas,
+            changes=[Wanted(*change) for change in changes],
+        )
 
 
 def _set(story, *changes):
     with org_scope(story.atlas.id):
-        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted(*change) for change in changes])
+        set_quotas(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            changes=[Wanted(*change) for change in changes],
+        )
 
 
 def test_the_jobs_that_a_lower_limit_would_stop_are_named_by_team(story):
     cluster_with(cpus=100)
     jobs = [submit(story, resources={"cpus": 2}) for _ in range(4)]
     told = _asked(story, ("team", "vision", "cpu", 2))
-    assert [(g.team, g.count, g.numbers) for g in told.stopped] == [("Vision", 3, [job.number for job in jobs[1:]])]
-    assert told.sentences == [f"3 jobs of Vision would stop being started: #{jobs[1].number}, #{jobs[2].number}, #{jobs[3].number}"]
+    assert [(g.team, g.count, g.numbers) for g in told.stopped] == [
+        ("Vision", 3, [job.number for job in jobs[1:]])
+    ]
+    assert told.sentences == [
+        f"3 jobs of Vision would stop being started: #{jobs[1].number}, #{jobs[2].number}, #{jobs[3].number}"
+    ]
     assert [(line.before, line.after) for line in told.lines] == [("no limit", "at most 2 cores")]
 
 
@@ -63,7 +75,11 @@ def test_a_guarantee_for_another_team_may_stop_jobs_and_says_whose(story):
     cluster_with(cpus=100)
     _set(story, ("org", "", "cpu", 4))
     submit(story, resources={"cpus": 3})
-    assert _asked(story, ("team", "speech", "cpu", None, 2)).sentences[0].startswith("1 job of Vision would stop being started: #")
+    assert (
+        _asked(story, ("team", "speech", "cpu", None, 2))
+        .sentences[0]
+        .startswith("1 job of Vision would stop being started: #")
+    )
 
 
 def test_who_holds_more_than_the_new_limit_is_told_that_nothing_is_stopped(story):
@@ -72,7 +88,9 @@ def test_who_holds_more_than_the_new_limit_is_told_that_nothing_is_stopped(story
     with platform_scope("test"):
         claim_due(cluster.id)
     told = _asked(story, ("team", "vision", "cpu", 2))
-    assert told.sentences[0].startswith("vision holds 3 cores, 1 core above the new limit: nothing that runs is stopped")
+    assert told.sentences[0].startswith(
+        "vision holds 3 cores, 1 core above the new limit: nothing that runs is stopped"
+    )
 
 
 def test_a_change_that_cannot_be_is_refused_by_the_preview_as_it_would_be_by_the_change(story):
@@ -86,5 +104,9 @@ def test_the_api_answers_the_same(story):
     cluster_with(cpus=100)
     job = submit(story, resources={"cpus": 2})
     body = {"changes": [{"scope": "team", "subject": "vision", "resource": "cpu", "limit": 1}]}
-    told = story.api(story.ada, story.atlas).post("/api/v1/orgs/atlas/quotas/preview", body, content_type="application/json").json()
+    told = (
+        story.api(story.ada, story.atlas)
+        .post("/api/v1/orgs/atlas/quotas/preview", body, content_type="application/json")
+        .json()
+    )
     assert told["stopped"] == [{"team": "Vision", "count": 1, "numbers": [job.number]}]

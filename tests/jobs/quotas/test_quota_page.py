@@ -18,7 +18,11 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 def _set(story, *changes):
     with org_scope(story.atlas.id):
-        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted(*change) for change in changes])
+        set_quotas(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            changes=[Wanted(*change) for change in changes],
+        )
 
 
 def _tree(story, person=None, **asked):
@@ -34,15 +38,29 @@ def test_what_runs_what_is_reserved_and_what_is_kept_add_up(story):
         claim_due(cluster.id)
         Attempt.objects.filter(job=first).update(state=State.RUNNING)
     bar = _tree(story).top.bars["cpu"]
-    assert (bar.used, bar.reserved, bar.kept, bar.left, bar.limit) == (2000, 1000, 3000, 4000, 10000)
-    assert [(name, at, wide) for name, at, wide in bar.widths] == [("used", 0, 20), ("reserved", 20, 10), ("kept", 30, 30)]
+    assert (bar.used, bar.reserved, bar.kept, bar.left, bar.limit) == (
+        2000,
+        1000,
+        3000,
+        4000,
+        10000,
+    )
+    assert [(name, at, wide) for name, at, wide in bar.widths] == [
+        ("used", 0, 20),
+        ("reserved", 20, 10),
+        ("kept", 30, 30),
+    ]
 
 
-def test_people_are_read_only_for_the_team_that_is_opened_and_told_only_to_those_who_set_limits(story):
+def test_people_are_read_only_for_the_team_that_is_opened_and_told_only_to_those_who_set_limits(
+    story,
+):
     _set(story, ("user", "ben@atlas.example", "gpu", 2))
     assert all(not team.people for team in _tree(story).teams)
     vision = next(t for t in _tree(story, team="vision").teams if t.is_open)
-    assert ("ben@atlas.example", 2) in [(p.note, p.bars["gpu"].limit) for p in vision.people if "gpu" in p.bars]
+    assert ("ben@atlas.example", 2) in [
+        (p.note, p.bars["gpu"].limit) for p in vision.people if "gpu" in p.bars
+    ]
     seen = next(t for t in _tree(story, story.ben, team="vision").teams if t.is_open)
     assert [p.note for p in seen.people] == ["ben@atlas.example"]
 
@@ -50,7 +68,12 @@ def test_people_are_read_only_for_the_team_that_is_opened_and_told_only_to_those
 def test_limits_of_many_teams_are_previewed_and_then_set_by_one_form(story):
     cluster_with(cpus=100)
     job, ada = submit(story, resources={"cpus": 2}), story.client(story.ada)
-    form = {"who": ["team:vision", "team:speech"], "resource": ["cpu", "memory"], "limit": ["1", "64Gi"], "guaranteed": ["", "none"]}
+    form = {
+        "who": ["team:vision", "team:speech"],
+        "resource": ["cpu", "memory"],
+        "limit": ["1", "64Gi"],
+        "guaranteed": ["", "none"],
+    }
     shown = ada.post("/atlas/quotas", {**form, "do": "preview"}).content.decode()
     assert f"1 job of Vision would stop being started: #{job.number}" in shown
     assert "Nothing is stored yet" in shown
@@ -58,14 +81,20 @@ def test_limits_of_many_teams_are_previewed_and_then_set_by_one_form(story):
         assert not Quota.objects.exclude(limit=None).exists()
     assert ada.post("/atlas/quotas", {**form, "do": "set"}).status_code == 302
     with platform_scope("test"):
-        assert set(Quota.objects.exclude(limit=None).values_list("resource", "limit")) == {("cpu", 1000), ("memory", 64 << 30)}
+        assert set(Quota.objects.exclude(limit=None).values_list("resource", "limit")) == {
+            ("cpu", 1000),
+            ("memory", 64 << 30),
+        }
     assert "at most 1 core" in ada.get("/atlas/quotas").content.decode()
 
 
 def test_a_form_that_names_nobody_or_nothing_says_so(story):
     ada = story.client(story.ada)
-    for form, word in (({"resource": "gpu", "limit": "1"}, "tick a team"), ({"who": "team:vision"}, "write a limit"),
-                       ({"who": "team:vision", "resource": "gpu", "limit": "many"}, "no amount")):
+    for form, word in (
+        ({"resource": "gpu", "limit": "1"}, "tick a team"),
+        ({"who": "team:vision"}, "write a limit"),
+        ({"who": "team:vision", "resource": "gpu", "limit": "many"}, "no amount"),
+    ):
         assert word in ada.post("/atlas/quotas", form, follow=True).content.decode()
 
 
@@ -84,26 +113,49 @@ def test_quota_form_accepts_sizes_of_bytes_and_advises_them_nowhere_else(story):
     ada = story.client(story.ada)
     for text in ("64Gi", "64GiB", "64gib", "64 Gi", "64G", str(64 << 30)):
         form = {"who": "org:", "resource": "memory", "limit": text, "do": "preview"}
-        assert "at most 64 GiB" in ada.post("/atlas/quotas", form, follow=True).content.decode(), text
-    refused = ada.post("/atlas/quotas", {"who": "org:", "resource": "cpu", "limit": "64Gi"}, follow=True).content.decode()
+        assert "at most 64 GiB" in ada.post("/atlas/quotas", form, follow=True).content.decode(), (
+            text
+        )
+    refused = ada.post(
+        "/atlas/quotas", {"who": "org:", "resource": "cpu", "limit": "64Gi"}, follow=True
+    ).content.decode()
     assert "is no amount; write 32, or none" in refused
 
 
 def test_members_see_the_tree_and_no_form_nor_history(story):
     _set(story, ("team", "vision", "gpu", 2))
-    shown = story.client(story.ben).get("/atlas/quotas?team=vision&edit=team:vision").content.decode()
-    assert "Vision" in shown and "Change limits" not in shown and "History" not in shown and "ada@atlas.example" not in shown
+    shown = (
+        story.client(story.ben).get("/atlas/quotas?team=vision&edit=team:vision").content.decode()
+    )
+    assert (
+        "Vision" in shown
+        and "Change limits" not in shown
+        and "History" not in shown
+        and "ada@atlas.example" not in shown
+    )
 
 
-@pytest.mark.parametrize(("language", "of_team", "of_all"), [("en", "GPUs · vision", "Cores · Organization"), ("ko", "GPU · vision", "코어 · 조직")])
-def test_the_history_names_what_was_changed_in_the_readers_language(story, language, of_team, of_all):
+@pytest.mark.parametrize(
+    ("language", "of_team", "of_all"),
+    [("en", "GPUs · vision", "Cores · Organization"), ("ko", "GPU · vision", "코어 · 조직")],
+)
+def test_the_history_names_what_was_changed_in_the_readers_language(
+    story, language, of_team, of_all
+):
     _set(story, ("team", "vision", "gpu", 2), ("org", "", "cpu", 8000))
-    shown = story.client(story.ada).get("/atlas/quotas", headers={"Accept-Language": language}).content.decode()
+    shown = (
+        story.client(story.ada)
+        .get("/atlas/quotas", headers={"Accept-Language": language})
+        .content.decode()
+    )
     assert of_team in shown and of_all in shown and "gpu of team" not in shown
 
 
 def test_with_nothing_set_the_page_says_what_to_do(story):
-    assert "No limits, and nothing is held" in story.client(story.ada).get("/atlas/quotas").content.decode()
+    assert (
+        "No limits, and nothing is held"
+        in story.client(story.ada).get("/atlas/quotas").content.decode()
+    )
 
 
 def test_a_bar_without_a_limit_is_drawn_by_what_is_held():
@@ -114,17 +166,38 @@ def test_a_bar_without_a_limit_is_drawn_by_what_is_held():
 
 
 def test_two_hundred_teams_and_two_thousand_people_cost_no_more_statements(story):
-    users = User.objects.bulk_create(User(email=f"u{n}@atlas.example", name=f"U {n}") for n in range(2000))
+    users = User.objects.bulk_create(
+        User(email=f"u{n}@atlas.example", name=f"U {n}") for n in range(2000)
+    )
     with platform_scope("test"):
-        teams = Team.objects.bulk_create(Team(org=story.atlas, slug=f"team-{n}", name=f"Team {n}") for n in range(200))
-        Membership.objects.bulk_create(Membership(org=story.atlas, user=u, role="member") for u in users)
-        TeamMembership.objects.bulk_create(TeamMembership(org=story.atlas, team=teams[n % 200], user=u, role="member") for n, u in enumerate(users))
-        Quota.objects.bulk_create(Quota(org=story.atlas, scope=scope, subject_id=row.id, resource=resource, limit=8, used=n % 8)
-                                  for scope, rows in (("team", teams), ("user", users)) for n, row in enumerate(rows)
-                                  for resource in ("gpu", "gpu.h100", "cpu", "memory", "jobs"))
+        teams = Team.objects.bulk_create(
+            Team(org=story.atlas, slug=f"team-{n}", name=f"Team {n}") for n in range(200)
+        )
+        Membership.objects.bulk_create(
+            Membership(org=story.atlas, user=u, role="member") for u in users
+        )
+        TeamMembership.objects.bulk_create(
+            TeamMembership(org=story.atlas, team=teams[n % 200], user=u, role="member")
+            for n, u in enumerate(users)
+        )
+        Quota.objects.bulk_create(
+            Quota(
+                org=story.atlas,
+                scope=scope,
+                subject_id=row.id,
+                resource=resource,
+                limit=8,
+                used=n % 8,
+            )
+            for scope, rows in (("team", teams), ("user", users))
+            for n, row in enumerate(rows)
+            for resource in ("gpu", "gpu.h100", "cpu", "memory", "jobs")
+        )
     ada = story.client(story.ada)
     ada.get("/atlas/quotas")
     with CaptureQueriesContext(connection) as asked:
         shown = ada.get("/atlas/quotas?team=team-7")
-    assert shown.content.count(b"u7@atlas.example") >= 1 and b"u8@atlas.example" not in shown.content
+    assert (
+        shown.content.count(b"u7@atlas.example") >= 1 and b"u8@atlas.example" not in shown.content
+    )
     assert len(asked) < 30

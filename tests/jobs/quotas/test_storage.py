@@ -34,7 +34,11 @@ def everywhere(db):
 
 def limit(story, amount, scope="team", subject="vision", guaranteed=None):
     with org_scope(story.atlas.id):
-        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted(scope, subject, STORAGE, amount, guaranteed)])
+        set_quotas(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            changes=[Wanted(scope, subject, STORAGE, amount, guaranteed)],
+        )
 
 
 def counted(story, **more) -> Job:
@@ -50,9 +54,17 @@ def waiting(story, person=None, **spec) -> Job:
     return job
 
 
-@pytest.mark.parametrize(("scope", "subject", "wait"), [("team", "vision", Wait.QUOTA_TEAM), ("org", "", Wait.QUOTA_ORG),
-                                                       ("user", "ada@atlas.example", Wait.QUOTA_USER)])
-def test_who_keeps_as_much_as_they_may_starts_nothing_more_until_logs_are_deleted(story, scope, subject, wait):
+@pytest.mark.parametrize(
+    ("scope", "subject", "wait"),
+    [
+        ("team", "vision", Wait.QUOTA_TEAM),
+        ("org", "", Wait.QUOTA_ORG),
+        ("user", "ada@atlas.example", Wait.QUOTA_USER),
+    ],
+)
+def test_who_keeps_as_much_as_they_may_starts_nothing_more_until_logs_are_deleted(
+    story, scope, subject, wait
+):
     kept = counted(story)
     limit(story, 700, scope, subject)
     job = waiting(story)
@@ -82,9 +94,24 @@ def test_a_start_holds_no_storage_and_an_end_gives_none_back(story):
     counted(story)
     limit(story, 5000)
     job = waiting(story)
-    transition([Change(only_attempt(job).id, State.SUCCEEDED, "test", Reason.COMPLETED, started_at=clock.now(), finished_at=clock.now())])
+    transition(
+        [
+            Change(
+                only_attempt(job).id,
+                State.SUCCEEDED,
+                "test",
+                Reason.COMPLETED,
+                started_at=clock.now(),
+                finished_at=clock.now(),
+            )
+        ]
+    )
     with org_scope(story.atlas.id):
-        used = {q["scope"]: q["used"] for q in quotas_for(story.actor(story.ada)) if q["resource"] == STORAGE}
+        used = {
+            q["scope"]: q["used"]
+            for q in quotas_for(story.actor(story.ada))
+            if q["resource"] == STORAGE
+        }
     assert used == {"org": 700, "team": 700, "user": 700}
 
 
@@ -92,9 +119,9 @@ def test_what_is_guaranteed_to_a_team_is_kept_free_of_others_logs(story):
     counted(story)
     limit(story, 1500, "org", "")
     limit(story, None, "team", "speech", guaranteed=800)
-    assert only_attempt(waiting(story)).wait == Wait.QUOTA_ORG          # 700 kept, 800 promised
+    assert only_attempt(waiting(story)).wait == Wait.QUOTA_ORG  # 700 kept, 800 promised
     limit(story, None, "team", "vision", guaranteed=700)
-    assert only_attempt(waiting(story)).wait == Wait.QUOTA_ORG          # its own guarantee is used up
+    assert only_attempt(waiting(story)).wait == Wait.QUOTA_ORG  # its own guarantee is used up
     limit(story, None, "team", "speech", guaranteed=100)
     job = waiting(story)
     assert only_attempt(job).is_held
@@ -113,7 +140,10 @@ def test_the_pending_answer_says_whose_how_much_and_what_to_do(story):
     job = waiting(story)
     with org_scope(story.atlas.id):
         told = pending.answer(job, story.actor(story.ada))
-    assert told.text == "Team Vision keeps 700 B of logs, and the limit is 500 B. It may start once logs are deleted or the limit is raised."
+    assert (
+        told.text
+        == "Team Vision keeps 700 B of logs, and the limit is 500 B. It may start once logs are deleted or the limit is raised."
+    )
     assert told.advice == "It would start now if the limit of team Vision were 1 GiB."
     assert told.change is None and told.holders == []
     page = story.client(story.ada).get(f"/atlas/jobs/{job.number}").content.decode()
@@ -128,7 +158,9 @@ def test_an_organizations_answer_names_what_is_kept_free_for_others(story):
     job = waiting(story)
     with org_scope(story.atlas.id):
         text = pending.answer(job, story.actor(story.ada)).text
-    assert text.startswith("Atlas keeps 700 B of logs, and the limit is 1.5 KiB, of which 1000 B are kept free for what others are guaranteed.")
+    assert text.startswith(
+        "Atlas keeps 700 B of logs, and the limit is 1.5 KiB, of which 1000 B are kept free for what others are guaranteed."
+    )
 
 
 def test_a_submission_is_refused_only_where_none_may_ever_be_kept(story):
@@ -136,7 +168,9 @@ def test_a_submission_is_refused_only_where_none_may_ever_be_kept(story):
     limit(story, 1)
     submit(story)
     limit(story, 0)
-    with pytest.raises(QuotaExceeded, match="The team's limit is 0 B of logs, so no job can ever start"):
+    with pytest.raises(
+        QuotaExceeded, match="The team's limit is 0 B of logs, so no job can ever start"
+    ):
         submit(story)
 
 
@@ -144,17 +178,30 @@ def test_a_rehearsal_says_that_it_would_wait(story):
     counted(story)
     limit(story, 100)
     with org_scope(story.atlas.id):
-        told = rehearse(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"}))
-    assert "The team keeps 700 B of logs, and the limit is 100 B." in next(c.text for c in told.checks if c.name == "start")
+        told = rehearse(
+            actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"})
+        )
+    assert "The team keeps 700 B of logs, and the limit is 100 B." in next(
+        c.text for c in told.checks if c.name == "start"
+    )
 
 
 def test_a_preview_says_who_is_over_and_whom_it_would_stop(story):
     counted(story)
     job = submit(story)
     with org_scope(story.atlas.id):
-        told = preview(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted("team", "vision", STORAGE, 512)])
-    assert told.sentences == [("vision holds 700 B, 188 B above the new limit: nothing that runs is stopped, and nothing more of it starts until "
-                               "it is below."), f"1 job of Vision would stop being started: #{job.number}"]
+        told = preview(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            changes=[Wanted("team", "vision", STORAGE, 512)],
+        )
+    assert told.sentences == [
+        (
+            "vision holds 700 B, 188 B above the new limit: nothing that runs is stopped, and nothing more of it starts until "
+            "it is below."
+        ),
+        f"1 job of Vision would stop being started: #{job.number}",
+    ]
     assert (told.lines[0].before, told.lines[0].after) == ("no limit", "at most 512 B")
 
 
@@ -163,33 +210,60 @@ def test_the_tree_shows_what_is_kept_beside_limits_and_guarantees(story):
     limit(story, 2 * GIB, guaranteed=GIB)
     with org_scope(story.atlas.id):
         shown = tree(story.actor(story.ada), story.atlas, "vision")
-    bars = {b.who: b.bars[STORAGE] for b in (shown.top, *shown.teams, *(p for t in shown.teams for p in t.people))}
+    bars = {
+        b.who: b.bars[STORAGE]
+        for b in (shown.top, *shown.teams, *(p for t in shown.teams for p in t.people))
+    }
     assert {who: bar.text for who, bar in bars.items() if bar.used} == {
-        "org:": "700 B", "team:vision": "700 B / 2 GiB", "user:ada@atlas.example": "700 B"}
+        "org:": "700 B",
+        "team:vision": "700 B / 2 GiB",
+        "user:ada@atlas.example": "700 B",
+    }
     assert bars["team:vision"].tip == "700 B is kept; 2 GiB is left; 1 GiB is guaranteed"
 
 
 def test_limits_are_set_many_at_once_asked_for_and_remembered_on_the_page(story):
     counted(story)
     ada, ben = story.client(story.ada), story.client(story.ben)
-    form = {"who": ["team:vision", "team:speech"], "resource": [STORAGE, "cpu"], "limit": ["64Gi", ""], "guaranteed": ["1Gi", ""], "do": "set"}
+    form = {
+        "who": ["team:vision", "team:speech"],
+        "resource": [STORAGE, "cpu"],
+        "limit": ["64Gi", ""],
+        "guaranteed": ["1Gi", ""],
+        "do": "set",
+    }
     assert ada.post("/atlas/quotas", form).status_code == 302
     ask = {"who": "team:vision", "resource": STORAGE, "amount": "100Gi", "why": "a sweep"}
     assert ben.post("/atlas/quotas/requests", ask).status_code == 302
     with org_scope(story.atlas.id):
-        decide_request(actor=story.actor(story.ada), org=story.atlas, request_id=QuotaRequest.objects.get().id, do="approve")
+        decide_request(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            request_id=QuotaRequest.objects.get().id,
+            do="approve",
+        )
     page = ada.get("/atlas/quotas?edit=team:vision").content.decode()
     assert "logs kept" in page and "700 B / 100 GiB" in page and 'href="/atlas/storage"' in page
     assert 'name="limit" value="100Gi"' in page and 'name="guaranteed" value="1Gi"' in page
-    assert "at most 64 GiB, 1 GiB guaranteed" in page and "at most 100 GiB, 1 GiB guaranteed" in page
+    assert (
+        "at most 64 GiB, 1 GiB guaranteed" in page and "at most 100 GiB, 1 GiB guaranteed" in page
+    )
 
 
 def test_the_api_tells_bytes_and_sets_them(story):
     counted(story)
     ada = story.client(story.ada)
-    made = ada.put("/api/v1/orgs/atlas/quotas", {"scope": "team", "subject": "vision", "resource": STORAGE, "limit": GIB},
-                   content_type="application/json").json()
-    assert (made["used"], made["limit"], made["left"], made["unit"]) == (700, GIB, GIB - 700, "bytes")
+    made = ada.put(
+        "/api/v1/orgs/atlas/quotas",
+        {"scope": "team", "subject": "vision", "resource": STORAGE, "limit": GIB},
+        content_type="application/json",
+    ).json()
+    assert (made["used"], made["limit"], made["left"], made["unit"]) == (
+        700,
+        GIB,
+        GIB - 700,
+        "bytes",
+    )
 
 
 def test_what_takes_the_space_is_told_largest_first_as_far_as_one_may_see_it(story):
@@ -198,24 +272,44 @@ def test_what_takes_the_space_is_told_largest_first_as_far_as_one_may_see_it(sto
     tasks.count_logs()
     api = story.api(story.ada)
     told = api.get("/api/v1/orgs/atlas/storage").json()["items"]
-    assert [(row["number"], row["bytes"]) for row in told] == [(large.number, 2100), (small.number, 700), (bens.number, 700)]
-    assert [row["number"] for row in api.get("/api/v1/orgs/atlas/storage?owner=ben@atlas.example").json()["items"]] == [bens.number]
+    assert [(row["number"], row["bytes"]) for row in told] == [
+        (large.number, 2100),
+        (small.number, 700),
+        (bens.number, 700),
+    ]
+    assert [
+        row["number"]
+        for row in api.get("/api/v1/orgs/atlas/storage?owner=ben@atlas.example").json()["items"]
+    ] == [bens.number]
     assert len(api.get("/api/v1/orgs/atlas/storage?limit=1").json()["items"]) == 1
     assert api.get("/api/v1/orgs/atlas/storage?team=speech").json()["items"] == []
 
 
-def test_the_page_of_what_takes_the_space_deletes_what_is_ticked_and_offers_only_what_one_may_delete(story):
+def test_the_page_of_what_takes_the_space_deletes_what_is_ticked_and_offers_only_what_one_may_delete(
+    story,
+):
     assert "No logs are kept here" in story.client(story.ada).get("/atlas/storage").content.decode()
     jobs = [ended(story), ended(story), ended(story, person=story.ben)]
     tasks.count_logs()
     limit(story, GIB)
     ben = story.client(story.ben)
     page = ben.get("/atlas/storage").content.decode()
-    assert "<dt>vision</dt><dd>2.1 KiB / 1 GiB</dd>" in page and "<dt>ben@atlas.example</dt>" in page and "<dt>ada@atlas.example</dt>" not in page
+    assert (
+        "<dt>vision</dt><dd>2.1 KiB / 1 GiB</dd>" in page
+        and "<dt>ben@atlas.example</dt>" in page
+        and "<dt>ada@atlas.example</dt>" not in page
+    )
     assert [f'value="{job.number}"' in page for job in jobs] == [False, False, True]
-    answer = ben.post("/atlas/jobs/act", {"verb": "delete-logs", "job": [job.number for job in jobs], "query": "owner=me"})
+    answer = ben.post(
+        "/atlas/jobs/act",
+        {"verb": "delete-logs", "job": [job.number for job in jobs], "query": "owner=me"},
+    )
     assert answer["Location"] == "/atlas/storage?owner=me"
     assert "being deleted" in ben.get("/atlas/storage").content.decode()
     tasks.delete_logs()
-    assert [log_store().size(a.id.hex) for a in Attempt.objects.order_by("job__number")] == [700, 700, 0]
+    assert [log_store().size(a.id.hex) for a in Attempt.objects.order_by("job__number")] == [
+        700,
+        700,
+        0,
+    ]
     assert f'value="{jobs[2].number}"' not in ben.get("/atlas/storage").content.decode()

@@ -33,14 +33,20 @@ def everywhere(db):
 
 
 def counted() -> dict[tuple[str, object], int]:
-    return {(q.scope, q.subject_id): q.used for q in Quota.objects.filter(resource="storage") if q.used}
+    return {
+        (q.scope, q.subject_id): q.used for q in Quota.objects.filter(resource="storage") if q.used
+    }
 
 
 def kept() -> dict[tuple[str, object], int]:
     """What one can still read of closed logs, whose it is."""
     found: Counter[tuple[str, object]] = Counter()
     for attempt in Attempt.objects.filter(is_log_sealed=True).select_related("job"):
-        for whose in (("org", attempt.org_id), ("team", attempt.job.team_id), ("user", attempt.job.owner_id)):
+        for whose in (
+            ("org", attempt.org_id),
+            ("team", attempt.job.team_id),
+            ("user", attempt.job.owner_id),
+        ):
             found[whose] += log_store().size(attempt.id.hex)
     return dict(+found)
 
@@ -51,7 +57,12 @@ def test_a_closed_log_counts_for_its_owner_its_team_and_its_organization_once(st
     assert counted() == {}
     for _ in range(3):
         tasks.count_logs()
-    assert counted() == {("org", story.atlas.id): 1400, ("team", story.vision.id): 1400, ("user", story.ada.id): 700, ("user", story.ben.id): 700}
+    assert counted() == {
+        ("org", story.atlas.id): 1400,
+        ("team", story.vision.id): 1400,
+        ("user", story.ada.id): 700,
+        ("user", story.ben.id): 700,
+    }
     assert set(Attempt.objects.values_list("log_bytes", flat=True)) == {700}
 
 
@@ -81,7 +92,9 @@ def test_what_was_deleted_before_it_was_counted_never_counts(story):
     assert counted() == {} and job.attempts.get().log_bytes == 0
 
 
-def test_a_kill_between_the_bytes_and_the_meter_gives_back_when_it_is_tried_again(story, monkeypatch):
+def test_a_kill_between_the_bytes_and_the_meter_gives_back_when_it_is_tried_again(
+    story, monkeypatch
+):
     job = ended(story, array="0-4")
     tasks.count_logs()
     delete(story, job)
@@ -137,7 +150,16 @@ def test_a_sweep_over_many_gives_others_their_turn_and_goes_on(story, monkeypatc
         assert counted()["org", story.atlas.id] == total
 
 
-@given(st.lists(st.tuples(st.sampled_from(["write", "count", "ask", "delete"]), st.integers(0, 5), st.integers(0, 900)), max_size=14))
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["write", "count", "ask", "delete"]),
+            st.integers(0, 5),
+            st.integers(0, 900),
+        ),
+        max_size=14,
+    )
+)
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 def test_whatever_comes_in_whatever_order_what_is_counted_in_the_end_is_what_is_kept(story, steps):
     with transaction.atomic():
@@ -147,7 +169,9 @@ def test_whatever_comes_in_whatever_order_what_is_counted_in_the_end_is_what_is_
             if what == "write":
                 jobs.append(submit(story, [story.ada, story.ben][which % 2]))
                 Job.objects.filter(id=jobs[-1].id).update(state=State.SUCCEEDED)
-                Attempt.objects.filter(job=jobs[-1]).update(state=State.SUCCEEDED, finished_at=clock.now())
+                Attempt.objects.filter(job=jobs[-1]).update(
+                    state=State.SUCCEEDED, finished_at=clock.now()
+                )
                 written(jobs[-1].attempts.get(), b"x" * size)
             elif what == "ask" and jobs:
                 delete(story, jobs[which % len(jobs)])
@@ -163,7 +187,9 @@ def test_whatever_comes_in_whatever_order_what_is_counted_in_the_end_is_what_is_
 
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
-def test_sweeps_and_deletions_at_once_count_each_log_once_and_give_it_back_once(transactional_db, monkeypatch):
+def test_sweeps_and_deletions_at_once_count_each_log_once_and_give_it_back_once(
+    transactional_db, monkeypatch
+):
     story = tell()
     monkeypatch.setattr(storage, "BATCH", 2)
     jobs = [ended(story) for _ in range(8)]
@@ -176,7 +202,10 @@ def test_sweeps_and_deletions_at_once_count_each_log_once_and_give_it_back_once(
                 one()
         connections.close_all()
 
-    threads = [threading.Thread(target=work, args=(one,)) for one in (tasks.count_logs, tasks.delete_logs, tasks.count_logs, tasks.delete_logs)]
+    threads = [
+        threading.Thread(target=work, args=(one,))
+        for one in (tasks.count_logs, tasks.delete_logs, tasks.count_logs, tasks.delete_logs)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

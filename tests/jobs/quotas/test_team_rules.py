@@ -21,16 +21,45 @@ def _rules(story, **rules):
         return set_team_rules(actor=story.actor(story.ada), team=story.vision, **rules)
 
 
-@pytest.mark.parametrize(("rules", "spec", "sentence"), [
-    ({"max_runtime": 3600}, {"policy": {"max_runtime": "2h"}}, "is 2h, and a rule of team Vision allows at most 1h; ask for that"),
-    ({"max_gpus": 1}, {"resources": {"accelerators": 2}}, "asks 2 GPUs in all, and a rule of team Vision allows a job at most 1"),
-    ({"images": ["registry.example/vision/*"]}, {"image": "docker.io/evil:1"}, "none of the images that a rule of team Vision allows"),
-    ({"images": ["registry.example/vision/*"]}, {}, "is required by a rule of team Vision: registry.example/vision/*"),
-    ({"pools": ["fast"]}, {}, "local is none of the pools that a rule of team Vision allows: fast"),
-])
-def test_a_job_that_breaks_a_rule_is_refused_by_a_sentence_that_names_it(story, rules, spec, sentence):
+@pytest.mark.parametrize(
+    ("rules", "spec", "sentence"),
+    [
+        (
+            {"max_runtime": 3600},
+            {"policy": {"max_runtime": "2h"}},
+            "is 2h, and a rule of team Vision allows at most 1h; ask for that",
+        ),
+        (
+            {"max_gpus": 1},
+            {"resources": {"accelerators": 2}},
+            "asks 2 GPUs in all, and a rule of team Vision allows a job at most 1",
+        ),
+        (
+            {"images": ["registry.example/vision/*"]},
+            {"image": "docker.io/evil:1"},
+            "none of the images that a rule of team Vision allows",
+        ),
+        (
+            {"images": ["registry.example/vision/*"]},
+            {},
+            "is required by a rule of team Vision: registry.example/vision/*",
+        ),
+        (
+            {"pools": ["fast"]},
+            {},
+            "local is none of the pools that a rule of team Vision allows: fast",
+        ),
+    ],
+)
+def test_a_job_that_breaks_a_rule_is_refused_by_a_sentence_that_names_it(
+    story, rules, spec, sentence
+):
     cluster_with(gpus=4)
-    Pool.objects.create(name="fast", cluster=Cluster.objects.create(name="spare", backend="local", is_enabled=False), is_open=True)
+    Pool.objects.create(
+        name="fast",
+        cluster=Cluster.objects.create(name="spare", backend="local", is_enabled=False),
+        is_open=True,
+    )
     _rules(story, **rules)
     with pytest.raises(InvalidInput) as refused:
         submit(story, **spec)
@@ -39,7 +68,9 @@ def test_a_job_that_breaks_a_rule_is_refused_by_a_sentence_that_names_it(story, 
 
 def test_a_job_within_the_rules_is_accepted_and_has_the_teams_run_time_where_it_names_none(story):
     cluster_with(gpus=4)
-    _rules(story, max_runtime=7200, default_runtime=3600, max_gpus=2, images=["none"], pools=["local"])
+    _rules(
+        story, max_runtime=7200, default_runtime=3600, max_gpus=2, images=["none"], pools=["local"]
+    )
     assert spec_of(submit(story, resources={"accelerators": 2})).policy.max_runtime == 3600
     assert spec_of(submit(story, policy={"max_runtime": "2h"})).policy.max_runtime == 7200
     _rules(story, default_runtime=None)
@@ -62,9 +93,15 @@ def test_the_rehearsal_says_the_same_sentence(story):
     cluster_with(gpus=4)
     _rules(story, max_gpus=1)
     with org_scope(story.atlas.id):
-        told = rehearse(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true", "resources": {"accelerators": 2}}))
+        told = rehearse(
+            actor=story.actor(story.ada),
+            team=story.vision,
+            spec=parse_mapping({"run": "true", "resources": {"accelerators": 2}}),
+        )
     assert not told.is_ok
-    assert next(c.text for c in told.checks if c.name == "rules").startswith("resources.accelerators: asks 2 GPUs in all")
+    assert next(c.text for c in told.checks if c.name == "rules").startswith(
+        "resources.accelerators: asks 2 GPUs in all"
+    )
 
 
 def test_rules_cost_a_submission_no_statement(story):
@@ -73,7 +110,12 @@ def test_rules_cost_a_submission_no_statement(story):
 
     def statements():
         with CaptureQueriesContext(connection) as asked:
-            assert api.post("/api/v1/orgs/atlas/jobs", body, content_type="application/json").status_code == 201
+            assert (
+                api.post(
+                    "/api/v1/orgs/atlas/jobs", body, content_type="application/json"
+                ).status_code
+                == 201
+            )
         return len(asked)
 
     statements()
@@ -82,8 +124,16 @@ def test_rules_cost_a_submission_no_statement(story):
     assert statements() == before
 
 
-@pytest.mark.parametrize("rules", [{"max_runtime": 0}, {"max_gpus": -1}, {"images": [""]}, {"max_runtime": 60, "default_runtime": 61},
-                                   {"pools": ["fast"], "default_pool": "slow"}])
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"max_runtime": 0},
+        {"max_gpus": -1},
+        {"images": [""]},
+        {"max_runtime": 60, "default_runtime": 61},
+        {"pools": ["fast"], "default_pool": "slow"},
+    ],
+)
 def test_rules_that_cannot_be_are_refused(story, rules):
     with pytest.raises(InvalidInput):
         _rules(story, **rules)
@@ -92,19 +142,36 @@ def test_rules_that_cannot_be_are_refused(story, rules):
 def test_team_rules_with_an_unknown_pool_are_refused_by_its_name(story):
     cluster = cluster_with()
     with platform_scope("test"):
-        hidden = Pool.objects.create(name="theirs", cluster=Cluster.objects.create(name="far", backend="local"))
+        hidden = Pool.objects.create(
+            name="theirs", cluster=Cluster.objects.create(name="far", backend="local")
+        )
         PoolGrant.objects.create(org=story.borealis, pool=hidden, team=story.north)
     api = story.api(story.ada)
-    for field, value, named in (("pools", [cluster.name, "moon"], "moon"), ("default_pool", "moon", "moon"), ("pools", ["theirs"], "theirs")):
-        answer = api.put("/api/v1/orgs/atlas/teams/vision/rules", {field: value}, content_type="application/json")
-        assert answer.status_code == 400 and f"there is no pool '{named}' here" in answer.content.decode()
+    for field, value, named in (
+        ("pools", [cluster.name, "moon"], "moon"),
+        ("default_pool", "moon", "moon"),
+        ("pools", ["theirs"], "theirs"),
+    ):
+        answer = api.put(
+            "/api/v1/orgs/atlas/teams/vision/rules", {field: value}, content_type="application/json"
+        )
+        assert (
+            answer.status_code == 400
+            and f"there is no pool '{named}' here" in answer.content.decode()
+        )
 
 
 def test_only_who_sets_limits_sets_rules_by_the_page_too(story):
     with org_scope(story.atlas.id), pytest.raises(NotPermitted):
         set_team_rules(actor=story.actor(story.ben), team=story.vision, max_gpus=1)
-    story.client(story.ada).post("/atlas/teams/vision/rules", {"max_runtime": "24h", "images": "a/*, none"})
+    story.client(story.ada).post(
+        "/atlas/teams/vision/rules", {"max_runtime": "24h", "images": "a/*, none"}
+    )
     api = story.api(story.ben, story.atlas)
     told = api.get("/api/v1/orgs/atlas/teams/vision/rules").json()
     assert (told["max_runtime"], told["images"], told["max_gpus"]) == (86400, ["a/*", "none"], None)
-    assert 'value="1d"' in (shown := story.client(story.ada).get("/atlas/quotas?edit=team:vision").content.decode()) or 'value="24h"' in shown
+    assert (
+        'value="1d"'
+        in (shown := story.client(story.ada).get("/atlas/quotas?edit=team:vision").content.decode())
+        or 'value="24h"' in shown
+    )

@@ -13,8 +13,12 @@ _scripts = _texts.filter(lambda text: bool(text.strip()))
 _sizes = st.integers(0, 1 << 50).map(lambda size: f"{size}B")
 _durations = st.integers(1, 86400).map(lambda seconds: f"{seconds}s")
 _env_names = st.from_regex(r"X[A-Z0-9_]{0,10}", fullmatch=True)
-_dependencies = st.integers(1, 10**6) | st.uuids().map(str) | st.integers(1, 99).map(lambda n: f"#{n}:any")
-_ranges = st.lists(st.integers(0, 5000), min_size=1, max_size=6, unique=True).map(lambda ids: ",".join(map(str, sorted(ids))))
+_dependencies = (
+    st.integers(1, 10**6) | st.uuids().map(str) | st.integers(1, 99).map(lambda n: f"#{n}:any")
+)
+_ranges = st.lists(st.integers(0, 5000), min_size=1, max_size=6, unique=True).map(
+    lambda ids: ",".join(map(str, sorted(ids)))
+)
 
 
 def _some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
@@ -22,7 +26,8 @@ def _some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]
 
 
 _resources = _some(
-    accelerators=st.integers(0, 128) | st.tuples(_words, st.integers(1, 8)).map(lambda pair: f"{pair[0]}:{pair[1]}"),
+    accelerators=st.integers(0, 128)
+    | st.tuples(_words, st.integers(1, 8)).map(lambda pair: f"{pair[0]}:{pair[1]}"),
     cpus=st.integers(1, 4096) | st.floats(0.1, 64),
     memory=_sizes,
     shm_size=_sizes,
@@ -36,10 +41,16 @@ _policy = _some(
     backoff=_durations,
     grace=st.integers(0, 3600),
 )
-_slurm = _some(account=_words, constraint=st.just("a100|h100"), signal=st.just("B:USR1@120"), tasks=st.integers(1, 99), exclusive=st.booleans())
-_array = st.fixed_dictionaries({"range": _ranges}, optional={"max_parallel": st.integers(1, 100)}) | st.fixed_dictionaries(
-    {"size": st.integers(1, 10_000)}
+_slurm = _some(
+    account=_words,
+    constraint=st.just("a100|h100"),
+    signal=st.just("B:USR1@120"),
+    tasks=st.integers(1, 99),
+    exclusive=st.booleans(),
 )
+_array = st.fixed_dictionaries(
+    {"range": _ranges}, optional={"max_parallel": st.integers(1, 100)}
+) | st.fixed_dictionaries({"size": st.integers(1, 10_000)})
 
 mappings: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {"run": _scripts},
@@ -64,11 +75,23 @@ mappings: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 )
 """Plain data that the parser takes."""
 
-_scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.binary(max_size=5)
-_keys = st.sampled_from(["run", "name", "resources", "policy", "envs", "array", "after", "inputs", "range", "size"])
+_scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=20)
+    | st.binary(max_size=5)
+)
+_keys = st.sampled_from(
+    ["run", "name", "resources", "policy", "envs", "array", "after", "inputs", "range", "size"]
+)
 junk: st.SearchStrategy[Any] = st.recursive(
     _scalars,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_keys | st.text(max_size=8) | st.integers(), inner, max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(_keys | st.text(max_size=8) | st.integers(), inner, max_size=5)
+    ),
     max_leaves=20,
 )
 """Anything at all, often under the names of real fields."""

@@ -7,14 +7,26 @@ from jobs.spec import Change, diff, parse_yaml
 
 def test_each_changed_field_is_named_as_it_is_written() -> None:
     before = parse_yaml("run: a\nresources: {memory: 64Gi}\nenvs: {A: 1, B: 2}\narray: 10\n")
-    after = parse_yaml("run: b\nresources: {memory: 128Gi, accelerators: H100:8}\nenvs: {B: 3, C: 4}\npolicy: {max_runtime: 1d}\n")
+    after = parse_yaml(
+        "run: b\nresources: {memory: 128Gi, accelerators: H100:8}\nenvs: {B: 3, C: 4}\npolicy: {max_runtime: 1d}\n"
+    )
     assert diff(before, after) == [
-        Change("resources.accelerators", 0, "h100:8"), Change("resources.memory", "64Gi", "128Gi"), Change("run", "a", "b"),
-        Change("envs.A", "1", None), Change("envs.B", "2", "3"), Change("envs.C", None, "4"), Change("array", {"size": 10}, None),
-        Change("policy.max_runtime", None, "1d")]
+        Change("resources.accelerators", 0, "h100:8"),
+        Change("resources.memory", "64Gi", "128Gi"),
+        Change("run", "a", "b"),
+        Change("envs.A", "1", None),
+        Change("envs.B", "2", "3"),
+        Change("envs.C", None, "4"),
+        Change("array", {"size": 10}, None),
+        Change("policy.max_runtime", None, "1d"),
+    ]
 
 
 def test_two_spellings_of_the_same_ask_do_not_differ() -> None:
-    one = parse_yaml("run: x\nresources: {memory: 1Ti, accelerators: 'H100:1'}\npolicy: {max_runtime: 24h}")
-    other = parse_yaml("run: x\nresources: {memory: 1024, accelerators: {h100: 1}}\npolicy: {max_runtime: 1d}")
+    one = parse_yaml(
+        "run: x\nresources: {memory: 1Ti, accelerators: 'H100:1'}\npolicy: {max_runtime: 24h}"
+    )
+    other = parse_yaml(
+        "run: x\nresources: {memory: 1024, accelerators: {h100: 1}}\npolicy: {max_runtime: 1d}"
+    )
     assert diff(one, other) == []

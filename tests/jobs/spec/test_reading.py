@@ -50,7 +50,11 @@ def test_the_documented_example_is_read_into_bytes_and_seconds() -> None:
     assert (spec.resources.gpus, spec.resources.gpu_type, spec.resources.cpus) == (8, "h100", 64.0)
     assert (spec.resources.memory, spec.resources.shm_size) == (512 << 30, 64 << 30)
     assert (spec.num_nodes, spec.launcher, spec.processes_per_node) == (2, Launcher.TORCHRUN, 8)
-    assert (spec.policy.max_runtime, spec.policy.preempt, spec.policy.priority) == (86400, Preempt.RESUMABLE, Priority.NORMAL)
+    assert (spec.policy.max_runtime, spec.policy.preempt, spec.policy.priority) == (
+        86400,
+        Preempt.RESUMABLE,
+        Priority.NORMAL,
+    )
     assert spec.policy.retry_on == (Reason.NODE_FAILED, Reason.XID)
     assert spec.outputs[0].every == 1800
     assert spec.inputs[0].path == "/data"
@@ -62,21 +66,36 @@ def test_one_line_is_a_spec() -> None:
 
 
 ACCELERATORS = [
-    (1, Accelerators(1)), ("8", Accelerators(8)), ("H100:8", Accelerators(8, "h100")), ({"H100": 8}, Accelerators(8, "h100")),
-    ("A100", Accelerators(1, "a100")), ("a100-80gb : 2", Accelerators(2, "a100-80gb")), ("gpu:2", Accelerators(2)),
-    ("mig-1g.10gb:3", Accelerators(3, "mig-1g.10gb")), ({"L4": None}, Accelerators(1, "l4")), (0, Accelerators()),
+    (1, Accelerators(1)),
+    ("8", Accelerators(8)),
+    ("H100:8", Accelerators(8, "h100")),
+    ({"H100": 8}, Accelerators(8, "h100")),
+    ("A100", Accelerators(1, "a100")),
+    ("a100-80gb : 2", Accelerators(2, "a100-80gb")),
+    ("gpu:2", Accelerators(2)),
+    ("mig-1g.10gb:3", Accelerators(3, "mig-1g.10gb")),
+    ({"L4": None}, Accelerators(1, "l4")),
+    (0, Accelerators()),
 ]
 
 
 def test_accelerators_are_read_in_every_usual_form(subtests: pytest.Subtests) -> None:
     for written, meant in ACCELERATORS:
         with subtests.test(written=written, meant=meant):
-            assert parse_mapping({"run": "x", "resources": {"accelerators": written}}).resources.accelerators == meant
+            assert (
+                parse_mapping(
+                    {"run": "x", "resources": {"accelerators": written}}
+                ).resources.accelerators
+                == meant
+            )
 
 
 ARRAYS = [
-    (10, Array((range(10),))), ("10", Array((range(10),))), ("0-9%2", Array((range(10),), 2)),
-    ({"size": 10, "max_parallel": 3}, Array((range(10),), 3)), ({"range": "1,5,9"}, Array((range(1, 2), range(5, 6), range(9, 10)))),
+    (10, Array((range(10),))),
+    ("10", Array((range(10),))),
+    ("0-9%2", Array((range(10),), 2)),
+    ({"size": 10, "max_parallel": 3}, Array((range(10),), 3)),
+    ({"range": "1,5,9"}, Array((range(1, 2), range(5, 6), range(9, 10)))),
     ("1-9:4", Array((range(1, 10, 4),))),
 ]
 
@@ -96,13 +115,18 @@ def test_a_task_of_an_array_has_the_id_of_the_range() -> None:
 
 
 DEPENDENCIES = [
-    (12, Dependency(12)), ("#12", Dependency(12)), ("12:any", Dependency(12, condition=Condition.ANY)),
-    ("#7:failed", Dependency(7, condition=Condition.FAILED)), (UUID_TEXT, Dependency(id=UUID(UUID_TEXT))),
+    (12, Dependency(12)),
+    ("#12", Dependency(12)),
+    ("12:any", Dependency(12, condition=Condition.ANY)),
+    ("#7:failed", Dependency(7, condition=Condition.FAILED)),
+    (UUID_TEXT, Dependency(id=UUID(UUID_TEXT))),
     (f"{UUID_TEXT}:any", Dependency(id=UUID(UUID_TEXT), condition=Condition.ANY)),
 ]
 
 
-def test_dependencies_are_read_as_numbers_or_uuids_with_a_condition(subtests: pytest.Subtests) -> None:
+def test_dependencies_are_read_as_numbers_or_uuids_with_a_condition(
+    subtests: pytest.Subtests,
+) -> None:
     for written, meant in DEPENDENCIES:
         with subtests.test(written=written, meant=meant):
             assert parse_mapping({"run": "x", "after": [written]}).after == (meant,)
@@ -110,9 +134,18 @@ def test_dependencies_are_read_as_numbers_or_uuids_with_a_condition(subtests: py
 
 
 def test_values_of_variables_stay_as_they_were_typed() -> None:
-    spec = parse_yaml("run: x\nenvs: {VERSION: 1.10, FLAG: yes, ON: true, MODE: 0755, WHEN: 1:30, EXP: 1e5, EMPTY: ''}")
+    spec = parse_yaml(
+        "run: x\nenvs: {VERSION: 1.10, FLAG: yes, ON: true, MODE: 0755, WHEN: 1:30, EXP: 1e5, EMPTY: ''}"
+    )
     assert dict(spec.envs) == {
-        "VERSION": "1.10", "FLAG": "yes", "ON": "true", "MODE": "0755", "WHEN": "1:30", "EXP": "1e5", "EMPTY": ""}
+        "VERSION": "1.10",
+        "FLAG": "yes",
+        "ON": "true",
+        "MODE": "0755",
+        "WHEN": "1:30",
+        "EXP": "1e5",
+        "EMPTY": "",
+    }
 
 
 def test_windows_line_ends_become_plain_ones_in_scripts() -> None:
@@ -125,7 +158,9 @@ def test_environment_value_with_crlf_reaches_the_spec_unchanged():
 
 
 def test_names_may_be_of_any_script_and_are_kept_in_one_form() -> None:
-    assert parse_mapping({"run": "x", "name": "학습 №2"[:2] + " cafe\u0301"}).name == "학습 caf\u00e9"
+    assert (
+        parse_mapping({"run": "x", "name": "학습 №2"[:2] + " cafe\u0301"}).name == "학습 caf\u00e9"
+    )
 
 
 def test_paths_are_kept_in_their_shortest_form() -> None:
@@ -164,10 +199,14 @@ def test_a_faulty_text_is_explained_with_its_line(subtests: pytest.Subtests) -> 
         with subtests.test(text=text, line=line):
             with pytest.raises(SpecErrors) as caught:
                 parse_yaml(text)
-            assert [(error.line, words in error.message) for error in caught.value.errors] == [(line, True)], caught.value
+            assert [(error.line, words in error.message) for error in caught.value.errors] == [
+                (line, True)
+            ], caught.value
 
 
-VALUES: list[tuple[dict[str, Any], str, str]] = [  # data beside `run: x`, field, words of the message
+VALUES: list[
+    tuple[dict[str, Any], str, str]
+] = [  # data beside `run: x`, field, words of the message
     ({"run": None}, "run", "is required"),
     ({"run": "  \n"}, "run", "is empty"),
     ({"run": "a\0b"}, "run", "NUL"),
@@ -196,7 +235,11 @@ VALUES: list[tuple[dict[str, Any], str, str]] = [  # data beside `run: x`, field
     ({"resources": {"memory": "64 giga"}}, "resources.memory", "must be a size such as 64Gi"),
     ({"resources": {"memory": 1 << 40}}, "resources.memory", "impossible"),
     ({"resources": {"memory": True}}, "resources.memory", "must be a size"),
-    ({"resources": {"accelerators": {"H100": 1, "A100": 1}}}, "resources.accelerators", "one GPU type"),
+    (
+        {"resources": {"accelerators": {"H100": 1, "A100": 1}}},
+        "resources.accelerators",
+        "one GPU type",
+    ),
     ({"resources": {"accelerators": "H100:0.5"}}, "resources.accelerators", "GPUs are whole"),
     ({"resources": {"accelerators": -1}}, "resources.accelerators", "whole number from 0 to 128"),
     ({"resources": {"accelerators": "H100:many"}}, "resources.accelerators", "whole number"),
@@ -215,14 +258,30 @@ VALUES: list[tuple[dict[str, Any], str, str]] = [  # data beside `run: x`, field
     ({"inputs": [{"dataset": "atlas/c4", "path": "data"}]}, "inputs[0].path", "absolute path"),
     ({"inputs": [{"dataset": "atlas/c4", "path": "/data/../etc"}]}, "inputs[0].path", "`..`"),
     ({"inputs": [{"dataset": "atlas/c4", "path": "/data\0"}]}, "inputs[0].path", "NUL"),
-    ({"inputs": [{"dataset": "atlas/c4", "path": "/proc/1"}]}, "inputs[0].path", "belongs to the system"),
-    ({"inputs": [{"dataset": "atlas/c4", "path": "/./"}]}, "inputs[0].path", "belongs to the system"),
+    (
+        {"inputs": [{"dataset": "atlas/c4", "path": "/proc/1"}]},
+        "inputs[0].path",
+        "belongs to the system",
+    ),
+    (
+        {"inputs": [{"dataset": "atlas/c4", "path": "/./"}]},
+        "inputs[0].path",
+        "belongs to the system",
+    ),
     ({"inputs": [{"dataset": "../../c4", "path": "/data"}]}, "inputs[0].dataset", "org/name"),
     ({"inputs": [{"path": "/data"}]}, "inputs[0]", "either `dataset` or `checkpoint`"),
-    ({"inputs": [{"dataset": "a/b", "path": "/d"}, {"dataset": "a/c", "path": "/d/"}]}, "inputs", "/d is used twice"),
+    (
+        {"inputs": [{"dataset": "a/b", "path": "/d"}, {"dataset": "a/c", "path": "/d/"}]},
+        "inputs",
+        "/d is used twice",
+    ),
     ({"outputs": [{"path": "/r", "to": "s3://x"}]}, "outputs[0].to", "checkpoint:org/name"),
     ({"ports": [{"name": "tb", "port": 70000}]}, "ports[0].port", "from 1 to 65,535"),
-    ({"ports": [{"name": "a", "port": 1}, {"name": "b", "port": 1}]}, "ports", "the port 1 is used twice"),
+    (
+        {"ports": [{"name": "a", "port": 1}, {"name": "b", "port": 1}]},
+        "ports",
+        "the port 1 is used twice",
+    ),
     ({"secrets": {"KEY": "plain text"}}, "secrets.KEY", "team and name of a secret"),
     ({"secrets": {"A": "team/a"}, "envs": {"A": "1"}}, "secrets.A", "also set in `envs`"),
     ({"labels": {"-x": "1"}}, "labels.-x", "not a label name"),
@@ -256,14 +315,42 @@ def test_a_value_that_is_not_allowed_is_named_with_what_is(subtests: pytest.Subt
 
 
 FORBIDDEN = [
-    "LD_PRELOAD", "LD_AUDIT", "LD_BIND_NOW", "DYLD_INSERT_LIBRARIES", "PYTHONSTARTUP", "BASH_ENV", "ENV", "PROMPT_COMMAND", "IFS",
-    "SHELLOPTS", "GCONV_PATH", "GLIBC_TUNABLES", "MUSTER_TOKEN", "MUSTER_", "SLURM_JOB_ID", "CUDA_VISIBLE_DEVICES",
-    "NVIDIA_VISIBLE_DEVICES", "MASTER_ADDR", "WORLD_SIZE", "RANK", "PET_NNODES", "1A", "A-B", "A B", "", "A=B", "É", "A" * 129,
-    "BASH_FUNC_ls%%", "A\n",
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "LD_BIND_NOW",
+    "DYLD_INSERT_LIBRARIES",
+    "PYTHONSTARTUP",
+    "BASH_ENV",
+    "ENV",
+    "PROMPT_COMMAND",
+    "IFS",
+    "SHELLOPTS",
+    "GCONV_PATH",
+    "GLIBC_TUNABLES",
+    "MUSTER_TOKEN",
+    "MUSTER_",
+    "SLURM_JOB_ID",
+    "CUDA_VISIBLE_DEVICES",
+    "NVIDIA_VISIBLE_DEVICES",
+    "MASTER_ADDR",
+    "WORLD_SIZE",
+    "RANK",
+    "PET_NNODES",
+    "1A",
+    "A-B",
+    "A B",
+    "",
+    "A=B",
+    "É",
+    "A" * 129,
+    "BASH_FUNC_ls%%",
+    "A\n",
 ]
 
 
-def test_a_variable_that_could_take_over_the_launch_is_refused_with_the_reason(subtests: pytest.Subtests) -> None:
+def test_a_variable_that_could_take_over_the_launch_is_refused_with_the_reason(
+    subtests: pytest.Subtests,
+) -> None:
     for name in FORBIDDEN:
         with subtests.test(name=name):
             for section in ("envs", "secrets"):
@@ -272,7 +359,15 @@ def test_a_variable_that_could_take_over_the_launch_is_refused_with_the_reason(s
                 assert "may not be set: " in message or "is not a variable name" in message
 
 
-ALLOWED = ["LD_LIBRARY_PATH", "PATH", "HOME", "OMP_NUM_THREADS", "NCCL_DEBUG", "_x", "PET_MAX_RESTARTS"]
+ALLOWED = [
+    "LD_LIBRARY_PATH",
+    "PATH",
+    "HOME",
+    "OMP_NUM_THREADS",
+    "NCCL_DEBUG",
+    "_x",
+    "PET_MAX_RESTARTS",
+]
 
 
 def test_variables_that_people_need_are_allowed(subtests: pytest.Subtests) -> None:
@@ -283,12 +378,20 @@ def test_variables_that_people_need_are_allowed(subtests: pytest.Subtests) -> No
 
 def test_all_faults_come_at_once_in_the_order_of_the_lines() -> None:
     with pytest.raises(SpecErrors) as caught:
-        parse_yaml("nam: x\nresources:\n  cpus: -1\n  memory: lots\nenvs:\n  LD_PRELOAD: x\nafter: [1, x]\npolicy: {retries: -1}\n")
+        parse_yaml(
+            "nam: x\nresources:\n  cpus: -1\n  memory: lots\nenvs:\n  LD_PRELOAD: x\nafter: [1, x]\npolicy: {retries: -1}\n"
+        )
     found = [(error.line, error.field) for error in caught.value.errors]
     assert sorted(found, key=lambda pair: pair[0] or 0) == found
     assert set(found) == {
-        (None, "run"), (1, "nam"), (3, "resources.cpus"), (4, "resources.memory"), (6, "envs.LD_PRELOAD"), (7, "after[1]"),
-        (8, "policy.retries")}
+        (None, "run"),
+        (1, "nam"),
+        (3, "resources.cpus"),
+        (4, "resources.memory"),
+        (6, "envs.LD_PRELOAD"),
+        (7, "after[1]"),
+        (8, "policy.retries"),
+    }
 
 
 def test_a_message_never_carries_a_long_value_back() -> None:

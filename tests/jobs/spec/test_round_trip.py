@@ -20,7 +20,13 @@ SCHEMA = jsonschema.Draft202012Validator(json_schema())
 
 
 @given(mappings)
-@example({"run": "x", "name": "yes", "envs": {"A": "1e5", "B": "0x1F", "C": "no", "D": "1:30", "E": "", "F": "~", "G": "\u2028"}})
+@example(
+    {
+        "run": "x",
+        "name": "yes",
+        "envs": {"A": "1e5", "B": "0x1F", "C": "no", "D": "1:30", "E": "", "F": "~", "G": "\u2028"},
+    }
+)
 @example({"run": "a\r\nb\n", "setup": "\ttabbed\n\n  spaced  \n"})
 @example({"run": "x\x85y\ufeffz\x1b[0m"})
 @example({"run": "0\x85", "setup": "a\n\u2028b\n", "envs": {"A": "\ufeffx"}})
@@ -46,7 +52,9 @@ def test_another_yaml_parser_reads_the_same_data(data: dict[str, Any]) -> None:
 
 
 @given(mappings, mappings)
-def test_the_difference_of_two_specs_is_empty_only_for_equal_ones(one: dict[str, Any], other: dict[str, Any]) -> None:
+def test_the_difference_of_two_specs_is_empty_only_for_equal_ones(
+    one: dict[str, Any], other: dict[str, Any]
+) -> None:
     before, after = parse_mapping(one), parse_mapping(other)
     assert (diff(before, after) == []) == (before == after)
 

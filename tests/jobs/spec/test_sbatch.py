@@ -25,13 +25,20 @@ srun python train.py
 
 
 def spec_of(*options: str):
-    return parse_sbatch("#!/bin/bash\n" + "".join(f"#SBATCH {option}\n" for option in options) + "hostname\n").spec
+    return parse_sbatch(
+        "#!/bin/bash\n" + "".join(f"#SBATCH {option}\n" for option in options) + "hostname\n"
+    ).spec
 
 
 def test_a_slurm_script_becomes_a_spec_and_stays_verbatim() -> None:
     spec = parse_text(SCRIPT).spec
     assert spec.run == SCRIPT
-    assert (spec.name, spec.num_nodes, spec.policy.pool, spec.policy.max_runtime) == ("train", 2, "gpu", 129600)
+    assert (spec.name, spec.num_nodes, spec.policy.pool, spec.policy.max_runtime) == (
+        "train",
+        2,
+        "gpu",
+        129600,
+    )
     assert (spec.resources.gpus, spec.resources.gpu_type, spec.resources.cpus) == (2, "h100", 16)
     assert spec.resources.memory == 64 << 30
     assert spec.array is not None
@@ -41,18 +48,27 @@ def test_a_slurm_script_becomes_a_spec_and_stays_verbatim() -> None:
 
 def test_what_could_not_be_kept_is_noted_with_its_line() -> None:
     notes = parse_text(SCRIPT).notes
-    assert [(note.field, note.line) for note in notes] == [("#SBATCH --ntasks", None), ("#SBATCH --output", 7), ("run", None)]
+    assert [(note.field, note.line) for note in notes] == [
+        ("#SBATCH --ntasks", None),
+        ("#SBATCH --output", 7),
+        ("run", None),
+    ]
     assert "keeps the whole output" in notes[1].message
     assert "srun" in notes[2].message
 
 
 FIRST_NODE = [
-    ("#SBATCH -N 2\nsrun python train.py\n", "srun"), ("srun hostname\n", "srun"), ("exec srun hostname\n", "srun"),
-    ("#SBATCH -N 2\ntorchrun train.py\n", "srun"), ("python train.py # not srun\n", "none"),
+    ("#SBATCH -N 2\nsrun python train.py\n", "srun"),
+    ("srun hostname\n", "srun"),
+    ("exec srun hostname\n", "srun"),
+    ("#SBATCH -N 2\ntorchrun train.py\n", "srun"),
+    ("python train.py # not srun\n", "none"),
 ]
 
 
-def test_a_script_that_slurm_would_run_on_the_first_node_alone_stays_one(subtests: pytest.Subtests) -> None:
+def test_a_script_that_slurm_would_run_on_the_first_node_alone_stays_one(
+    subtests: pytest.Subtests,
+) -> None:
     for text, launcher in FIRST_NODE:
         with subtests.test(text=text, launcher=launcher):
             assert parse_sbatch("#!/bin/bash\n" + text).spec.launcher.value == launcher
@@ -72,8 +88,16 @@ def test_options_after_the_first_command_do_not_count() -> None:
     assert parse_sbatch("#!/bin/bash\nls\n#SBATCH -n 2\n").spec.resources.cpus == 1
 
 
-TIMES = [("90", 5400), ("90:30", 5430), ("24:00:00", 86400), ("1-12", 129600), ("1-12:30", 131400), ("2-0:0:1", 172801),
-         ("UNLIMITED", None), ("0", None)]
+TIMES = [
+    ("90", 5400),
+    ("90:30", 5430),
+    ("24:00:00", 86400),
+    ("1-12", 129600),
+    ("1-12:30", 131400),
+    ("2-0:0:1", 172801),
+    ("UNLIMITED", None),
+    ("0", None),
+]
 
 
 def test_times_mean_what_they_mean_to_slurm(subtests: pytest.Subtests) -> None:
@@ -83,9 +107,16 @@ def test_times_mean_what_they_mean_to_slurm(subtests: pytest.Subtests) -> None:
 
 
 GPUS = [
-    (["--gres=gpu:2"], (2, "")), (["--gres=gpu:A100:4"], (4, "a100")), (["--gres=gpu"], (1, "")), (["--gpus=3"], (3, "")),
-    (["-G", "h100:2"], (2, "h100")), (["--gpus-per-node=h100:8", "-N2"], (8, "h100")), (["-N 2", "--gpus=h100:16"], (8, "h100")),
-    (["--gpus-per-task=2"], (2, "")), (["-n4 --gpus-per-task=h100:1"], (4, "h100")), (["-N2 --ntasks-per-node=4 --gpus-per-task=1"], (4, "")),
+    (["--gres=gpu:2"], (2, "")),
+    (["--gres=gpu:A100:4"], (4, "a100")),
+    (["--gres=gpu"], (1, "")),
+    (["--gpus=3"], (3, "")),
+    (["-G", "h100:2"], (2, "h100")),
+    (["--gpus-per-node=h100:8", "-N2"], (8, "h100")),
+    (["-N 2", "--gpus=h100:16"], (8, "h100")),
+    (["--gpus-per-task=2"], (2, "")),
+    (["-n4 --gpus-per-task=h100:1"], (4, "h100")),
+    (["-N2 --ntasks-per-node=4 --gpus-per-task=1"], (4, "")),
 ]
 
 
@@ -96,8 +127,14 @@ def test_gpus_are_counted_per_node(subtests: pytest.Subtests) -> None:
             assert (resources.gpus, resources.gpu_type) == gpus
 
 
-MEMORY = [(["--mem=4000"], 4000 << 20), (["--mem=16G"], 16 << 30), (["--mem=0"], 0), (["--mem-per-cpu=2G", "-c4"], 8 << 30),
-          (["--mem-per-gpu=10G", "--gres=gpu:h100:2"], 20 << 30), (["--mem=512M"], 512 << 20)]
+MEMORY = [
+    (["--mem=4000"], 4000 << 20),
+    (["--mem=16G"], 16 << 30),
+    (["--mem=0"], 0),
+    (["--mem-per-cpu=2G", "-c4"], 8 << 30),
+    (["--mem-per-gpu=10G", "--gres=gpu:h100:2"], 20 << 30),
+    (["--mem=512M"], 512 << 20),
+]
 
 
 def test_memory_is_counted_per_node(subtests: pytest.Subtests) -> None:
@@ -107,7 +144,12 @@ def test_memory_is_counted_per_node(subtests: pytest.Subtests) -> None:
 
 
 def test_other_options_become_what_they_mean_here() -> None:
-    spec = spec_of("--requeue", "--comment='my first'", "--container-image=nvcr.io#nvidia/pytorch:26.09-py3", "-a 1,5")
+    spec = spec_of(
+        "--requeue",
+        "--comment='my first'",
+        "--container-image=nvcr.io#nvidia/pytorch:26.09-py3",
+        "-a 1,5",
+    )
     assert spec.policy.retries == 1
     assert spec.labels == {"comment": "my first"}
     assert spec.image == "nvcr.io/nvidia/pytorch:26.09-py3"
@@ -116,12 +158,23 @@ def test_other_options_become_what_they_mean_here() -> None:
 
 
 REFUSED = [
-    ("--tme=5", "did you mean `time`?"), ("--mem=lots", "must be a size"), ("--time=soon", "must be a time"), ("--nodes=0", "from 1"),
-    ("--wrap=ls", "no place in a script"), ("--dependency=singleton", "must be afterok"), ("--dependency=afterok:1?afterok:2", "any one"),
-    ("--gres=fpga:1", "other generic resources"), ("-N3 --gpus=4", "evenly over 3 nodes"), ("-c x", "whole number from 1"),
-    ("--begin=tomorrow", "cannot be kept"), ("--job-name='x", "quotation mark"),
-    ("--time", "has no value"), ("-Z 4", "not an option of sbatch"), ("train.py", "not an option of sbatch"),
-    ("--dependency=afterok:x", "must be a job"), ("--array=9-1", "must ascend"),
+    ("--tme=5", "did you mean `time`?"),
+    ("--mem=lots", "must be a size"),
+    ("--time=soon", "must be a time"),
+    ("--nodes=0", "from 1"),
+    ("--wrap=ls", "no place in a script"),
+    ("--dependency=singleton", "must be afterok"),
+    ("--dependency=afterok:1?afterok:2", "any one"),
+    ("--gres=fpga:1", "other generic resources"),
+    ("-N3 --gpus=4", "evenly over 3 nodes"),
+    ("-c x", "whole number from 1"),
+    ("--begin=tomorrow", "cannot be kept"),
+    ("--job-name='x", "quotation mark"),
+    ("--time", "has no value"),
+    ("-Z 4", "not an option of sbatch"),
+    ("train.py", "not an option of sbatch"),
+    ("--dependency=afterok:x", "must be a job"),
+    ("--array=9-1", "must ascend"),
 ]
 
 
@@ -130,7 +183,9 @@ def test_an_option_that_cannot_be_kept_is_refused_on_its_line(subtests: pytest.S
         with subtests.test(option=option, words=words):
             with pytest.raises(SpecErrors) as caught:
                 spec_of("-J x", option)
-            assert [(error.line, words in error.message) for error in caught.value.errors] == [(3, True)], caught.value
+            assert [(error.line, words in error.message) for error in caught.value.errors] == [
+                (3, True)
+            ], caught.value
 
 
 def test_a_comment_after_the_options_may_contain_anything() -> None:
@@ -143,31 +198,63 @@ def test_windows_line_ends_do_not_reach_bash() -> None:
 
 
 def test_what_only_slurm_understands_is_passed_on_with_a_note_on_its_line() -> None:
-    text = ("#!/bin/bash\n#SBATCH -A vision -q long\n#SBATCH --signal=RB:USR1@120\n#SBATCH -C 'a100|h100' --reservation=course-7\n"
-            "#SBATCH -L matlab:2 --exclusive\nsrun hostname\n")
+    text = (
+        "#!/bin/bash\n#SBATCH -A vision -q long\n#SBATCH --signal=RB:USR1@120\n#SBATCH -C 'a100|h100' --reservation=course-7\n"
+        "#SBATCH -L matlab:2 --exclusive\nsrun hostname\n"
+    )
     parsed = parse_sbatch(text)
     slurm = parsed.spec.slurm
-    assert (slurm.account, slurm.qos, slurm.reservation, slurm.constraint) == ("vision", "long", "course-7", "a100|h100")
+    assert (slurm.account, slurm.qos, slurm.reservation, slurm.constraint) == (
+        "vision",
+        "long",
+        "course-7",
+        "a100|h100",
+    )
     assert (slurm.signal, slurm.licenses, slurm.exclusive) == ("B:USR1@120", "matlab:2", True)
     assert {(note.field, note.line) for note in parsed.notes} >= {
-        ("#SBATCH --account", 2), ("#SBATCH --qos", 2), ("#SBATCH --signal", 3), ("#SBATCH --constraint", 4), ("#SBATCH --reservation", 4),
-        ("#SBATCH --licenses", 5), ("#SBATCH --exclusive", 5)}
-    assert all("passed on where the job runs on Slurm" in note.message for note in parsed.notes if note.field != "run")
+        ("#SBATCH --account", 2),
+        ("#SBATCH --qos", 2),
+        ("#SBATCH --signal", 3),
+        ("#SBATCH --constraint", 4),
+        ("#SBATCH --reservation", 4),
+        ("#SBATCH --licenses", 5),
+        ("#SBATCH --exclusive", 5),
+    }
+    assert all(
+        "passed on where the job runs on Slurm" in note.message
+        for note in parsed.notes
+        if note.field != "run"
+    )
 
 
-HARMFUL = ["--constraint='[rack1*2&rack2]'", "--account='a b'", "--exclusive=user", "--signal=@9", "-q '$(id)'"]
+HARMFUL = [
+    "--constraint='[rack1*2&rack2]'",
+    "--account='a b'",
+    "--exclusive=user",
+    "--signal=@9",
+    "-q '$(id)'",
+]
 
 
-def test_a_form_that_is_not_known_to_be_harmless_is_left_out_with_a_note(subtests: pytest.Subtests) -> None:
+def test_a_form_that_is_not_known_to_be_harmless_is_left_out_with_a_note(
+    subtests: pytest.Subtests,
+) -> None:
     for option in HARMFUL:
         with subtests.test(option=option):
             parsed = parse_sbatch(f"#!/bin/bash\n#SBATCH {option}\nhostname\n")
             assert "slurm" not in parsed.spec.to_mapping()
-            assert [("left out" in note.message, "passed on" in note.message, note.line) for note in parsed.notes] == [(True, False, 2)]
+            assert [
+                ("left out" in note.message, "passed on" in note.message, note.line)
+                for note in parsed.notes
+            ] == [(True, False, 2)]
 
 
 TASKS = [
-    ("-n 8 -c 2", (8, 0, 0), 16), ("-N2 --ntasks-per-node=4 -c2", (8, 4, 0), 8), ("-N2 -n5", (5, 0, 0), 3), ("-n2 --gpus-per-task=2", (2, 0, 2), 2)]
+    ("-n 8 -c 2", (8, 0, 0), 16),
+    ("-N2 --ntasks-per-node=4 -c2", (8, 4, 0), 8),
+    ("-N2 -n5", (5, 0, 0), 3),
+    ("-n2 --gpus-per-task=2", (2, 0, 2), 2),
+]
 
 
 def test_tasks_are_kept_for_srun_and_counted_as_cores_of_a_node(subtests: pytest.Subtests) -> None:

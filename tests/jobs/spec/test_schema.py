@@ -24,21 +24,35 @@ def nested(path: str, value: Any) -> dict[str, Any]:
         return {"run": "x", **inner}
     if not section.endswith("[]"):
         return {"run": "x", section: inner}
-    needed = {row.rpartition(".")[2]: doc.examples[0] for row, doc in DOCS.items()
-              if row.startswith(f"{section}.") and doc.is_required}
-    tree = {} if name in ("dataset", "checkpoint") or section != "inputs[]" else {"dataset": "atlas/c4"}
+    needed = {
+        row.rpartition(".")[2]: doc.examples[0]
+        for row, doc in DOCS.items()
+        if row.startswith(f"{section}.") and doc.is_required
+    }
+    tree = (
+        {}
+        if name in ("dataset", "checkpoint") or section != "inputs[]"
+        else {"dataset": "atlas/c4"}
+    )
     return {"run": "x", section[:-2]: [{**needed, **tree, **inner}]}
 
 
 WRITTEN = [(doc.path, example) for doc in describe() for example in doc.examples]
-OFFERED = [(doc.path, word) for doc in describe() for word in doc.values if doc.path not in ("after", "policy.retry_on")]
+OFFERED = [
+    (doc.path, word)
+    for doc in describe()
+    for word in doc.values
+    if doc.path not in ("after", "policy.retry_on")
+]
 
 
 def test_the_schema_is_valid_itself() -> None:
     jsonschema.Draft202012Validator.check_schema(json_schema())
 
 
-def test_every_documented_example_and_word_is_taken_by_parser_and_schema(subtests: pytest.Subtests) -> None:
+def test_every_documented_example_and_word_is_taken_by_parser_and_schema(
+    subtests: pytest.Subtests,
+) -> None:
     for path, value in WRITTEN + OFFERED:
         with subtests.test(path=path, value=value):
             data = nested(path, value)
@@ -55,8 +69,14 @@ def test_the_schema_takes_the_shipped_examples(subtests: pytest.Subtests) -> Non
 
 
 NO_SPECS = [
-    {}, {"run": "x", "rnu": 1}, {"run": "x", "num_nodes": 0}, {"run": "x", "launcher": "mpirun"}, {"run": "x", "after": "last"},
-    {"run": "x", "resources": {"memory": "lots"}}, {"run": "x", "inputs": [{"dataset": "a/b"}]}, {"run": "x", "envs": {"A B": "1"}},
+    {},
+    {"run": "x", "rnu": 1},
+    {"run": "x", "num_nodes": 0},
+    {"run": "x", "launcher": "mpirun"},
+    {"run": "x", "after": "last"},
+    {"run": "x", "resources": {"memory": "lots"}},
+    {"run": "x", "inputs": [{"dataset": "a/b"}]},
+    {"run": "x", "envs": {"A B": "1"}},
 ]
 
 
@@ -69,28 +89,50 @@ def test_the_schema_refuses_what_the_parser_refuses(subtests: pytest.Subtests) -
 
 
 def test_every_field_is_documented_with_its_default_and_values() -> None:
-    assert {"run", "resources", "resources.accelerators", "inputs[].path", "policy.max_runtime"} <= set(DOCS)
+    assert {
+        "run",
+        "resources",
+        "resources.accelerators",
+        "inputs[].path",
+        "policy.max_runtime",
+    } <= set(DOCS)
     assert DOCS["policy.priority"].values == ("low", "normal", "high", "urgent")
-    assert (DOCS["run"].is_required, DOCS["resources.cpus"].default, DOCS["resources"].default) == (True, 1, None)
+    assert (DOCS["run"].is_required, DOCS["resources.cpus"].default, DOCS["resources"].default) == (
+        True,
+        1,
+        None,
+    )
 
 
 def test_documentation_is_plain_data_for_the_editor() -> None:
     doc = FieldDoc("a.b", "text", "What it is", None, False, ("x",), (1,))
     assert doc.as_dict() == {
-        "path": "a.b", "type": "text", "doc": "What it is", "default": None, "required": False, "values": ["x"], "examples": [1]}
+        "path": "a.b",
+        "type": "text",
+        "doc": "What it is",
+        "default": None,
+        "required": False,
+        "values": ["x"],
+        "examples": [1],
+    }
 
 
 ASKS = {
-    Feature.GANG: ("num_nodes", "num_nodes: 2"), Feature.IMAGES: ("image", "image: alpine"),
-    Feature.INPUTS: ("inputs", "inputs: [{dataset: a/b, path: /d}]"), Feature.POOLS: ("policy.pool", "policy: {pool: h100}"),
+    Feature.GANG: ("num_nodes", "num_nodes: 2"),
+    Feature.IMAGES: ("image", "image: alpine"),
+    Feature.INPUTS: ("inputs", "inputs: [{dataset: a/b, path: /d}]"),
+    Feature.POOLS: ("policy.pool", "policy: {pool: h100}"),
     Feature.OUTPUTS: ("outputs", "outputs: [{path: /r, to: 'dataset:a/b'}]"),
     Feature.PORTS: ("ports", "ports: [{name: tb, port: 6006}]"),
-    Feature.PREEMPTION: ("policy.preempt", "policy: {preempt: resumable}"), Feature.SECRETS: ("secrets", "secrets: {A: t/a}"),
+    Feature.PREEMPTION: ("policy.preempt", "policy: {preempt: resumable}"),
+    Feature.SECRETS: ("secrets", "secrets: {A: t/a}"),
     Feature.SRUN: ("launcher", "launcher: srun"),
 }
 
 
-def test_a_field_is_unavailable_exactly_where_its_feature_is_missing(subtests: pytest.Subtests) -> None:
+def test_a_field_is_unavailable_exactly_where_its_feature_is_missing(
+    subtests: pytest.Subtests,
+) -> None:
     for feature in Feature:
         with subtests.test(feature=feature):
             field, line = ASKS[feature]

@@ -22,12 +22,22 @@ RANK=0 "$@"; RANK=1 "$@"
 """
 
 
-def run(folder: Path, search: str = os.environ["PATH"], **fields: Any) -> subprocess.CompletedProcess[str]:
+def run(
+    folder: Path, search: str = os.environ["PATH"], **fields: Any
+) -> subprocess.CompletedProcess[str]:
     path = folder / "script.sh"
     path.write_text(script(parse_mapping(fields)))
     environment = {**os.environ, "PATH": f"{folder}:{search}", "TMPDIR": str(folder)}
-    return subprocess.run(["/bin/bash", path], cwd=folder, env=environment, capture_output=True, text=True, timeout=30,
-                          stdin=subprocess.DEVNULL, check=False)
+    return subprocess.run(
+        ["/bin/bash", path],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
 
 
 @pytest.fixture
@@ -52,16 +62,28 @@ def test_run_ends_with_the_code_of_its_last_command(tmp_path: Path) -> None:
 
 
 def test_setup_hands_its_directory_and_variables_to_run(tmp_path: Path) -> None:
-    done = run(tmp_path, setup="mkdir deep; cd deep\nX='a b'\nf() { echo \"f $X\"; }", run="f; pwd; false; echo still")
+    done = run(
+        tmp_path,
+        setup="mkdir deep; cd deep\nX='a b'\nf() { echo \"f $X\"; }",
+        run="f; pwd; false; echo still",
+    )
     assert done.stdout == f"f a b\n{tmp_path}/deep\nstill\n"
     assert done.stderr == ""
 
 
 SETUPS = [
-    ("echo one\nfalse\necho two", 1), ("(exit 9)", 9), ("no-such-command", 127), ("exit 3", 3), ("echo 'open", 2), ("if", 2)]
+    ("echo one\nfalse\necho two", 1),
+    ("(exit 9)", 9),
+    ("no-such-command", 127),
+    ("exit 3", 3),
+    ("echo 'open", 2),
+    ("if", 2),
+]
 
 
-def test_a_setup_that_fails_ends_the_job_and_says_so(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_a_setup_that_fails_ends_the_job_and_says_so(
+    subtests: pytest.Subtests, tmp_path: Path
+) -> None:
     for setup, code in SETUPS:
         with subtests.test(setup=setup, code=code):
             done = run(tmp_path, setup=setup, run="echo RUN")
@@ -78,31 +100,62 @@ def test_a_run_for_another_interpreter_is_executed_as_the_file_it_is(tmp_path: P
         assert (done.returncode, done.stdout) == (5, "$HOME 1\n")
 
 
-SHELLS = ["#!/bin/bash", "#!/bin/sh", "#! /usr/bin/env bash", "#!/usr/bin/bash -l", "#!/usr/bin/env -S bash -e"]
+SHELLS = [
+    "#!/bin/bash",
+    "#!/bin/sh",
+    "#! /usr/bin/env bash",
+    "#!/usr/bin/bash -l",
+    "#!/usr/bin/env -S bash -e",
+]
 
 
-def test_a_shell_script_with_a_setup_stays_in_the_same_shell(subtests: pytest.Subtests, tmp_path: Path) -> None:
+def test_a_shell_script_with_a_setup_stays_in_the_same_shell(
+    subtests: pytest.Subtests, tmp_path: Path
+) -> None:
     for first in SHELLS:
         with subtests.test(first=first):
             assert run(tmp_path, setup="X=carried", run=f"{first}\necho $X").stdout == "carried\n"
 
 
-def test_torchrun_starts_the_whole_run_once_per_gpu(subtests: pytest.Subtests, launchers: Path) -> None:
+def test_torchrun_starts_the_whole_run_once_per_gpu(
+    subtests: pytest.Subtests, launchers: Path
+) -> None:
     for gpus, count in [(0, 1), (4, 4)]:
         with subtests.test(gpus=gpus, count=count):
-            done = run(launchers, launcher="torchrun", resources={"accelerators": gpus}, setup="export X=1", run="echo \"$X $RANK '\"\necho end")
+            done = run(
+                launchers,
+                launcher="torchrun",
+                resources={"accelerators": gpus},
+                setup="export X=1",
+                run='echo "$X $RANK \'"\necho end',
+            )
             assert done.stdout.splitlines() == [
-                "option --standalone", "option --nnodes=1", f"option --nproc_per_node={count}", "option --no_python",
-                "1 0 '", "end", "1 1 '", "end"]
+                "option --standalone",
+                "option --nnodes=1",
+                f"option --nproc_per_node={count}",
+                "option --no_python",
+                "1 0 '",
+                "end",
+                "1 1 '",
+                "end",
+            ]
 
 
 def test_torchrun_on_several_nodes_finds_the_others_by_the_environment(launchers: Path) -> None:
-    done = run(launchers, launcher="torchrun", num_nodes=2, resources={"accelerators": 8}, run="echo $RANK")
+    done = run(
+        launchers, launcher="torchrun", num_nodes=2, resources={"accelerators": 8}, run="echo $RANK"
+    )
     assert done.stdout.splitlines()[:2] == ["option --nproc_per_node=8", "option --no_python"]
 
 
 def test_mpi_starts_as_many_ranks_as_there_are_gpus_in_all(launchers: Path) -> None:
-    done = run(launchers, launcher="mpi", num_nodes=2, resources={"accelerators": 2}, run="echo $RANK; false")
+    done = run(
+        launchers,
+        launcher="mpi",
+        num_nodes=2,
+        resources={"accelerators": 2},
+        run="echo $RANK; false",
+    )
     assert done.stdout.splitlines() == ["option -np", "value 4", "0", "1"]
     assert done.returncode == 1
 
@@ -113,11 +166,21 @@ def test_a_launcher_that_is_not_installed_is_a_command_not_found(tmp_path: Path)
     assert "torchrun" in done.stderr
 
 
-@given(st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0\r"), min_size=1, max_size=60).filter(str.strip))
+@given(
+    st.text(
+        st.characters(blacklist_categories=["Cs"], blacklist_characters="\0\r"),
+        min_size=1,
+        max_size=60,
+    ).filter(str.strip)
+)
 @settings(max_examples=40, deadline=None)
 def test_any_text_reaches_bash_verbatim(text: str) -> None:
     """A launcher that prints its last argument stands for all that is done with the text."""
     shown = script(parse_mapping({"launcher": "mpi", "run": text}))
-    program = f"mpirun() {{ printf '%s' \"${{@: -1}}\"; }}\n{shown.replace('exec mpirun', 'mpirun')}"
-    done = subprocess.run(["bash", "/dev/stdin"], input=program.encode(), capture_output=True, timeout=30, check=False)
+    program = (
+        f"mpirun() {{ printf '%s' \"${{@: -1}}\"; }}\n{shown.replace('exec mpirun', 'mpirun')}"
+    )
+    done = subprocess.run(
+        ["bash", "/dev/stdin"], input=program.encode(), capture_output=True, timeout=30, check=False
+    )
     assert done.stdout.decode() == (text if text.endswith("\n") else text + "\n")

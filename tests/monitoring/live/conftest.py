@@ -51,7 +51,9 @@ class Site:
 
     def submit(self, run: str) -> tuple[int, str]:
         """The job's number, and the topic of its log."""
-        answer = self.api.post("jobs", json={"team": "default", "spec": {"run": run, "resources": {"cpus": 0.1}}})
+        answer = self.api.post(
+            "jobs", json={"team": "default", "spec": {"run": run, "resources": {"cpus": 0.1}}}
+        )
         assert answer.status_code == httpx.codes.CREATED, answer.text
         number = answer.json()["number"]
         attempt = self.api.get(f"jobs/{number}").json()["attempts"][0]["id"]
@@ -68,24 +70,44 @@ class Site:
             self.redis = start_redis(self.portal.folder, port=self.redis.port)
 
     def opened(self, token: str | None = None, **more: Any) -> connect:
-        headers = {"Authorization": f"Bearer {self.token if token is None else token}"} if token != "" else {}
-        return connect(self.socket, additional_headers=headers | more.pop("headers", {}), max_size=1 << 23, **more)
+        headers = (
+            {"Authorization": f"Bearer {self.token if token is None else token}"}
+            if token != ""
+            else {}
+        )
+        return connect(
+            self.socket,
+            additional_headers=headers | more.pop("headers", {}),
+            max_size=1 << 23,
+            **more,
+        )
 
 
 @pytest.fixture(scope="module")
 def site(mode: str, request: pytest.FixtureRequest) -> Iterator[Site]:
     folder, urls, redis = Folder(), {}, None
     if mode == "server":
-        database, redis = create_database(request.getfixturevalue("postgres_url"), "live_portal"), start_redis(folder)
+        database, redis = (
+            create_database(request.getfixturevalue("postgres_url"), "live_portal"),
+            start_redis(folder),
+        )
         urls = {"database_url": database, "redis_url": redis.url}
     portal = Portal(folder, **urls, is_furnished=True)
     portal.start()
     token = portal.token()
     with httpx.Client(
-        base_url=f"{portal.url}/api/v1/orgs/home/", headers={"Authorization": f"Bearer {token}"}, timeout=30
+        base_url=f"{portal.url}/api/v1/orgs/home/",
+        headers={"Authorization": f"Bearer {token}"},
+        timeout=30,
     ) as api:
         wait_until(lambda: api.get("nodes").json()["items"], "the machine is listed", 120)
-        yield Site(portal, api, token, portal.manage("shell", "-v", "0", "-c", STRANGER).splitlines()[-1], redis)
+        yield Site(
+            portal,
+            api,
+            token,
+            portal.manage("shell", "-v", "0", "-c", STRANGER).splitlines()[-1],
+            redis,
+        )
     portal.stop()
     folder.close()
 
@@ -102,7 +124,11 @@ class Reader:
                    again: bool = True) -> None:  # fmt: skip
         """Subscribes at the own offset, unless it goes on, and reads until `until` holds."""
         if again:
-            await socket.send(json.dumps({"op": "subscribe", "id": 5, "topic": self.topic, "after": len(self.data)}))
+            await socket.send(
+                json.dumps(
+                    {"op": "subscribe", "id": 5, "topic": self.topic, "after": len(self.data)}
+                )
+            )
         async with asyncio.timeout(seconds):
             while not until(self):
                 self._take(await socket.recv())

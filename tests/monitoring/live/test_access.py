@@ -18,12 +18,21 @@ from portal.core.errors import NotFound
 from portal.core.models import Event
 from workspaces.actors import actor_of
 from workspaces.models import AccessToken
-from workspaces.services import change_role, change_team_member, create_token, make_role, remove_member, rotate_token
+from workspaces.services import (
+    change_role,
+    change_team_member,
+    create_token,
+    make_role,
+    remove_member,
+    rotate_token,
+)
 from workspaces.tenancy.scope import no_scope, org_scope
 
 
 def member_changed(org, position: int | None = None) -> Event:
-    return Event.objects.create(kind="member.changed", org_id=org.id, **({"position": position} if position else {}))
+    return Event.objects.create(
+        kind="member.changed", org_id=org.id, **({"position": position} if position else {})
+    )
 
 
 def signed_in(story, person) -> BySession:
@@ -80,9 +89,17 @@ def test_an_account_that_was_switched_off_or_is_operator_no_longer_is_noticed(st
 
 
 def test_looking_at_many_sockets_takes_three_queries(story, django_assert_num_queries):
-    ways: dict[Any, Any] = {signed_in(story, person): actor_of(person) for person in (story.ada, story.ben, story.cyd, story.dot)}
+    ways: dict[Any, Any] = {
+        signed_in(story, person): actor_of(person)
+        for person in (story.ada, story.ben, story.cyd, story.dot)
+    }
     with no_scope():
-        ways |= {way: way.actor() for way in (ByToken(story.token(person)) for person in (story.ada, story.ben, story.cyd))}
+        ways |= {
+            way: way.actor()
+            for way in (
+                ByToken(story.token(person)) for person in (story.ada, story.ben, story.cyd)
+            )
+        }
         with django_assert_num_queries(3):
             assert ended(ways) == set()
 
@@ -97,10 +114,14 @@ def test_the_end_of_a_token_is_noticed_however_it_came(story, end):
     with org_scope(story.atlas.id):
         row, ben = AccessToken.objects.get(), story.actor(story.ben)
         if end == "revoked":
-            AccessToken.objects.update(revoked_at=clock.now())      # by whatever means: no event tells it
+            AccessToken.objects.update(
+                revoked_at=clock.now()
+            )  # by whatever means: no event tells it
         elif end == "rotated":
             rotate_token(actor=ben, token_id=row.id, overlap_hours=1)
-    after = {"revoked": timedelta(), "expired": timedelta(days=91), "rotated": timedelta(hours=1)}[end]
+    after = {"revoked": timedelta(), "expired": timedelta(days=91), "rotated": timedelta(hours=1)}[
+        end
+    ]
     with no_scope(), clock.frozen(clock.now() + after):
         assert ended(ways) == {way}
         assert way.actor() is None
@@ -108,7 +129,13 @@ def test_the_end_of_a_token_is_noticed_however_it_came(story, end):
 
 def test_a_socket_is_not_opened_from_outside_of_the_networks_of_its_token(story):
     with org_scope(story.atlas.id):
-        made = create_token(actor=story.actor(story.ben), org=story.atlas, name="n", scopes=["all"], networks=["10.0.0.0/8"])
+        made = create_token(
+            actor=story.actor(story.ben),
+            org=story.atlas,
+            name="n",
+            scopes=["all"],
+            networks=["10.0.0.0/8"],
+        )
     with no_scope():
         assert ByToken(made.secret, "10.0.0.9").actor().email == story.ben.email
         assert ByToken(made.secret, "192.0.2.1").actor() is ByToken(made.secret).actor() is None
@@ -117,7 +144,9 @@ def test_a_socket_is_not_opened_from_outside_of_the_networks_of_its_token(story)
 def test_who_was_removed_from_the_organization_is_granted_nothing_any_more(story):
     way, topic = signed_in(story, story.ben), f"jobs:{story.atlas.id.hex}"
     actor, now = Asked().of(way, [topic])
-    assert actor.email == story.ben.email and now[topic].bus_topics == (f"jobs:{story.vision.id.hex}",)
+    assert actor.email == story.ben.email and now[topic].bus_topics == (
+        f"jobs:{story.vision.id.hex}",
+    )
     with org_scope(story.atlas.id):
         remove_member(actor=story.actor(story.ada), org=story.atlas, email=story.ben.email)
     actor, now = Asked().of(way, [topic])
@@ -169,12 +198,18 @@ async def test_a_socket_that_cannot_be_asked_is_asked_again_and_keeps_nobody_wai
 def test_what_a_role_no_longer_grants_is_no_longer_watched_whatever_was_known_of_it(story):
     with org_scope(story.atlas.id):
         ada = story.actor(story.ada)
-        make_role(actor=ada, org=story.atlas, slug="trainer", kind="team", permissions=["jobs:read", "jobs:submit"])
+        make_role(
+            actor=ada,
+            org=story.atlas,
+            slug="trainer",
+            kind="team",
+            permissions=["jobs:read", "jobs:submit"],
+        )
         change_team_member(actor=ada, team=story.vision, email=story.ben.email, role="trainer")
     topic, way, news = f"jobs:{story.atlas.id.hex}", signed_in(story, story.ben), News()
     news.look()
     assert Asked().of(way, [topic])[1][topic].bus_topics == (f"jobs:{story.vision.id.hex}",)
-    with org_scope(story.atlas.id):                          # as another process does it: nothing is forgotten here
+    with org_scope(story.atlas.id):  # as another process does it: nothing is forgotten here
         change_role(actor=ada, org=story.atlas, slug="trainer", permissions=["jobs:submit"])
     assert news.look() == {story.atlas.id}
     assert Asked().of(way, [topic])[1][topic].bus_topics == ()

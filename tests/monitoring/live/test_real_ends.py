@@ -61,7 +61,13 @@ def by_removing(site, name: str) -> None:
     site.api.delete(f"service-accounts/{name}").raise_for_status()
 
 
-ENDS = [by_revoking, by_rotating_without_overlap, by_the_end_of_the_overlap, by_switching_off, by_removing]
+ENDS = [
+    by_revoking,
+    by_rotating_without_overlap,
+    by_the_end_of_the_overlap,
+    by_switching_off,
+    by_removing,
+]
 
 
 @pytest.mark.integration
@@ -69,7 +75,9 @@ ENDS = [by_revoking, by_rotating_without_overlap, by_the_end_of_the_overlap, by_
 async def test_access_that_ends_is_gone_within_five_seconds_on_rest_pages_and_websockets(site, end):
     name = end.__name__.replace("_", "-")
     secret = site.portal.manage("shell", "-v", "0", "-c", MAKE.format(name=name)).splitlines()[-1]
-    with httpx.Client(base_url=site.portal.url, headers={"Authorization": f"Bearer {secret}"}) as program:
+    with httpx.Client(
+        base_url=site.portal.url, headers={"Authorization": f"Bearer {secret}"}
+    ) as program:
         async with site.opened(secret) as socket:
             assert json.loads(await socket.recv())["op"] == "hello"
             assert statuses(program) == [200, 200]

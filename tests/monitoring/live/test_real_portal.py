@@ -47,8 +47,25 @@ def downloaded(site: Site, number: int, wait_for) -> bytes:
 
 
 NONSENSE: list[str | bytes] = [
-    *("", "{", "[]", "null", "1", '"x"', "{}", '{"op": 3}', '{"op": "shout"}', '{"op": "subscribe"}', "[" * 2000),
-    *(subscribe(5), subscribe("log:../../etc"), subscribe("log:" + "g" * 32), subscribe("secrets:" + "0" * 32)),
+    *(
+        "",
+        "{",
+        "[]",
+        "null",
+        "1",
+        '"x"',
+        "{}",
+        '{"op": 3}',
+        '{"op": "shout"}',
+        '{"op": "subscribe"}',
+        "[" * 2000,
+    ),
+    *(
+        subscribe(5),
+        subscribe("log:../../etc"),
+        subscribe("log:" + "g" * 32),
+        subscribe("secrets:" + "0" * 32),
+    ),
     *(subscribe(NO_TOPIC, after=wrong) for wrong in (-1, "0", 2**63, 0.5)),
     *(subscribe(NO_TOPIC, id=wrong) for wrong in (-1, "x", True, 2**32)),
     '{"op": "ping", "x": "' + "y" * 5000 + '"}',
@@ -56,7 +73,7 @@ NONSENSE: list[str | bytes] = [
 ]
 
 
-@pytest.mark.both_databases        # the hub is in the process there, and behind Redis here
+@pytest.mark.both_databases  # the hub is in the process there, and behind Redis here
 async def test_a_log_that_is_written_while_it_is_watched_arrives_whole_with_its_end(site, wait_for):
     number, topic = site.submit(WRITES)
     reader = Reader(topic)
@@ -76,7 +93,9 @@ async def test_a_socket_that_is_cut_again_and_again_goes_on_at_its_offset(site, 
     while reader.end is None:
         enough = len(reader.data) + chance.randrange(1, 60_000) + (0 if cuts < 8 else 1 << 30)
         async with site.opened() as socket:
-            await reader.read(socket, lambda r, enough=enough: r.end is not None or len(r.data) >= enough, 60)
+            await reader.read(
+                socket, lambda r, enough=enough: r.end is not None or len(r.data) >= enough, 60
+            )
             cuts += 1
             socket.transport.abort()
     assert cuts > 3
@@ -178,7 +197,7 @@ async def test_a_socket_closes_within_seconds_for_who_left_the_organization_and_
         await ada.send(subscribe(topic))
         assert (await heard(guest))["op"] == (await heard(ada))["op"] == "subscribed"
         site.api.delete("members/guest@atlas.example").raise_for_status()
-        assert await _closing_code(guest, 5) == 4401          # the token of who left is revoked with it
+        assert await _closing_code(guest, 5) == 4401  # the token of who left is revoked with it
         await ada.send('{"op": "ping"}')
         assert await heard(ada) == {"op": "pong"}
 

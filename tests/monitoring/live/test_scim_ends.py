@@ -50,26 +50,43 @@ with platform_scope("test"):
 """
 
 
-@pytest.mark.parametrize("org", ["org", "None"], ids=["an organization's own provider", "one of the whole installation"])
+@pytest.mark.parametrize(
+    "org", ["org", "None"], ids=["an organization's own provider", "one of the whole installation"]
+)
 async def test_who_is_switched_off_there_is_out_here_within_five_seconds(site, org):
     def shell(code: str, **names: str) -> str:
         return site.portal.manage("shell", "-v", "0", "-c", code.format(**names)).splitlines()[-1]
 
     slug = "own" if org == "org" else "wide"
     email = f"eve@{slug}.example"
-    base, scim = f"{site.portal.url}/scim/v2/{slug}", {"Authorization": f"Bearer {shell(MAKE, org=org, slug=slug)}"}
+    base, scim = (
+        f"{site.portal.url}/scim/v2/{slug}",
+        {"Authorization": f"Bearer {shell(MAKE, org=org, slug=slug)}"},
+    )
     with httpx.Client(base_url=base, headers=scim, timeout=30) as told:
         user = await asyncio.to_thread(tell_of, told, email)
         cookie, session, token, home = shell(COME_IN, email=email).split()
-        with _by(site, headers={"Authorization": f"Bearer {token}"}) as program, _by(site, cookies={cookie: session}) as browser:
-            assert (program.get("/api/v1/orgs/home/teams").status_code, browser.get("/home/teams").status_code) == (200, 200)
+        with (
+            _by(site, headers={"Authorization": f"Bearer {token}"}) as program,
+            _by(site, cookies={cookie: session}) as browser,
+        ):
+            assert (
+                program.get("/api/v1/orgs/home/teams").status_code,
+                browser.get("/home/teams").status_code,
+            ) == (200, 200)
             own = {"Cookie": f"{cookie}={session}", "Origin": site.portal.url}
             async with site.opened(token) as socket, site.opened("", headers=own) as page:
-                assert json.loads(await socket.recv())["op"] == json.loads(await page.recv())["op"] == "hello"
+                assert (
+                    json.loads(await socket.recv())["op"]
+                    == json.loads(await page.recv())["op"]
+                    == "hello"
+                )
                 await page.send(json.dumps({"op": "subscribe", "id": 1, "topic": f"jobs:{home}"}))
                 began = time.monotonic()
                 off = {"Operations": [{"op": "Replace", "path": "active", "value": "False"}]}
-                await asyncio.to_thread(lambda: told.patch(f"/Users/{user['id']}", json=off).raise_for_status())
+                await asyncio.to_thread(
+                    lambda: told.patch(f"/Users/{user['id']}", json=off).raise_for_status()
+                )
                 assert program.get("/api/v1/orgs/home/teams").status_code in (401, 404)
                 assert browser.get("/home/teams").status_code in (302, 404)
                 assert await closing_code(socket) == 4401
@@ -81,7 +98,9 @@ async def test_who_is_switched_off_there_is_out_here_within_five_seconds(site, o
 def tell_of(told: httpx.Client, email: str) -> dict[str, Any]:
     """A user who is in the group of the rule."""
     user = told.post("/Users", json={"userName": email, "emails": [{"value": email}]}).json()
-    told.post("/Groups", json={"displayName": "people", "members": [{"value": user["id"]}]}).raise_for_status()
+    told.post(
+        "/Groups", json={"displayName": "people", "members": [{"value": user["id"]}]}
+    ).raise_for_status()
     return dict(user)
 
 

@@ -40,7 +40,7 @@ class Viewer:
 
     def __init__(self) -> None:
         self.data, self.at, self.said, self.frames = b"", 0, [], 0
-        self.free = asyncio.Event()         # unset: its network takes nothing
+        self.free = asyncio.Event()  # unset: its network takes nothing
         self.free.set()
 
     async def __call__(self, message: bytes | str) -> None:
@@ -86,12 +86,16 @@ async def until(condition: Callable[[], object], seconds: float = 10) -> None:
         await asyncio.sleep(0.005)
 
 
-async def watching(act: Callable[[Viewer], Awaitable[None]], *, log: bool = True, after: int | None = 0) -> Viewer:
+async def watching(
+    act: Callable[[Viewer], Awaitable[None]], *, log: bool = True, after: int | None = 0
+) -> Viewer:
     """Runs a subscription while `act` makes things happen."""
     viewer = Viewer()
     viewer.at = after or 0
     granted = Granted((TOPIC,), KEY) if log else Granted(("jobs:x", "jobs:y"))
-    task = asyncio.create_task(Subscription(7, TOPIC, granted, after if log else None, viewer).run())
+    task = asyncio.create_task(
+        Subscription(7, TOPIC, granted, after if log else None, viewer).run()
+    )
     try:
         await until(lambda: viewer.of("subscribed"))
         await act(viewer)
@@ -127,7 +131,9 @@ def test_a_sink_gives_everything_in_order_or_says_that_it_lost(sizes):
         sink.wake()
         got, is_lost = await sink.take()
         assert is_lost or got == frames
-        assert got == frames[len(frames) - len(got) :] and sum(len(f.data) for f in got) <= MAX_BYTES
+        assert (
+            got == frames[len(frames) - len(got) :] and sum(len(f.data) for f in got) <= MAX_BYTES
+        )
 
     asyncio.run(run())
 
@@ -162,7 +168,11 @@ async def test_a_viewer_of_events_who_fell_behind_is_told_to_read_again(bus):
             if n % 100 == 0:
                 await asyncio.sleep(0)
         viewer.free.set()
-        await until(lambda: viewer.of("resync") and viewer.of("event")[-1]["data"]["n"] == 3 * MAX_FRAMES - 1)
+        await until(
+            lambda: (
+                viewer.of("resync") and viewer.of("event")[-1]["data"]["n"] == 3 * MAX_FRAMES - 1
+            )
+        )
 
     viewer = await watching(act, log=False)
     assert [m["why"] for m in viewer.of("resync")] == ["some events were lost"]
@@ -241,7 +251,9 @@ async def test_a_gap_is_told_where_it_is(bus, store):
 
     viewer = await watching(act)
     assert viewer.data == b"abcxyz"
-    assert viewer.of("gap") == [{"op": "gap", "id": 7, "start": 3, "end": 10, "why": "the node lost power"}]
+    assert viewer.of("gap") == [
+        {"op": "gap", "id": 7, "start": 3, "end": 10, "why": "the node lost power"}
+    ]
 
 
 async def test_what_nobody_told_is_found_in_the_store_with_the_end(bus, store):

@@ -49,10 +49,18 @@ def closed(store: LogStore) -> LogStore:
 def _says_deleted(store: LogStore) -> None:
     part, certificate = store.read(KEY, 0), store.certificate(KEY)
     why = "deleted by ada@atlas.example on 2026-09-21 14:13 UTC"
-    assert (part.start, part.data, part.end, part.gaps) == (len(TEXT), b"", len(TEXT), [(0, len(TEXT), why)])
+    assert (part.start, part.data, part.end, part.gaps) == (
+        len(TEXT),
+        b"",
+        len(TEXT),
+        [(0, len(TEXT), why)],
+    )
     assert (store.end(KEY), store.size(KEY), list(store.whole(KEY)[1])) == (len(TEXT), 0, [])
     assert certificate.text == f"{why}; it had 9,000 bytes, closed by exit 0"
-    assert certificate.deleted == {"by": "ada@atlas.example", "at": AT, "bytes": 9000} and not certificate.complete
+    assert (
+        certificate.deleted == {"by": "ada@atlas.example", "at": AT, "bytes": 9000}
+        and not certificate.complete
+    )
     assert store.search(KEY, b"line").as_dict() == {"hits": [], "after": len(TEXT), "done": True}
     assert store.times(KEY, 0, 10) == [] or (store._folder(KEY) / "index").exists()
 
@@ -61,14 +69,23 @@ def test_a_deleted_log_is_a_gap_that_says_by_whom_and_when_and_its_bytes_are_gon
     told = closed.delete(KEY, "ada@atlas.example", AT)
     assert (told.bytes, told.end) == (9000, 9000)
     _says_deleted(closed)
-    assert {path.name for path in closed._folder(KEY).iterdir()} == {"certificate.json", "deleted.json", "lock"}
+    assert {path.name for path in closed._folder(KEY).iterdir()} == {
+        "certificate.json",
+        "deleted.json",
+        "lock",
+    }
 
 
 def test_its_digests_stay_so_that_a_saved_copy_can_be_proven(closed):
     before = closed.certificate(KEY)
     closed.delete(KEY, "ada@atlas.example", AT)
     after = closed.certificate(KEY)
-    assert (after.sha256, after.blake3, after.bytes, after.lines) == (before.sha256, before.blake3, before.bytes, before.lines)
+    assert (after.sha256, after.blake3, after.bytes, after.lines) == (
+        before.sha256,
+        before.blake3,
+        before.bytes,
+        before.lines,
+    )
 
 
 def test_deleting_again_changes_nothing_and_names_who_was_first(closed):
@@ -108,8 +125,12 @@ def test_a_log_with_gaps_is_one_gap_once_it_is_deleted(store):
 
 @pytest.mark.parametrize("left", [0, 1, 5, 9, 10])
 def test_a_kill_in_the_middle_leaves_a_deleted_log_and_the_next_call_removes_the_rest(closed, left):
-    done = subprocess.run([sys.executable, "-c", KILLED, str(closed.root), str(left)], cwd=ROOT, check=False,
-                          env={**os.environ, "PYTHONPATH": str(ROOT)})
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(closed.root), str(left)],
+        cwd=ROOT,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     assert done.returncode == -signal.SIGKILL
     _says_deleted(closed)
     closed.delete(KEY, "ben@atlas.example", AT + 9)
@@ -134,4 +155,8 @@ def test_a_reader_who_was_overtaken_by_the_deletion_is_told_of_it(closed, monkey
 def test_a_search_ends_where_the_rest_of_a_log_is_a_gap(store):
     store.append(KEY, 0, b"needle\n", 1)
     store.skip(KEY, 7, 1000, "lost")
-    assert store.search(KEY, b"needle").as_dict() == {"hits": [{"offset": 0, "line": "needle"}], "after": 1000, "done": True}
+    assert store.search(KEY, b"needle").as_dict() == {
+        "hits": [{"offset": 0, "line": "needle"}],
+        "after": 1000,
+        "done": True,
+    }

@@ -50,7 +50,12 @@ def whole(store: LogStore, key: str = KEY) -> bytes:
 
 
 def test_a_log_that_is_not_there_is_empty(store):
-    assert (store.end(KEY), store.size(KEY), store.read(KEY, 0).data, store.certificate(KEY)) == (0, 0, b"", None)
+    assert (store.end(KEY), store.size(KEY), store.read(KEY, 0).data, store.certificate(KEY)) == (
+        0,
+        0,
+        b"",
+        None,
+    )
     assert store.search(KEY, b"x").done and store.times(KEY, 0, 10) == []
 
 
@@ -121,7 +126,10 @@ def test_the_certificate_says_what_is_there_and_who_closed_it(store):
     made = store.seal(KEY, "exit 0")
     assert made.text == "complete, 13 bytes, 0 gaps, closed by exit 0"
     assert (made.bytes, made.lines, made.complete) == (13, 3, True)
-    assert (made.sha256, made.blake3) == (hashlib.sha256(text).hexdigest(), blake3(text).hexdigest())
+    assert (made.sha256, made.blake3) == (
+        hashlib.sha256(text).hexdigest(),
+        blake3(text).hexdigest(),
+    )
     assert made.first_at == made.last_at == 1_700_000_000_000
 
 
@@ -129,7 +137,10 @@ def test_the_certificate_tells_each_gap_with_its_time_size_and_reason(store):
     store.append(KEY, 0, b"x" * 1500, 1_700_000_000_000)
     store.skip(KEY, 1500, 4000, "the disk was full")
     made = store.seal(KEY, "signal 9")
-    assert made.text == "1 gap: 22:13:20 UTC (2,500 bytes, the disk was full); 1,500 bytes kept, closed by signal 9"
+    assert (
+        made.text
+        == "1 gap: 22:13:20 UTC (2,500 bytes, the disk was full); 1,500 bytes kept, closed by signal 9"
+    )
     assert not made.complete and made.gaps == [(1500, 4000, "the disk was full")]
 
 
@@ -138,7 +149,12 @@ def test_many_gaps_are_told_by_the_first_three(store):
         store.append(KEY, n * 10, b"x", 1_700_000_000_000)
         store.skip(KEY, n * 10 + 1, n * 10 + 10, f"why {n}")
     text = store.seal(KEY, "exit 0").text
-    assert text.startswith("5 gaps: ") and "why 2" in text and "why 3" not in text and "and 2 more" in text
+    assert (
+        text.startswith("5 gaps: ")
+        and "why 2" in text
+        and "why 3" not in text
+        and "and 2 more" in text
+    )
 
 
 def test_a_closed_log_stays_as_it_was_certified(store):
@@ -175,8 +191,11 @@ def test_a_full_disk_is_told_in_words_and_loses_nothing(store, monkeypatch):
 def test_lines_are_found_with_their_offsets(store):
     store.append(KEY, 0, b"alpha\nBeta beta\n\nlast beta", 1)
     found = store.search(KEY, b"BETA")
-    assert found.as_dict() == {"hits": [{"offset": 6, "line": "Beta beta"}, {"offset": 17, "line": "last beta"}],
-                               "after": 26, "done": True}
+    assert found.as_dict() == {
+        "hits": [{"offset": 6, "line": "Beta beta"}, {"offset": 17, "line": "last beta"}],
+        "after": 26,
+        "done": True,
+    }
     assert [hit[0] for hit in store.search(KEY, b"beta", ignore_case=False).hits] == [6, 17]
     assert store.search(KEY, b"a.pha").hits == []
 
@@ -195,7 +214,12 @@ def test_a_search_that_is_gone_on_with_finds_everything_once(store, monkeypatch)
     hits, after, done, rounds = [], 0, False, 0
     while not done:
         found = store.search(KEY, b"hit ", after)
-        hits, after, done, rounds = hits + [line for _, line in found.hits], found.after, found.done, rounds + 1
+        hits, after, done, rounds = (
+            hits + [line for _, line in found.hits],
+            found.after,
+            found.done,
+            rounds + 1,
+        )
     assert hits == [f"hit {n}" for n in range(0, 200_000, 1000)] and rounds > 1
 
 
@@ -246,7 +270,9 @@ def test_a_key_that_could_be_a_path_is_refused(store):
 def test_a_killed_writer_leaves_what_it_acknowledged_and_the_next_goes_on(store, tmp_path, seed):
     acknowledged = 0
     for life in range(2):
-        acknowledged = _killed_writer(tmp_path, store.end(KEY), random.Random(seed * 10 + life).uniform(0, 0.15))
+        acknowledged = _killed_writer(
+            tmp_path, store.end(KEY), random.Random(seed * 10 + life).uniform(0, 0.15)
+        )
         assert store.end(KEY) >= acknowledged
         assert whole(store) == content()[: store.end(KEY)]
     at = store.end(KEY)
@@ -257,8 +283,12 @@ def test_a_killed_writer_leaves_what_it_acknowledged_and_the_next_goes_on(store,
 def _killed_writer(root: Path, start: int, after: float) -> int:
     """Writes until it is killed, `after` seconds from its first byte; the last end that it was told."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen([sys.executable, "-c", WRITER, str(root), str(start)], stdout=subprocess.PIPE, cwd=ROOT,
-                          env=environment) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(root), str(start)],
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+        env=environment,
+    ) as process:
         assert process.stdout is not None
         last, deadline = process.stdout.readline(), time.monotonic() + after
         while time.monotonic() < deadline and (line := process.stdout.readline()):

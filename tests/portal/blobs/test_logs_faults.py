@@ -18,7 +18,7 @@ from portal.core.errors import Unavailable
 KEY = "b" * 32
 FOLDER = Path("bb") / KEY
 TEXT = b"".join(b"line %d\n" % n for n in range(40))
-LOST = (200, 230)                       # offsets that the writer below skips
+LOST = (200, 230)  # offsets that the writer below skips
 OURS = {logs.__file__, arrivals.__file__}
 
 
@@ -99,10 +99,14 @@ def moments(root: Path, *, is_thorough: bool) -> list[int]:
     assert count > 500
     if not is_thorough:
         return sorted(times[0] for times in ran.values())
-    return sorted({*range(1, count, 40), *(at for times in ran.values() for at in (*times[:2], times[-1]))})
+    return sorted(
+        {*range(1, count, 40), *(at for times in ran.values() for at in (*times[:2], times[-1]))}
+    )
 
 
-THOROUGH = pytest.mark.parametrize("is_thorough", [False, pytest.param(True, marks=pytest.mark.integration)])
+THOROUGH = pytest.mark.parametrize(
+    "is_thorough", [False, pytest.param(True, marks=pytest.mark.integration)]
+)
 
 
 def dies_at(number: int, root: Path) -> int:
@@ -121,7 +125,9 @@ def dies_at(number: int, root: Path) -> int:
 
 
 @THOROUGH
-def test_a_writer_that_dies_at_any_line_leaves_what_it_was_told_and_the_next_goes_on(tmp_path, small_segments, unsynced, is_thorough):
+def test_a_writer_that_dies_at_any_line_leaves_what_it_was_told_and_the_next_goes_on(
+    tmp_path, small_segments, unsynced, is_thorough
+):
     for number in moments(tmp_path / "counted", is_thorough=is_thorough):
         store = LogStore(tmp_path / str(number))
         told = dies_at(number, store.root)
@@ -130,11 +136,15 @@ def test_a_writer_that_dies_at_any_line_leaves_what_it_was_told_and_the_next_goe
         write(store, lambda _: None)
         made = store.seal(KEY, "exit 0")
         assert whole(store) == kept(len(TEXT)) and made.gaps == [(*LOST, "lost")], number
-        assert [at for at, _ in store.times(KEY, 0, len(TEXT))] == sorted(at for at, _ in store.times(KEY, 0, len(TEXT)))
+        assert [at for at, _ in store.times(KEY, 0, len(TEXT))] == sorted(
+            at for at, _ in store.times(KEY, 0, len(TEXT))
+        )
 
 
 @THOROUGH
-def test_a_disk_that_is_full_at_any_line_is_told_and_leaves_a_whole_log(tmp_path, small_segments, unsynced, is_thorough):
+def test_a_disk_that_is_full_at_any_line_is_told_and_leaves_a_whole_log(
+    tmp_path, small_segments, unsynced, is_thorough
+):
     def full() -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -145,7 +155,7 @@ def test_a_disk_that_is_full_at_any_line_is_told_and_leaves_a_whole_log(tmp_path
         try:
             write(store, told.append)
         except (Unavailable, OSError):
-            pass                        # outside the lock, while reading, the error is the system's own
+            pass  # outside the lock, while reading, the error is the system's own
         finally:
             sys.settrace(None)
         assert store.end(KEY) >= told[-1] and whole(store) == kept(store.end(KEY)), number
@@ -179,11 +189,15 @@ def test_two_writers_of_one_log_store_each_byte_once(tmp_path, small_segments):
     assert whole(LogStore(tmp_path)) == TEXT
 
 
-def test_a_lost_segment_is_a_gap_and_no_certificate_calls_that_complete(store, tmp_path, small_segments):
+def test_a_lost_segment_is_a_gap_and_no_certificate_calls_that_complete(
+    store, tmp_path, small_segments
+):
     store.append(KEY, 0, TEXT[:200], 1_700_000_000_000)
     (tmp_path / FOLDER / f"{64:016x}-{128:016x}.zst").unlink()
     part = store.read(KEY, 64)
-    assert part.start == 128 and part.gaps == [(64, 128, "missing from the disk that keeps the logs")]
+    assert part.start == 128 and part.gaps == [
+        (64, 128, "missing from the disk that keeps the logs")
+    ]
     made = store.seal(KEY, "exit 0")
     assert not made.complete and made.bytes == 136
     assert made.text.startswith("1 gap: 22:13:20 UTC (64 bytes, missing from the disk")
@@ -206,7 +220,9 @@ def test_a_job_that_writes_on_past_the_limit_does_not_fill_the_disk_with_gaps(tm
     for at in range(0, 2000, 20):
         assert store.append(KEY, at, b"x" * 20, at) == at + 20
     assert (tmp_path / FOLDER / "gaps").stat().st_size < 100
-    assert store.read(KEY, 0).gaps == [] and store.read(KEY, 10).gaps == [(10, 2000, "the log's size limit was reached")]
+    assert store.read(KEY, 0).gaps == [] and store.read(KEY, 10).gaps == [
+        (10, 2000, "the log's size limit was reached")
+    ]
 
 
 def test_a_clock_that_was_set_back_does_not_stop_the_time_index(store):
@@ -225,10 +241,18 @@ def test_times_of_bytes_that_a_power_cut_took_go_with_the_next_write(store, tmp_
 
 def test_times_of_a_long_log_are_found_without_reading_them_all(store, tmp_path, monkeypatch):
     store.append(KEY, 0, b"abc", 1)
-    (tmp_path / FOLDER / "index").write_bytes(b"".join(arrivals._RECORD.pack(n * 10, n * 1000) for n in range(100_000)))
+    (tmp_path / FOLDER / "index").write_bytes(
+        b"".join(arrivals._RECORD.pack(n * 10, n * 1000) for n in range(100_000))
+    )
     reads, real = [], os.pread
-    monkeypatch.setattr(arrivals.os, "pread", lambda fd, size, at: reads.append(size) or real(fd, size, at))
-    assert store.times(KEY, 500_005, 500_025) == [(500_000, 50_000_000), (500_010, 50_001_000), (500_020, 50_002_000)]
+    monkeypatch.setattr(
+        arrivals.os, "pread", lambda fd, size, at: reads.append(size) or real(fd, size, at)
+    )
+    assert store.times(KEY, 500_005, 500_025) == [
+        (500_000, 50_000_000),
+        (500_010, 50_001_000),
+        (500_020, 50_002_000),
+    ]
     assert sum(reads) < 2000
 
 
@@ -250,7 +274,9 @@ def test_a_search_that_everything_answers_holds_no_more_than_its_limit(store, mo
 def test_bytes_taken_without_fsync_are_durable_before_they_are_certified(store, monkeypatch):
     store.append(KEY, 0, b"abc", 1, durable=False)
     synced, real = [], os.fdatasync
-    monkeypatch.setattr(logs.os, "fdatasync", lambda fd: synced.append(os.fstat(fd).st_size) or real(fd))
+    monkeypatch.setattr(
+        logs.os, "fdatasync", lambda fd: synced.append(os.fstat(fd).st_size) or real(fd)
+    )
     store.seal(KEY, "exit 0")
     assert synced == [3]
 

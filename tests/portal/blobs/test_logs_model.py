@@ -19,7 +19,7 @@ from portal.blobs.logs import Certificate, Gap, LogStore
 
 KEY = "0123456789abcdef"
 BYTES = st.binary(max_size=60)
-SMALL = 32                      # bytes of a segment, so that a few writes fill many
+SMALL = 32  # bytes of a segment, so that a few writes fill many
 
 
 @contextmanager
@@ -47,7 +47,9 @@ class LogModel(RuleBasedStateMachine):
         with small_segments():
             told = self.store.append(KEY, offset, data, self.end)
         if self.sealed is None:
-            self.stored |= {offset + n: byte for n, byte in enumerate(data) if offset + n >= self.end}
+            self.stored |= {
+                offset + n: byte for n, byte in enumerate(data) if offset + n >= self.end
+            }
             self.end = max(self.end, offset + len(data))
         assert told == self.end
 
@@ -70,7 +72,9 @@ class LogModel(RuleBasedStateMachine):
         assert len(part.data) <= limit and part.end == self.end and bool(part.data) == bool(wanted)
         if wanted:
             assert part.start == wanted[0]
-            assert part.data == bytes(self.stored[at] for at in range(part.start, part.start + len(part.data)))
+            assert part.data == bytes(
+                self.stored[at] for at in range(part.start, part.start + len(part.data))
+            )
 
     @rule()
     def open_again(self) -> None:
@@ -88,7 +92,11 @@ class LogModel(RuleBasedStateMachine):
         assert self.sealed is None or self.sealed == made
         self.sealed = made
         lost = sum(end - start for start, end, _ in made.gaps)
-        assert (made.bytes, made.bytes + lost, made.complete) == (len(self.stored), self.end, not lost)
+        assert (made.bytes, made.bytes + lost, made.complete) == (
+            len(self.stored),
+            self.end,
+            not lost,
+        )
 
     @invariant()
     def everything_that_was_kept_is_there(self) -> None:

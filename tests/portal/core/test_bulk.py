@@ -14,25 +14,60 @@ from portal.core.models import Event
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import platform_scope
 
-pytestmark = pytest.mark.both_databases        # COPY on PostgreSQL, INSERT on SQLite
-AWKWARD = {"text": 'quote " tab \t newline \n backslash \\ \\N \\. ä 漢', "none": None, "n": 1.5, "deep": [{"a": []}]}
+pytestmark = pytest.mark.both_databases  # COPY on PostgreSQL, INSERT on SQLite
+AWKWARD = {
+    "text": 'quote " tab \t newline \n backslash \\ \\N \\. ä 漢',
+    "none": None,
+    "n": 1.5,
+    "deep": [{"a": []}],
+}
 
 
 def test_rows_hold_what_was_given_whatever_the_text(db):
     at, ids = clock.now(), [uuid7() for _ in range(3)]
-    insert_rows(Event, ("id", "at", "kind", "org_id", "actor", "subject_type", "subject_id", "data", "request_id"),
-                [(pk, at, "t", None, "tab\t\\N\n", "", ids[0], AWKWARD, "") for pk in ids])
+    insert_rows(
+        Event,
+        ("id", "at", "kind", "org_id", "actor", "subject_type", "subject_id", "data", "request_id"),
+        [(pk, at, "t", None, "tab\t\\N\n", "", ids[0], AWKWARD, "") for pk in ids],
+    )
     found = list(Event.objects.filter(id__in=ids).order_by("position"))
     assert [event.id for event in found] == ids
-    assert (found[1].data, found[1].actor, found[1].at, found[1].org_id, found[1].subject_id) == (AWKWARD, "tab\t\\N\n", at, None, ids[0])
+    assert (found[1].data, found[1].actor, found[1].at, found[1].org_id, found[1].subject_id) == (
+        AWKWARD,
+        "tab\t\\N\n",
+        at,
+        None,
+        ids[0],
+    )
 
 
 def test_what_is_there_already_is_left_as_it_is(db):
     at, ids = clock.now(), [uuid7(), uuid7()]
-    names = ("id", "at", "kind", "org_id", "actor", "on_behalf_of", "via", "address", "subject_type", "subject_id", "data", "request_id")
+    names = (
+        "id",
+        "at",
+        "kind",
+        "org_id",
+        "actor",
+        "on_behalf_of",
+        "via",
+        "address",
+        "subject_type",
+        "subject_id",
+        "data",
+        "request_id",
+    )
     for kind, some in (("first", ids[:1]), ("second", ids)):
-        insert_rows(Event, names, [(pk, at, kind, None, "", "", "", "", "", None, AWKWARD, "") for pk in some], is_new=False)
-    assert dict(Event.objects.filter(id__in=ids).values_list("id", "kind")) == {ids[0]: "first", ids[1]: "second"}
+        insert_rows(
+            Event,
+            names,
+            [(pk, at, kind, None, "", "", "", "", "", None, AWKWARD, "") for pk in some],
+            is_new=False,
+        )
+    assert dict(Event.objects.filter(id__in=ids).values_list("id", "kind")) == {
+        ids[0]: "first",
+        ids[1]: "second",
+    }
 
 
 def test_no_rows_are_no_trouble(db):
@@ -46,9 +81,14 @@ def test_repeated_rows_differ_in_key_and_counter_alone(story):
     with platform_scope("test"):
         tasks = list(job.attempts.order_by("id"))
         assert [task.index for task in tasks] == list(range(300))
-        assert len({task.id for task in tasks}) == 300 and {task.id.version for task in tasks} == {7}
-        alike = {name: {repr(getattr(task, name)) for task in tasks}
-                 for name in (field.attname for field in type(tasks[0])._meta.concrete_fields) if name not in {"id", "index"}}
+        assert len({task.id for task in tasks}) == 300 and {task.id.version for task in tasks} == {
+            7
+        }
+        alike = {
+            name: {repr(getattr(task, name)) for task in tasks}
+            for name in (field.attname for field in type(tasks[0])._meta.concrete_fields)
+            if name not in {"id", "index"}
+        }
         assert {name for name, values in alike.items() if len(values) > 1} == set()
 
 
@@ -62,20 +102,63 @@ def test_repeating_goes_on_from_the_first(story):
 
 def test_a_column_that_is_the_same_in_all_rows_and_one_that_only_looks_so_are_both_kept(db):
     at, ids = clock.now(), [uuid7() for _ in range(3)]
-    names = ("id", "at", "kind", "org_id", "actor", "on_behalf_of", "via", "address", "subject_type", "subject_id", "data", "request_id")
+    names = (
+        "id",
+        "at",
+        "kind",
+        "org_id",
+        "actor",
+        "on_behalf_of",
+        "via",
+        "address",
+        "subject_type",
+        "subject_id",
+        "data",
+        "request_id",
+    )
     told = [{"flag": flag} for flag in (True, 1, True)]
-    insert_rows(Event, names, [(pk, at, "same", None, actor, "", "", "", "", ids[0], data, "")
-                               for pk, actor, data in zip(ids, "aba", told, strict=True)], is_new=False)
+    insert_rows(
+        Event,
+        names,
+        [
+            (pk, at, "same", None, actor, "", "", "", "", ids[0], data, "")
+            for pk, actor, data in zip(ids, "aba", told, strict=True)
+        ],
+        is_new=False,
+    )
     found = {event.id: event for event in Event.objects.filter(id__in=ids)}
     assert [found[pk].actor for pk in ids] == ["a", "b", "a"]
     assert [repr(found[pk].data) for pk in ids] == [repr(data) for data in told]
-    assert {(event.at, event.kind, event.org_id, event.subject_id) for event in found.values()} == {(at, "same", None, ids[0])}
+    assert {(event.at, event.kind, event.org_id, event.subject_id) for event in found.values()} == {
+        (at, "same", None, ids[0])
+    }
 
 
 def test_a_text_that_is_too_long_for_its_column_is_refused_and_never_cut_off(db):
     at = clock.now()
-    names = ("id", "at", "kind", "org_id", "actor", "on_behalf_of", "via", "address", "subject_type", "subject_id", "data", "request_id")
+    names = (
+        "id",
+        "at",
+        "kind",
+        "org_id",
+        "actor",
+        "on_behalf_of",
+        "via",
+        "address",
+        "subject_type",
+        "subject_id",
+        "data",
+        "request_id",
+    )
     for kinds in ({"x" * 90}, {"x" * 90, "y" * 90}):
-        with suppress(DataError), transaction.atomic():       # PostgreSQL refuses it, SQLite keeps it whole
-            insert_rows(Event, names, [(uuid7(), at, kind, None, "", "", "", "", "", None, {}, "") for kind in kinds], is_new=False)
+        with (
+            suppress(DataError),
+            transaction.atomic(),
+        ):  # PostgreSQL refuses it, SQLite keeps it whole
+            insert_rows(
+                Event,
+                names,
+                [(uuid7(), at, kind, None, "", "", "", "", "", None, {}, "") for kind in kinds],
+                is_new=False,
+            )
     assert {len(event.kind) for event in Event.objects.all()} <= {90}

@@ -23,14 +23,24 @@ def sqlite_error(tmp_path, pragma: str) -> sqlite3.Error:
         return caught.value
 
 
-@pytest.mark.parametrize(("pragma", "words"), [("PRAGMA max_page_count=3", "keeps the database, is full"),
-                                               ("PRAGMA query_only=1", "can only be read now")])
+@pytest.mark.parametrize(
+    ("pragma", "words"),
+    [
+        ("PRAGMA max_page_count=3", "keeps the database, is full"),
+        ("PRAGMA query_only=1", "can only be read now"),
+    ],
+)
 def test_sqlite_says_so(tmp_path, pragma, words):
     try:
         raise OperationalError("as Django wraps it") from sqlite_error(tmp_path, pragma)
     except OperationalError as error:
         told = full_disk(error)
-    assert told is not None and words in told.message and told.http == 503 and told.data == {"retry_after": 10}
+    assert (
+        told is not None
+        and words in told.message
+        and told.http == 503
+        and told.data == {"retry_after": 10}
+    )
 
 
 def test_postgresql_says_so():
@@ -38,21 +48,38 @@ def test_postgresql_says_so():
     assert told is not None and "database server is full" in told.message
 
 
-@pytest.mark.parametrize(("number", "words"), [(errno.ENOSPC, "is full"), (errno.EDQUOT, "quota"), (errno.EROFS, "can only be read"),
-                                               (errno.EFBIG, "no longer files")])
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (errno.ENOSPC, "is full"),
+        (errno.EDQUOT, "quota"),
+        (errno.EROFS, "can only be read"),
+        (errno.EFBIG, "no longer files"),
+    ],
+)
 def test_a_file_says_so_also_behind_another_error(number, words):
     try:
         try:
             raise OSError(number, "no")
         except OSError:
-            raise ValueError("while that was handled")     # noqa: B904  that is the point
+            raise ValueError("while that was handled")  # noqa: B904  that is the point
     except ValueError as error:
         told = full_disk(error)
     assert told is not None and "MUSTER_HOME" in told.message and words in told.message
 
 
-@pytest.mark.parametrize("error", [None, ValueError("x"), OSError(errno.ENOENT, "no"), OSError("x"), sqlite3.OperationalError("locked"),
-                                   psycopg.errors.UniqueViolation("x"), OperationalError("gone")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        None,
+        ValueError("x"),
+        OSError(errno.ENOENT, "no"),
+        OSError("x"),
+        sqlite3.OperationalError("locked"),
+        psycopg.errors.UniqueViolation("x"),
+        OperationalError("gone"),
+    ],
+)
 def test_nothing_else_does(error):
     assert full_disk(error) is None
 

@@ -18,17 +18,34 @@ def test_a_fact_carries_the_address_and_what_the_caller_came_with():
     finally:
         caller.reset(token)
     first, second = Event.objects.order_by("position")
-    assert (first.address, first.via, first.on_behalf_of) == ("203.0.113.9", "session", "ben@atlas.example")
+    assert (first.address, first.via, first.on_behalf_of) == (
+        "203.0.113.9",
+        "session",
+        "ben@atlas.example",
+    )
     assert (second.address, second.on_behalf_of) == ("203.0.113.9", "")
 
 
-@pytest.mark.parametrize(("text", "address"), [
-    ("203.0.113.9", "203.0.113.9"), ("2001:DB8::1", "2001:db8::1"), ("fe80::1%eth0", "fe80::1"), ("", ""), ("unix:", ""),
-    ("<script>", ""), ("203.0.113.9, 10.0.0.1", ""), (None, "")])
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("203.0.113.9", "203.0.113.9"),
+        ("2001:DB8::1", "2001:db8::1"),
+        ("fe80::1%eth0", "fe80::1"),
+        ("", ""),
+        ("unix:", ""),
+        ("<script>", ""),
+        ("203.0.113.9, 10.0.0.1", ""),
+        (None, ""),
+    ],
+)
 def test_an_address_is_an_address_or_nothing(text, address):
     assert clean_address(text) == address
 
 
 def test_of_two_states_only_what_differs_is_kept():
-    assert changes({"a": 1, "b": 2, "gone": 3}, {"a": 1, "b": 4, "new": None}) == {"before": {"b": 2, "gone": 3}, "after": {"b": 4}}
+    assert changes({"a": 1, "b": 2, "gone": 3}, {"a": 1, "b": 4, "new": None}) == {
+        "before": {"b": 2, "gone": 3},
+        "after": {"b": 4},
+    }
     assert changes({}, {"new": 5}) == {"before": {}, "after": {"new": 5}}

@@ -69,10 +69,16 @@ def test_hint_to_a_broker_that_does_not_answer_waits_once_and_shortly(monkeypatc
     monkeypatch.setattr(hints, "_away_until", 0.0)
     monkeypatch.setattr("django.conf.settings.MUSTER_EMBEDDED", False)
     hints._producers.cache_clear()
-    with socket.create_server(("127.0.0.1", 0)) as silent:        # it takes connections, as a stopped Redis does
-        monkeypatch.setattr(current_app.conf, "broker_url", f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
-        request = threading.Thread(target=lambda: (hints._tap("jobs.dispatch"), hints._tap("jobs.watch")), daemon=True)
+    with socket.create_server(
+        ("127.0.0.1", 0)
+    ) as silent:  # it takes connections, as a stopped Redis does
+        monkeypatch.setattr(
+            current_app.conf, "broker_url", f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
+        )
+        request = threading.Thread(
+            target=lambda: (hints._tap("jobs.dispatch"), hints._tap("jobs.watch")), daemon=True
+        )
         request.start()
-        request.join(4)                                           # most of it is for the import of the transport
+        request.join(4)  # most of it is for the import of the transport
         assert not request.is_alive()
     hints._producers.cache_clear()

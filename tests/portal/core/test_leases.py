@@ -28,7 +28,9 @@ class Other:
     """Another process of this machine, and what it is called as a holder."""
 
     def __init__(self) -> None:
-        self.process = subprocess.Popen([sys.executable, "-c", SCRIPT], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        )
         assert self.process.stdout is not None
         self.holder, lease = self.process.stdout.readline().split()
         self.lease = UUID(lease)
@@ -75,12 +77,15 @@ def test_a_process_that_got_the_pid_of_a_dead_one_is_not_taken_for_it():
     assert is_dead(f"{host}:{where}:{os.getpid()}:{int(born) - 1}:{once}")
 
 
-@pytest.mark.parametrize("change", [
-    lambda words: [words[0], "0123456789ab", *words[2:]],       # another machine, boot or container
-    lambda words: [words[0], "", *words[2:]],                       # a machine that does not say which it is
-    lambda words: words[:2],
-    lambda words: [words[0], words[1], "x", *words[3:]],
-])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda words: [words[0], "0123456789ab", *words[2:]],  # another machine, boot or container
+        lambda words: [words[0], "", *words[2:]],  # a machine that does not say which it is
+        lambda words: words[:2],
+        lambda words: [words[0], words[1], "x", *words[3:]],
+    ],
+)
 def test_who_cannot_be_proved_dead_may_live(other, change):
     other.kill()
     assert is_dead(other.holder)

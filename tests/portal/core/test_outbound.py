@@ -21,7 +21,10 @@ def serve():
 
 
 def _http(body=b"{}", status=200, head=b""):
-    return b"HTTP/1.1 %d X\r\nContent-Length: %d\r\nContent-Type: application/json\r\nConnection: close\r\n%s\r\n%s" % (status, len(body), head, body)
+    return (
+        b"HTTP/1.1 %d X\r\nContent-Length: %d\r\nContent-Type: application/json\r\nConnection: close\r\n%s\r\n%s"
+        % (status, len(body), head, body)
+    )
 
 
 def test_an_answer_is_read_where_the_operator_allowed_it(serve):
@@ -48,11 +51,29 @@ def test_a_name_is_resolved_once_and_the_judged_address_is_the_one_used(serve, m
 
     def resolve(host, port, *_, **__):
         asked.append(host)
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1" if len(asked) == 1 else "203.0.113.9", port))]
+        return [
+            (
+                socket.AF_INET,
+                socket.SOCK_STREAM,
+                6,
+                "",
+                ("127.0.0.1" if len(asked) == 1 else "203.0.113.9", port),
+            )
+        ]
 
-    monkeypatch.setattr(outbound.socket, "getaddrinfo", lambda host, port, *a, **k: resolve(host, port) if host == "idp.example"
-                        else [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port))])
-    assert Session(HERE).get(f"http://idp.example:{server.host.rpartition(':')[2]}/x").status_code == 200
+    monkeypatch.setattr(
+        outbound.socket,
+        "getaddrinfo",
+        lambda host, port, *a, **k: (
+            resolve(host, port)
+            if host == "idp.example"
+            else [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port))]
+        ),
+    )
+    assert (
+        Session(HERE).get(f"http://idp.example:{server.host.rpartition(':')[2]}/x").status_code
+        == 200
+    )
     assert asked == ["idp.example"] and b"Host: idp.example" in server.requests[0]
 
 
@@ -73,7 +94,9 @@ def test_an_answer_without_end_is_cut_at_the_limit(serve):
         Session(HERE).get(serve(flood).url)
 
 
-@pytest.mark.parametrize("said", [b"HTTP/1.1 200 X\r\nA: ", b"HTTP/1.1 200 X\r\nContent-Length: 999999\r\n\r\n"])
+@pytest.mark.parametrize(
+    "said", [b"HTTP/1.1 200 X\r\nA: ", b"HTTP/1.1 200 X\r\nContent-Length: 999999\r\n\r\n"]
+)
 def test_a_server_that_drips_is_cut_when_the_time_is_over_in_total(serve, said):
     def drip(connection, _):
         connection.sendall(said)
@@ -117,8 +140,12 @@ def test_what_is_no_http_is_told_as_a_failed_request(serve, said):
 def test_authorities_are_read_once_for_those_who_trust_the_same_and_reach_nobody_else(tmp_path):
     def trusted(ca):
         session = Session(Reach(ca=ca))
-        return session.get_adapter("https://a.example").poolmanager.connection_pool_kw["ssl_context"]
+        return session.get_adapter("https://a.example").poolmanager.connection_pool_kw[
+            "ssl_context"
+        ]
 
     ours = write_certificates(tmp_path)
     assert trusted("") is trusted("") and trusted(ours) is trusted(ours)
-    assert "The rig's own CA" not in str(trusted("").get_ca_certs()) and "The rig's own CA" in str(trusted(ours).get_ca_certs())
+    assert "The rig's own CA" not in str(trusted("").get_ca_certs()) and "The rig's own CA" in str(
+        trusted(ours).get_ca_certs()
+    )

@@ -35,11 +35,16 @@ def _ask(connection: Any) -> int:
 
 def test_a_living_connection_is_kept_and_asked_nothing(kept, monkeypatch):
     pid = _ask(kept)
-    monkeypatch.setattr("django.db.backends.postgresql.base.DatabaseWrapper.is_usable", lambda self: pytest.fail("it was asked"))
+    monkeypatch.setattr(
+        "django.db.backends.postgresql.base.DatabaseWrapper.is_usable",
+        lambda self: pytest.fail("it was asked"),
+    )
     assert _ask(kept) == pid
 
 
-def test_a_connection_that_the_server_has_ended_is_replaced_before_anybody_meets_it(kept, postgres_url, wait_for):
+def test_a_connection_that_the_server_has_ended_is_replaced_before_anybody_meets_it(
+    kept, postgres_url, wait_for
+):
     pid = _ask(kept)
     with psycopg.connect(postgres_url, autocommit=True) as other:
         other.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
@@ -48,7 +53,10 @@ def test_a_connection_that_the_server_has_ended_is_replaced_before_anybody_meets
 
 def test_a_transaction_left_open_is_not_taken_for_a_living_connection(kept, monkeypatch):
     asked = []
-    monkeypatch.setattr("django.db.backends.postgresql.base.DatabaseWrapper.is_usable", lambda self: asked.append(1) or True)
+    monkeypatch.setattr(
+        "django.db.backends.postgresql.base.DatabaseWrapper.is_usable",
+        lambda self: asked.append(1) or True,
+    )
     kept.connection.autocommit = False
     with kept.connection.cursor() as cursor:
         cursor.execute("SELECT 1")

@@ -74,7 +74,7 @@ def test_what_another_process_tells_comes_whole_and_in_order(server):
     frames = [event(n) for n in range(1500)]
     for sent, frame in enumerate(frames):
         teller.publish(frame)
-        if sent % 100 == 0:          # no faster than a reader reads, or the stream is trimmed
+        if sent % 100 == 0:  # no faster than a reader reads, or the stream is trimmed
             wait_until(lambda sent=sent: len(watcher.got) >= sent, "the reader keeps up")
     wait_until(lambda: len(watcher.got) == 1500, "everything came")
     assert watcher.got == frames and watcher.losses == 0
@@ -99,7 +99,9 @@ def test_a_topic_is_heard_at_once_although_the_reader_sleeps(server):
 def test_what_was_told_before_does_not_come(server):
     bus = RedisBus(server.url)
     bus.publish(event(1))
-    wait_until(lambda: redis.Redis.from_url(server.url).xlen("live:jobs:x") == 1, "it is in its stream")
+    wait_until(
+        lambda: redis.Redis.from_url(server.url).xlen("live:jobs:x") == 1, "it is in its stream"
+    )
     watcher = watched(bus)
     bus.publish(event(2))
     wait_until(lambda: watcher.got, "the later one came")
@@ -125,7 +127,10 @@ def test_a_stream_is_short_and_is_forgotten_when_nothing_comes(server):
     for n in range(500):
         bus.publish(Frame("log:a", b"x" * 60_000, n * 60_000, 1, True))
         if n % 100 == 99:
-            wait_until(lambda n=n: _newest(link, "log:a").get(b"s") == b"%d" % (n * 60_000), "they are written")
+            wait_until(
+                lambda n=n: _newest(link, "log:a").get(b"s") == b"%d" % (n * 60_000),
+                "they are written",
+            )
     assert link.xlen("live:jobs:x") <= MAX_LENGTH + 100
     assert link.memory_usage("live:log:a") < 8 << 20
     assert 0 < link.ttl("live:jobs:x") <= redis_bus.EXPIRES
@@ -142,7 +147,12 @@ def test_after_a_kill_of_redis_everybody_is_told_to_read_again_and_hears_on(serv
     start_redis(folder, port=server.port, name=f"again{seed}")
     wait_until(lambda: watcher.losses, "the loss is told")
     numbers = iter(range(10_000, 10_400))
-    wait_until(lambda: teller.publish(event(next(numbers))) or _last(watcher) >= 10_000, "it heals", 10, 0.05)
+    wait_until(
+        lambda: teller.publish(event(next(numbers))) or _last(watcher) >= 10_000,
+        "it heals",
+        10,
+        0.05,
+    )
     assert teller.dropped >= 1
 
 
@@ -150,7 +160,9 @@ def test_a_loss_is_told_although_nothing_is_published_afterwards(server, folder)
     """The reader may be back before the writer gives up: then only the writer knows."""
     teller = RedisBus(server.url)
     teller.publish(event(0))
-    wait_until(lambda: redis.Redis.from_url(server.url).xlen("live:jobs:x"), "the writer is connected")
+    wait_until(
+        lambda: redis.Redis.from_url(server.url).xlen("live:jobs:x"), "the writer is connected"
+    )
     kill(server)
     teller.publish(event(1))
     wait_until(lambda: teller.dropped, "it was dropped")
@@ -198,7 +210,11 @@ def test_an_outbox_is_bounded_and_remembers_whose_frames_it_dropped():
         box.put(big)
     box.put(event(1))
     taken = box.take(100)
-    assert [(f.topic, f.is_lost) for f in taken] == [("log:a", True), *[("log:a", False)] * 4, ("jobs:x", False)]
+    assert [(f.topic, f.is_lost) for f in taken] == [
+        ("log:a", True),
+        *[("log:a", False)] * 4,
+        ("jobs:x", False),
+    ]
     assert box.dropped == 2
     box.put(event(2), event(3))
     assert box.take(100) == [event(2), event(3)]
@@ -209,4 +225,8 @@ def _last(watcher: Watcher) -> int:
 
 
 def _newest(link: redis.Redis, topic: str) -> dict[bytes, bytes]:
-    return dict(fields) if (found := link.xrevrange(f"live:{topic}", count=1)) and (fields := found[0][1]) else {}
+    return (
+        dict(fields)
+        if (found := link.xrevrange(f"live:{topic}", count=1)) and (fields := found[0][1])
+        else {}
+    )

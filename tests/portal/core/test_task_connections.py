@@ -66,7 +66,7 @@ def test_a_connection_that_broke_is_replaced_before_the_next_task_uses_it(transa
     def work() -> None:
         run_task(ask)
         before = connection.connection
-        if mode == "server":               # a file does not hang up
+        if mode == "server":  # a file does not hang up
             before.close()
         connection.errors_occurred = True
         run_task(ask)

@@ -22,7 +22,9 @@ def test_a_secret_of_one_purpose_is_unreadable_for_another():
         vault.decrypt(vault.encrypt(b"x", "clusters"), "mail")
 
 
-def test_a_secret_outlives_its_key_while_that_is_kept_and_rotating_moves_it_to_the_new_one(settings):
+def test_a_secret_outlives_its_key_while_that_is_kept_and_rotating_moves_it_to_the_new_one(
+    settings,
+):
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "first", []
     stored = vault.encrypt(b"x", "clusters")
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "second", ["first"]

@@ -32,5 +32,7 @@ def app(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
                 "host": environ.get("HTTP_HOST"),
             }
         ).encode()
-    start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])
+    start_response(
+        "200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
+    )
     return [body]

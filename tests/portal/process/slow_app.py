@@ -8,7 +8,7 @@ from typing import Any
 
 from portal.process.portions import Portions
 
-PIECES, PIECE = 480, bytes(range(256)) * 512      # 60 MiB
+PIECES, PIECE = 480, bytes(range(256)) * 512  # 60 MiB
 
 
 class Log:

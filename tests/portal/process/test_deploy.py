@@ -17,7 +17,9 @@ SOURCES = "".join(path.read_text() for path in (ROOT / "portal").rglob("*.py"))
 
 
 def procfile() -> dict[str, str]:
-    lines = [line for line in (ROOT / "Procfile").read_text().splitlines() if not line.startswith("#")]
+    lines = [
+        line for line in (ROOT / "Procfile").read_text().splitlines() if not line.startswith("#")
+    ]
     return {name: command.strip() for name, _, command in (line.partition(":") for line in lines)}
 
 
@@ -52,12 +54,16 @@ def test_the_compose_file_sets_only_variables_that_somebody_reads():
 def test_compose_file_passes_every_setting_of_the_env_file():
     muster = COMPOSE["services"]["muster"]
     assert muster["env_file"] == [{"path": ".env", "required": False}]
-    assert not {name for name, value in muster["environment"].items() if "${MUSTER_" in value}      # would hide what .env says
+    assert not {
+        name for name, value in muster["environment"].items() if "${MUSTER_" in value
+    }  # would hide what .env says
 
 
 def test_compose_file_has_no_default_for_the_serving_roles_password():
     url = COMPOSE["services"]["muster"]["environment"]["MUSTER_DATABASE_URL"]
-    assert re.fullmatch(r"postgres://muster_web:\$\{POSTGRES_WEB_PASSWORD:\?[^$}]+\}@postgres/muster", url)
+    assert re.fullmatch(
+        r"postgres://muster_web:\$\{POSTGRES_WEB_PASSWORD:\?[^$}]+\}@postgres/muster", url
+    )
 
 
 def test_the_image_is_built_from_files_that_exist():

@@ -41,7 +41,9 @@ class Granian:
             "--no-log",
             ECHO,
         ]
-        self.process = self.folder.start("granian", argv, env={**os.environ, "PYTHONPATH": str(ROOT)})
+        self.process = self.folder.start(
+            "granian", argv, env={**os.environ, "PYTHONPATH": str(ROOT)}
+        )
         wait_until(self.path.exists, "granian listens")
 
 
@@ -55,7 +57,9 @@ def granian() -> Iterator[Granian]:
 @pytest.fixture(scope="module")
 def front(granian: Granian) -> Iterator[httpx.Client]:
     sock = listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(Relay(granian.path), http="httptools", lifespan="off", log_level="error"))
+    server = uvicorn.Server(
+        uvicorn.Config(Relay(granian.path), http="httptools", lifespan="off", log_level="error")
+    )
     thread = threading.Thread(target=server.run, args=([sock],), daemon=True)
     thread.start()
     wait_until(lambda: server.started, "the front door is open")
@@ -67,7 +71,8 @@ def front(granian: Granian) -> Iterator[httpx.Client]:
 
 def test_a_request_arrives_as_it_was_written(front):
     said = front.get(
-        "/a%20b/c?q=1&r=%C3%A9", headers={"Host": "muster.example.com", "X-Muster-Client": "6.6.6.6"}
+        "/a%20b/c?q=1&r=%C3%A9",
+        headers={"Host": "muster.example.com", "X-Muster-Client": "6.6.6.6"},
     ).json()
     assert said["path"] == "/a b/c"
     assert said["query"] == "q=1&r=%C3%A9"
@@ -100,7 +105,9 @@ def test_head_and_no_content_leave_the_connection_usable(front):
 def test_answers_are_never_mixed_between_requests_side_by_side(front):
     with ThreadPoolExecutor(16) as pool:
         answers = pool.map(lambda n: front.get(f"/{n}", params={"n": n}).json(), range(400))
-    assert [(said["path"], said["query"]) for said in answers] == [(f"/{n}", f"n={n}") for n in range(400)]
+    assert [(said["path"], said["query"]) for said in answers] == [
+        (f"/{n}", f"n={n}") for n in range(400)
+    ]
 
 
 def test_a_restart_of_the_web_process_is_waited_for(front, granian):
@@ -110,7 +117,7 @@ def test_a_restart_of_the_web_process_is_waited_for(front, granian):
     granian.process.wait()
     Path(granian.path).unlink(missing_ok=True)
     with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(front.get, "/pid")      # while nobody listens
+        asked = pool.submit(front.get, "/pid")  # while nobody listens
         granian.start()
         answer = asked.result()
     assert answer.status_code == 200

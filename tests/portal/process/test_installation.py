@@ -11,7 +11,10 @@ from tests.jobs.stage import cluster_with
 
 def test_start_with_another_secret_key_is_refused(db, settings):
     record_key()
-    former, settings.SECRET_KEY = settings.SECRET_KEY, "another key that is long enough for every check of its strength"
+    former, settings.SECRET_KEY = (
+        settings.SECRET_KEY,
+        "another key that is long enough for every check of its strength",
+    )
     with pytest.raises(Refusal, match="another secret key"):
         record_key()
     settings.SECRET_KEY_FALLBACKS = [former]

@@ -34,11 +34,26 @@ def locked() -> set[str]:
 
 
 def test_every_module_that_the_server_loads_is_in_its_own_lock(tmp_path):
-    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{ROOT}:{ROOT}/client:{ROOT}/agent", "MUSTER_HOME": str(tmp_path),
-                   "DJANGO_SETTINGS_MODULE": "portal.settings", "MUSTER_DATABASE_URL": "postgres://nobody@127.0.0.1:1/nothing",
-                   "MUSTER_REDIS_URL": "redis://127.0.0.1:1/0"}
-    done = subprocess.run([sys.executable, "-c", LISTED], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "PYTHONPATH": f"{ROOT}:{ROOT}/client:{ROOT}/agent",
+        "MUSTER_HOME": str(tmp_path),
+        "DJANGO_SETTINGS_MODULE": "portal.settings",
+        "MUSTER_DATABASE_URL": "postgres://nobody@127.0.0.1:1/nothing",
+        "MUSTER_REDIS_URL": "redis://127.0.0.1:1/0",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", LISTED],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-2000:]
-    loaded = {words[0]: {normal(word) for word in words[1:]} for words in map(str.split, done.stdout.splitlines())}
+    loaded = {
+        words[0]: {normal(word) for word in words[1:]}
+        for words in map(str.split, done.stdout.splitlines())
+    }
     assert {"django", "celery", "granian", "channels"} <= loaded.keys()
     assert {name for name, owners in loaded.items() if not owners & locked()} - TRIED == set()

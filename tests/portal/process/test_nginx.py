@@ -40,19 +40,47 @@ class Site:
         return f"https://{NAME}:{self.port}"
 
     def browser(self) -> httpx.Client:
-        return httpx.Client(verify=False, base_url=f"https://127.0.0.1:{self.port}", headers={"Host": f"{NAME}:{self.port}"})
+        return httpx.Client(
+            verify=False,
+            base_url=f"https://127.0.0.1:{self.port}",
+            headers={"Host": f"{NAME}:{self.port}"},
+        )
 
 
 def _certificate(folder: Folder) -> None:
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={NAME}",
-                    "-keyout", folder.path / "key.pem", "-out", folder.path / "cert.pem"], check=True, capture_output=True)
+    subprocess.run(
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            f"/CN={NAME}",
+            "-keyout",
+            folder.path / "key.pem",
+            "-out",
+            folder.path / "cert.pem",
+        ],
+        check=True,
+        capture_output=True,
+    )
 
 
 def _configuration(folder: Folder, port: int, plain: int, web: int, live: int) -> str:
     """The shipped text with this test's ports and certificate."""
     text = (ROOT / "deploy/nginx.conf").read_text()
-    for old, new in ((":8001", f":{web}"), (":8002", f":{live}"), ("443 ssl", f"127.0.0.1:{port} ssl"), ("listen 80;", f"listen 127.0.0.1:{plain};"),
-                     ("/etc/ssl/certs/muster.pem", f"{folder.path}/cert.pem"), ("/etc/ssl/private/muster.key", f"{folder.path}/key.pem")):
+    for old, new in (
+        (":8001", f":{web}"),
+        (":8002", f":{live}"),
+        ("443 ssl", f"127.0.0.1:{port} ssl"),
+        ("listen 80;", f"listen 127.0.0.1:{plain};"),
+        ("/etc/ssl/certs/muster.pem", f"{folder.path}/cert.pem"),
+        ("/etc/ssl/private/muster.key", f"{folder.path}/key.pem"),
+    ):
         assert old in text
         text = text.replace(old, new)
     return f"pid {folder.path}/nginx.pid; error_log {folder.path}/nginx.error; daemon off; events {{}} http {{ access_log off; {text} }}"
@@ -69,12 +97,25 @@ def site(request) -> Iterator[Site]:
         token = portal.token()
         portal.stop()
         for part, number in (("web", web), ("live", live)):
-            argv = [sys.executable, str(ROOT / "manage.py"), "serve", "--only", part, "--host", "127.0.0.1", "--port", str(number)]
+            argv = [
+                sys.executable,
+                str(ROOT / "manage.py"),
+                "serve",
+                "--only",
+                part,
+                "--host",
+                "127.0.0.1",
+                "--port",
+                str(number),
+            ]
             folder.start(part, argv, env=portal.environment)
             wait_until(lambda number=number: is_listening(number), f"{part} listens", 60)  # type: ignore[misc]
         _certificate(folder)
         (folder.path / "nginx.conf").write_text(_configuration(folder, port, plain, web, live))
-        folder.start("nginx", [shutil.which("nginx") or "/usr/sbin/nginx", "-c", str(folder.path / "nginx.conf")])
+        folder.start(
+            "nginx",
+            [shutil.which("nginx") or "/usr/sbin/nginx", "-c", str(folder.path / "nginx.conf")],
+        )
         wait_until(lambda: is_listening(port), "nginx listens", 60)
         yield Site(port, plain, token)
     finally:
@@ -86,9 +127,19 @@ def test_people_sign_in_through_it_with_cookies_that_only_https_carries(site):
         page = browser.get("/accounts/login/")
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
         assert token and "secure" in page.headers["set-cookie"].lower()
-        form = {"login": "ada@atlas.example", "password": "a long password for tests", "csrfmiddlewaretoken": token[1]}
-        done = browser.post("/accounts/login/", data=form, headers={"Referer": f"{site.url}/accounts/login/", "Origin": site.url})
-        assert done.status_code == 302 and all("Secure" in cookie for cookie in done.headers.get_list("set-cookie"))
+        form = {
+            "login": "ada@atlas.example",
+            "password": "a long password for tests",
+            "csrfmiddlewaretoken": token[1],
+        }
+        done = browser.post(
+            "/accounts/login/",
+            data=form,
+            headers={"Referer": f"{site.url}/accounts/login/", "Origin": site.url},
+        )
+        assert done.status_code == 302 and all(
+            "Secure" in cookie for cookie in done.headers.get_list("set-cookie")
+        )
         assert browser.get("/home/").status_code == 200
 
 
@@ -98,20 +149,47 @@ def test_a_person_who_types_the_address_without_https_is_led_on(site, path):
     assert (answer.status_code, answer.headers["location"]) == (301, f"https://{NAME}{path}")
 
 
-@pytest.mark.parametrize("path", ["/api/v1/me", "/api", "/ws/live", "/scim/v2/okta/Users", "/metrics", "/identity/o/api/token", "/home/../api/v1/me"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/v1/me",
+        "/api",
+        "/ws/live",
+        "/scim/v2/okta/Users",
+        "/metrics",
+        "/identity/o/api/token",
+        "/home/../api/v1/me",
+    ],
+)
 @pytest.mark.parametrize("verb", ["GET", "POST"])
 def test_a_program_that_leaves_https_out_is_refused_and_never_led_on(site, verb, path):
-    answer = httpx.request(verb, f"http://127.0.0.1:{site.plain}{path}", headers={"Authorization": f"Bearer {site.token}"})
-    assert answer.status_code == 403 and "location" not in answer.headers and "https only" in answer.text
+    answer = httpx.request(
+        verb,
+        f"http://127.0.0.1:{site.plain}{path}",
+        headers={"Authorization": f"Bearer {site.token}"},
+    )
+    assert (
+        answer.status_code == 403
+        and "location" not in answer.headers
+        and "https only" in answer.text
+    )
 
 
 def test_an_address_that_somebody_claims_for_himself_does_not_count(site):
     """Sign-ins are limited by address: what counts is the one that nginx saw."""
     with site.browser() as browser:
-        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', browser.get("/accounts/login/").text)
+        token = re.search(
+            r'name="csrfmiddlewaretoken" value="([^"]+)"', browser.get("/accounts/login/").text
+        )
         assert token
-        answers = [browser.post("/accounts/login/", headers={"Origin": site.url, "X-Forwarded-For": f"10.0.0.{n}"},
-                                data={"login": "x@y.example", "password": "wrong", "csrfmiddlewaretoken": token[1]}) for n in range(10)]
+        answers = [
+            browser.post(
+                "/accounts/login/",
+                headers={"Origin": site.url, "X-Forwarded-For": f"10.0.0.{n}"},
+                data={"login": "x@y.example", "password": "wrong", "csrfmiddlewaretoken": token[1]},
+            )
+            for n in range(10)
+        ]
         assert "Wait five minutes" in answers[-1].text
 
 
@@ -119,8 +197,13 @@ def test_the_live_socket_goes_through_it(site):
     async def hello() -> dict[str, Any]:
         trusting = ssl.create_default_context()
         trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
-        async with connect(f"wss://{NAME}:{site.port}/ws/live", host="127.0.0.1", port=site.port, ssl=trusting,
-                           additional_headers={"Authorization": f"Bearer {site.token}"}) as socket:
+        async with connect(
+            f"wss://{NAME}:{site.port}/ws/live",
+            host="127.0.0.1",
+            port=site.port,
+            ssl=trusting,
+            additional_headers={"Authorization": f"Bearer {site.token}"},
+        ) as socket:
             return dict(json.loads(await socket.recv()))
 
     assert asyncio.run(hello())["op"] == "hello"

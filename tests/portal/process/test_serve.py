@@ -30,14 +30,22 @@ def portal(folder, mode, request) -> Portal:
     if mode == "embedded":
         return Portal(folder, settings={"MUSTER_ADMIN_PASSWORD": ""}, is_furnished=True)
     url = create_database(request.getfixturevalue("postgres_url"), "serve")
-    return Portal(folder, url, start_redis(folder).url, settings={"MUSTER_ADMIN_PASSWORD": ""}, is_furnished=True)
+    return Portal(
+        folder,
+        url,
+        start_redis(folder).url,
+        settings={"MUSTER_ADMIN_PASSWORD": ""},
+        is_furnished=True,
+    )
 
 
 @pytest.mark.both_databases
 def test_a_start_shows_the_login_once_and_the_login_works(portal, folder, wait_for):
     portal.is_furnished = False
     portal.start()
-    shown = wait_for(lambda: re.search(r"Password +(\S+) +shown this once", folder.tail("portal", 8000)))
+    shown = wait_for(
+        lambda: re.search(r"Password +(\S+) +shown this once", folder.tail("portal", 8000))
+    )
     with httpx.Client(base_url=portal.url, follow_redirects=True) as browser:
         page = browser.get("/accounts/login/")
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
@@ -65,7 +73,9 @@ def test_the_secret_key_is_made_once_and_is_the_owners_alone(portal):
 @pytest.mark.integration
 def test_a_second_portal_on_the_same_home_is_refused_in_words(portal, folder):
     portal.start()
-    second = Portal(folder, portal.database_url, portal.redis_url, name="portal", settings=portal.settings)
+    second = Portal(
+        folder, portal.database_url, portal.redis_url, name="portal", settings=portal.settings
+    )
     with pytest.raises(RigFailure, match=r"Another portal .* already runs on"):
         second.start()
 

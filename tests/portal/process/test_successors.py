@@ -15,7 +15,7 @@ from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
 
 pytestmark = [pytest.mark.serial, pytest.mark.integration, pytest.mark.both_databases]
-SOON = 8.0        # seconds: two on a machine that has time for it; of a lease of fifteen at least ten would be left
+SOON = 8.0  # seconds: two on a machine that has time for it; of a lease of fifteen at least ten would be left
 
 
 @pytest.fixture
@@ -23,7 +23,10 @@ def portal(mode, request) -> Iterator[Portal]:
     folder = Folder()
     addresses = ("", "")
     if mode == "server":
-        addresses = (create_database(request.getfixturevalue("postgres_url"), "successors"), start_redis(folder).url)
+        addresses = (
+            create_database(request.getfixturevalue("postgres_url"), "successors"),
+            start_redis(folder).url,
+        )
     made = Portal(folder, *addresses, is_furnished=True)
     made.start()
     yield made
@@ -34,13 +37,19 @@ def portal(mode, request) -> Iterator[Portal]:
 @pytest.fixture
 def api(portal) -> Iterator[httpx.Client]:
     headers = {"Authorization": f"Bearer {portal.token()}"}
-    with httpx.Client(base_url=f"{portal.url}/api/v1/orgs/home", headers=headers, timeout=20) as client:
+    with httpx.Client(
+        base_url=f"{portal.url}/api/v1/orgs/home", headers=headers, timeout=20
+    ) as client:
         yield client
 
 
 def submit(api: httpx.Client, run: str) -> int:
     spec = {"run": run, "resources": {"cpus": 0.1, "memory": "64Mi"}}
-    return int(api.post("/jobs", json={"team": "default", "spec": spec}).raise_for_status().json()["number"])
+    return int(
+        api.post("/jobs", json={"team": "default", "spec": spec})
+        .raise_for_status()
+        .json()["number"]
+    )
 
 
 def state(api: httpx.Client, number: int) -> str:

@@ -65,18 +65,24 @@ def is_alive(pid: int) -> bool:
 def test_a_killed_part_is_back_at_once_and_known_by_its_new_pid(supervised, wait_for):
     before = supervised.pid("steady")
     os.kill(before, signal.SIGKILL)
-    after = wait_for(lambda: supervised.pid("steady") not in {0, before} and supervised.pid("steady"), seconds=5)
+    after = wait_for(
+        lambda: supervised.pid("steady") not in {0, before} and supervised.pid("steady"), seconds=5
+    )
     assert is_alive(after)
 
 
 def test_a_part_that_ends_at_its_start_is_tried_with_growing_pauses(supervised, wait_for):
-    wait_for(lambda: supervised.starts.exists() and len(supervised.starts.read_text()) >= 4, seconds=5)
+    wait_for(
+        lambda: supervised.starts.exists() and len(supervised.starts.read_text()) >= 4, seconds=5
+    )
     seen = len(supervised.starts.read_text())
-    assert seen < 8          # 0.1, 0.2, 0.4, 0.8 s …: not a busy loop
+    assert seen < 8  # 0.1, 0.2, 0.4, 0.8 s …: not a busy loop
 
 
 @pytest.mark.parametrize(("lived", "longest"), [(0.5, 10.0), (4.0, 0.05)])
-def test_a_part_that_did_its_work_for_a_while_is_back_at_once_however_often_it_died_before(tmp_path, lived, longest):
+def test_a_part_that_did_its_work_for_a_while_is_back_at_once_however_often_it_died_before(
+    tmp_path, lived, longest
+):
     supervisor, part = Supervisor({}, tmp_path), Part("steady", time.sleep, pause=6.4)
     for _ in range(3):
         part.born = time.monotonic() - lived
@@ -102,7 +108,10 @@ def test_parts_do_not_outlive_a_killed_parent(supervised, wait_for):
 def test_jobs_started_by_a_part_do_not_inherit_ignored_signals(supervised, wait_for):
     """Signals are blocked while a part is forked, and free once it runs."""
     path = Path(f"/proc/{supervised.pid('steady')}/status")
-    held = sum(1 << (number - 1) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGHUP))
+    held = sum(
+        1 << (number - 1)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGHUP)
+    )
 
     def masks() -> int:
         lines = dict(line.split(":", 1) for line in path.read_text().splitlines())

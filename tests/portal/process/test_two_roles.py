@@ -25,7 +25,11 @@ def test_serving_role_owns_nothing_and_cannot_disable_row_security(rig, postgres
         count = "SELECT count(*) FROM core_event"
         assert connection.execute("SELECT count(*) FROM workspaces_user").fetchone() == (1,)
         assert connection.execute(count).fetchone() == (0,)
-        for statement in ("ALTER TABLE core_event DISABLE ROW LEVEL SECURITY", "DROP POLICY muster_org_2 ON core_event", "TRUNCATE core_event"):
+        for statement in (
+            "ALTER TABLE core_event DISABLE ROW LEVEL SECURITY",
+            "DROP POLICY muster_org_2 ON core_event",
+            "TRUNCATE core_event",
+        ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(statement)
         connection.execute("SET muster.org = 'ffffffff-ffff-ffff-ffff-ffffffffffff'")

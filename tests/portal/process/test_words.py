@@ -14,7 +14,9 @@ from portal.process.words import Refusal, Welcome
 
 
 def test_the_first_start_shows_address_login_and_password_once():
-    text = Welcome("http://127.0.0.1:8000", "ada@atlas.example", "s3cret", Path("var"), is_first=True).text()
+    text = Welcome(
+        "http://127.0.0.1:8000", "ada@atlas.example", "s3cret", Path("var"), is_first=True
+    ).text()
     assert "Address   http://127.0.0.1:8000\n" in text
     assert "Password  s3cret    shown this once\n" in text
 
@@ -51,10 +53,15 @@ def test_server_mode_without_servers_says_what_it_needs(tmp_path, monkeypatch, c
     assert "Server mode needs MUSTER_DATABASE_URL and MUSTER_REDIS_URL" in capsys.readouterr().err
 
 
-def test_a_part_that_is_none_is_refused_with_the_names_of_those_that_are(tmp_path, monkeypatch, capsys):
+def test_a_part_that_is_none_is_refused_with_the_names_of_those_that_are(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.setenv("MUSTER_HOME", str(tmp_path))
     assert main(["--only", "wbe"]) == 2
-    assert "The parts are: web, live, worker, beat, watcher, agent, prepare." in capsys.readouterr().err
+    assert (
+        "The parts are: web, live, worker, beat, watcher, agent, prepare."
+        in capsys.readouterr().err
+    )
 
 
 def test_a_home_that_cannot_be_made_is_refused(tmp_path, monkeypatch, capsys):

@@ -26,7 +26,10 @@ DAY = 86_400_000
 
 def points(count, *, name="loss", start=T0, every=1000, step=None, labels=None) -> list[Point]:
     """Their number as their value; `step`: that of the first."""
-    return [Point(name, labels or {}, start + n * every, float(n), None if step is None else step + n) for n in range(count)]
+    return [
+        Point(name, labels or {}, start + n * every, float(n), None if step is None else step + n)
+        for n in range(count)
+    ]
 
 
 def one(**more):
@@ -78,7 +81,11 @@ def test_a_curve_that_is_all_pauses_keeps_to_max_points_and_to_its_longest_pause
     curve = one(max_points=most)
     assert len(curve.times) <= most
     if most > 20:
-        breaks = [(curve.values[n - 1], curve.values[n + 1]) for n, v in enumerate(curve.values) if v is None]
+        breaks = [
+            (curve.values[n - 1], curve.values[n + 1])
+            for n, v in enumerate(curve.values)
+            if v is None
+        ]
         assert (499.0, 500.0) in breaks and (3499.0, 3500.0) in breaks
     assert max(v for v in curve.values if v is not None) == 3999.0 and 0.0 in curve.values
 
@@ -89,14 +96,30 @@ def test_a_long_curve_is_drawn_from_few_points_and_keeps_spike_dip_pause_and_end
     values[44_444], values[77_777] = 99.0, -99.0
     for at in range(0, len(values), FULL):
         pause = 0 if at < 5 * FULL else DAY
-        append(OWNER, [Point("loss", {}, T0 + n * 1000 + pause + (DAY if n >= 70_000 else 0), v)
-                       for n, v in enumerate(values[at:at + FULL], at)], org_id=None)
+        append(
+            OWNER,
+            [
+                Point("loss", {}, T0 + n * 1000 + pause + (DAY if n >= 70_000 else 0), v)
+                for n, v in enumerate(values[at : at + FULL], at)
+            ],
+            org_id=None,
+        )
     curve = one(max_points=600)
     assert sum(unpacked) < 5000 and len(curve.times) <= 600
-    assert max(v for v in curve.values if v is not None) == 99.0 and min(v for v in curve.values if v is not None) == -99.0
+    assert (
+        max(v for v in curve.values if v is not None) == 99.0
+        and min(v for v in curve.values if v is not None) == -99.0
+    )
     assert curve.times == sorted(curve.times) and curve.times[-1] == T0 + 99_999_000 + 2 * DAY
-    edges = [at - T0 for n, v in enumerate(curve.values) if v is None for at in (curve.times[n - 1], curve.times[n + 1])]
-    assert edges == pytest.approx([5 * FULL * 1000, 5 * FULL * 1000 + DAY, 70_000_000 + DAY, 70_000_000 + 2 * DAY], abs=10**6)
+    edges = [
+        at - T0
+        for n, v in enumerate(curve.values)
+        if v is None
+        for at in (curve.times[n - 1], curve.times[n + 1])
+    ]
+    assert edges == pytest.approx(
+        [5 * FULL * 1000, 5 * FULL * 1000 + DAY, 70_000_000 + DAY, 70_000_000 + 2 * DAY], abs=10**6
+    )
 
 
 @pytest.mark.django_db
@@ -119,7 +142,10 @@ def test_what_came_late_fills_a_pause_of_a_long_curve():
 
 
 def test_pauses_are_found_in_whatever_order_the_database_gives_the_chunks():
-    stretches = [_Stretch(at, at + 9_000, 10, [(NO_STEP, at + n * 1000, 0.0) for n in range(10)]) for at in (0, 100_000, 200_000)]
+    stretches = [
+        _Stretch(at, at + 9_000, 10, [(NO_STEP, at + n * 1000, 0.0) for n in range(10)])
+        for at in (0, 100_000, 200_000)
+    ]
     for order in permutations(stretches):
         assert sum(isnan(row[2]) for row in _with_gaps(order)) == 2
 
@@ -129,14 +155,20 @@ def test_a_long_curve_by_step_has_no_gap():
     for at in range(0, 3 * FULL, FULL):
         append(OWNER, points(FULL, step=at, start=T0 + at * DAY), org_id=None)
     curve = one()
-    assert None not in curve.values and curve.steps == sorted(curve.steps) and curve.steps[-1] == 3 * FULL - 1
+    assert (
+        None not in curve.values
+        and curve.steps == sorted(curve.steps)
+        and curve.steps[-1] == 3 * FULL - 1
+    )
 
 
 @pytest.mark.django_db
 def test_an_owner_has_a_limit_of_curves_and_the_known_ones_go_on(monkeypatch):
     monkeypatch.setattr(store, "MOST_CURVES", 5)
     append(OWNER, [p for n in range(5) for p in points(1, name=f"m{n}")], org_id=None)
-    with pytest.raises(QuotaExceeded, match="5 curves here already and 1 would be new; 5 are the most"):
+    with pytest.raises(
+        QuotaExceeded, match="5 curves here already and 1 would be new; 5 are the most"
+    ):
         append(OWNER, [*points(2, name="m0"), *points(1, name="m5")], org_id=None)
     append(OWNER, points(2, name="m0"), org_id=None)
     append("node:b", points(1, name="m5"), org_id=None)
@@ -161,7 +193,15 @@ def test_appends_of_the_same_curves_in_any_order_with_pruning_and_compacting_bes
         try:
             for turn in range(12):
                 order = random.Random(seed * 100 + turn).sample(names, len(names))
-                append(OWNER, [p for name in order for p in points(20, name=name, start=T0 + (seed * 12 + turn) * 20_000)], org_id=None)
+                append(
+                    OWNER,
+                    [
+                        p
+                        for name in order
+                        for p in points(20, name=name, start=T0 + (seed * 12 + turn) * 20_000)
+                    ],
+                    org_id=None,
+                )
                 if seed == 0:
                     prune(T0 - DAY)
                     compact()
@@ -180,7 +220,9 @@ def test_appends_of_the_same_curves_in_any_order_with_pruning_and_compacting_bes
     assert Chunk.objects.filter(is_open=True).count() <= 30
 
 
-STRETCHES = st.lists(st.tuples(st.integers(1, 200_000), st.floats(allow_nan=False)), min_size=1, max_size=300)
+STRETCHES = st.lists(
+    st.tuples(st.integers(1, 200_000), st.floats(allow_nan=False)), min_size=1, max_size=300
+)
 
 
 @given(steps=STRETCHES, most=st.integers(6, 200))
@@ -192,5 +234,12 @@ def test_whatever_the_pauses_a_curve_fits_and_keeps_its_extremes_and_its_end(ste
         rows.append((NO_STEP, at, value))
     parts = fitted(broken(rows, gap_of(rows)), most)
     kept = [row for part in parts for row in part]
-    assert len(kept) + len(parts) - 1 <= most and kept[-1] == rows[-1] and kept == sorted(kept, key=lambda r: r[1])
-    assert {min(r[2] for r in kept), max(r[2] for r in kept)} == {min(r[2] for r in rows), max(r[2] for r in rows)}
+    assert (
+        len(kept) + len(parts) - 1 <= most
+        and kept[-1] == rows[-1]
+        and kept == sorted(kept, key=lambda r: r[1])
+    )
+    assert {min(r[2] for r in kept), max(r[2] for r in kept)} == {
+        min(r[2] for r in rows),
+        max(r[2] for r in rows),
+    }

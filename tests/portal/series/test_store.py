@@ -22,7 +22,10 @@ ROWS = st.lists(st.tuples(st.integers(-1, 50), st.integers(0, 10**6), st.floats(
 
 def points(values, *, name="loss", start=T0, steps=False, labels=None) -> list[Point]:
     """A second apart."""
-    return [Point(name, labels or {}, start + n * 1000, v, n if steps else None) for n, v in enumerate(values)]
+    return [
+        Point(name, labels or {}, start + n * 1000, v, n if steps else None)
+        for n, v in enumerate(values)
+    ]
 
 
 def one(**more):
@@ -172,7 +175,9 @@ def test_merging_is_the_same_in_any_order_and_again(first, second):
     assert repr(merged(both, first)) == repr(both)
 
 
-@given(values=st.lists(st.floats(allow_nan=False), min_size=1, max_size=400), most=st.integers(2, 100))
+@given(
+    values=st.lists(st.floats(allow_nan=False), min_size=1, max_size=400), most=st.integers(2, 100)
+)
 @settings(deadline=None)
 def test_thinning_keeps_extremes_order_and_the_last_point(values, most):
     rows = [(NO_STEP, n, value) for n, value in enumerate(values)]

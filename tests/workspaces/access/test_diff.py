@@ -15,8 +15,14 @@ from workspaces.permissions import ORG_GRANTS, TEAM_GRANTS
 from workspaces.permissions import Permission as P
 from workspaces.tenancy.scope import org_scope
 
-_standings = st.builds(Standing, st.sampled_from(["", "trainer", *ORG_GRANTS]),
-                       st.dictionaries(st.sampled_from(["vision", "speech"]), st.sampled_from(["trainer", "helpdesk", *TEAM_GRANTS])))
+_standings = st.builds(
+    Standing,
+    st.sampled_from(["", "trainer", *ORG_GRANTS]),
+    st.dictionaries(
+        st.sampled_from(["vision", "speech"]),
+        st.sampled_from(["trainer", "helpdesk", *TEAM_GRANTS]),
+    ),
+)
 _worlds = st.dictionaries(st.sampled_from(["ada@x", "ben@x", "kim@x"]), _standings)
 PLACES = (EVERYWHERE, "vision", "speech")
 
@@ -29,7 +35,9 @@ def granted(standing, own, place):
 
 @settings(deadline=None)
 @given(_worlds, _worlds, owned, owned)
-def test_what_somebody_had_with_what_is_gained_without_what_is_lost_is_what_they_have(before, after, own, own_after):
+def test_what_somebody_had_with_what_is_gained_without_what_is_lost_is_what_they_have(
+    before, after, own, own_after
+):
     told = {one.email: one for one in differences(before, after, own, own_after)}
     for email in before.keys() | after.keys():
         old, new = before.get(email, Standing()), after.get(email, Standing())
@@ -39,7 +47,9 @@ def test_what_somebody_had_with_what_is_gained_without_what_is_lost_is_what_they
             less = lost.get(EVERYWHERE, frozenset()) | lost.get(place, frozenset())
             had, has = granted(old, own, place), granted(new, own_after, place)
             assert has == (had | (more & has)) - (less - has)
-            assert (gained.get(place, frozenset()) <= has - had) and (lost.get(place, frozenset()) <= had - has)
+            assert (gained.get(place, frozenset()) <= has - had) and (
+                lost.get(place, frozenset()) <= had - has
+            )
 
 
 @given(_worlds, owned)
@@ -48,7 +58,11 @@ def test_nothing_is_told_where_nothing_changes(world, own):
 
 
 def test_who_gains_something_everywhere_is_not_told_so_for_each_team():
-    [one] = differences({"kim@x": Standing("member", {"vision": "viewer"})}, {"kim@x": Standing("admin", {"vision": "viewer"})}, {})
+    [one] = differences(
+        {"kim@x": Standing("member", {"vision": "viewer"})},
+        {"kim@x": Standing("admin", {"vision": "viewer"})},
+        {},
+    )
     assert set(one.gained) == {EVERYWHERE} and one.lost == {}
 
 
@@ -60,20 +74,40 @@ def atlas(story):
 
 def test_adding_a_group_to_a_team_tells_who_would_gain_what_and_stores_nothing(story, atlas):
     before = standings()
-    found = what_would_change(atlas, {"kim@atlas.example": Standing("member", {"vision": "member"}),
-                                      story.ben.email.upper(): Standing("member", {"vision": "lead"})})
+    found = what_would_change(
+        atlas,
+        {
+            "kim@atlas.example": Standing("member", {"vision": "member"}),
+            story.ben.email.upper(): Standing("member", {"vision": "lead"}),
+        },
+    )
     assert [one.email for one in found] == ["ben@atlas.example", "kim@atlas.example"]
     assert found[0].gained == {"vision": {P.JOBS_ADMIN, P.MEMBERS_WRITE}} and found[0].lost == {}
-    assert P.JOBS_SUBMIT in found[1].gained["vision"] and P.TEAMS_READ in found[1].gained[EVERYWHERE]
+    assert (
+        P.JOBS_SUBMIT in found[1].gained["vision"] and P.TEAMS_READ in found[1].gained[EVERYWHERE]
+    )
     assert standings() == before
 
 
 def test_what_was_told_is_what_happens(story, atlas):
     [told] = what_would_change(atlas, {story.ben.email: Standing("viewer", {})})
-    assert told.lost == {"vision": {P.JOBS_CANCEL, P.JOBS_EXEC, P.JOBS_SUBMIT, P.JOBS_WRITE_METRICS, P.SECRETS_READ, P.SECRETS_WRITE}}
+    assert told.lost == {
+        "vision": {
+            P.JOBS_CANCEL,
+            P.JOBS_EXEC,
+            P.JOBS_SUBMIT,
+            P.JOBS_WRITE_METRICS,
+            P.SECRETS_READ,
+            P.SECRETS_WRITE,
+        }
+    }
     before = story.actor(story.ben)
-    services.change_member(actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="viewer")
-    services.remove_team_member(actor=story.actor(story.ada), team=story.vision, email=story.ben.email)
+    services.change_member(
+        actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="viewer"
+    )
+    services.remove_team_member(
+        actor=story.actor(story.ada), team=story.vision, email=story.ben.email
+    )
     after = story.actor(story.ben)
     assert before.granted(story.vision.id) - after.granted(story.vision.id) == told.lost["vision"]
     assert after.granted() - before.granted() == told.gained[EVERYWHERE]
@@ -89,7 +123,19 @@ def test_who_leaves_loses_everything_and_who_is_suspended_has_nothing_to_lose(st
 
 
 def test_a_change_of_a_role_tells_everybody_who_holds_it(story, atlas):
-    services.make_role(actor=story.actor(story.ada), org=atlas, slug="trainer", kind="team", permissions=["jobs:read", "jobs:submit"])
-    services.change_team_member(actor=story.actor(story.ada), team=story.vision, email=story.ben.email, role="trainer")
+    services.make_role(
+        actor=story.actor(story.ada),
+        org=atlas,
+        slug="trainer",
+        kind="team",
+        permissions=["jobs:read", "jobs:submit"],
+    )
+    services.change_team_member(
+        actor=story.actor(story.ada), team=story.vision, email=story.ben.email, role="trainer"
+    )
     [told] = if_role_were(atlas, "trainer", ["jobs:read", "jobs:exec"])
-    assert (told.email, told.gained, told.lost) == (story.ben.email, {"vision": {P.JOBS_EXEC}}, {"vision": {P.JOBS_SUBMIT}})
+    assert (told.email, told.gained, told.lost) == (
+        story.ben.email,
+        {"vision": {P.JOBS_EXEC}},
+        {"vision": {P.JOBS_SUBMIT}},
+    )

@@ -16,20 +16,34 @@ from workspaces.access.words import as_data, sentences, why_not
 from workspaces.permissions import ORG_GRANTS, TEAM_GRANTS, Permission
 
 MANY = settings(deadline=None)
-BLOCKING = {"account-off", "stranger", "token-ended", "token-elsewhere", "token-scope", "token-team"}
+BLOCKING = {
+    "account-off",
+    "stranger",
+    "token-ended",
+    "token-elsewhere",
+    "token-scope",
+    "token-team",
+}
 
 
 def replayed(steps: list[dict[str, Any]], permission: str, own: dict[str, Any]) -> bool:
     """From kinds and facts alone, not from the effects that the explanation claims."""
     is_granted = False
     for step in steps:
-        if step["kind"] in BLOCKING or (step["kind"] == "suspended" and "operator" not in {s["kind"] for s in steps}):
+        if step["kind"] in BLOCKING or (
+            step["kind"] == "suspended" and "operator" not in {s["kind"] for s in steps}
+        ):
             return False
         if step["kind"] == "operator":
             is_granted = True
         if step["kind"] in ("org-role", "team-role"):
-            table, slug = (ORG_GRANTS, TEAM_GRANTS)[step["kind"] == "team-role"], step["facts"]["role"]
-            grants = table.get(slug) or (own[slug].permissions if slug in own and own[slug].kind == step["kind"][:-5] else ())
+            table, slug = (
+                (ORG_GRANTS, TEAM_GRANTS)[step["kind"] == "team-role"],
+                step["facts"]["role"],
+            )
+            grants = table.get(slug) or (
+                own[slug].permissions if slug in own and own[slug].kind == step["kind"][:-5] else ()
+            )
             is_granted = is_granted or permission in grants
     return is_granted
 
@@ -47,11 +61,15 @@ def test_the_chain_replayed_reaches_the_decision_of_the_policy(world: World, per
 
 @MANY
 @given(worlds, permissions, teams)
-def test_without_a_decisive_step_the_decision_is_the_other_one_and_without_another_it_stays(world: World, permission, team):
+def test_without_a_decisive_step_the_decision_is_the_other_one_and_without_another_it_stays(
+    world: World, permission, team
+):
     steps = as_data(explained(world.case(permission, team)))["steps"]
     decision = replayed(steps, permission, world.own)
     for at, step in enumerate(steps):
-        assert (replayed(steps[:at] + steps[at + 1:], permission, world.own) != decision) == step["is_decisive"]
+        assert (replayed(steps[:at] + steps[at + 1 :], permission, world.own) != decision) == step[
+            "is_decisive"
+        ]
 
 
 @MANY
@@ -70,7 +88,9 @@ def test_no_step_of_a_proposal_can_be_left_out(world: World, permission, team):
     case = world.case(permission, team)
     for proposal in smallest_grants(case):
         for at in range(len(proposal)):
-            assert not world.after(apply(case, proposal[:at] + proposal[at + 1:])).may(permission, team)
+            assert not world.after(apply(case, proposal[:at] + proposal[at + 1 :])).may(
+                permission, team
+            )
 
 
 @MANY
@@ -80,7 +100,11 @@ def test_no_other_single_role_would_do_it_with_less(world: World, permission, te
 
     case = world.case(permission, team)
     others = [replace(case, org_role=role) for role in (*ORG_GRANTS, *world.own)]
-    others += [replace(case, team_role=role) for role in (*TEAM_GRANTS, *world.own) if team and case.org_role]
+    others += [
+        replace(case, team_role=role)
+        for role in (*TEAM_GRANTS, *world.own)
+        if team and case.org_role
+    ]
     for proposal in smallest_grants(case):
         ours = gained(case, apply(case, proposal))
         for other in others:
@@ -99,17 +123,27 @@ def test_every_step_has_words_without_holes(world: World, permission, team):
 def test_a_member_who_may_not_submit_is_told_the_role_in_the_team_that_would_do():
     case = Case("kim@x", Permission.JOBS_SUBMIT, ORG.id, ORG.id, "vision", org_role="member")
     explanation = explained(case)
-    assert [(s.kind, str(s.effect)) for s in explanation.steps] == [("org-role", "silent"), ("not-in-team", "silent")]
+    assert [(s.kind, str(s.effect)) for s in explanation.steps] == [
+        ("org-role", "silent"),
+        ("not-in-team", "silent"),
+    ]
     assert as_data(explanation)["would_allow"] == [
-        {"text": "the role Member in team vision", "changes": [{"kind": "team-role", "role": "member"}]}]
+        {
+            "text": "the role Member in team vision",
+            "changes": [{"kind": "team-role", "role": "member"}],
+        }
+    ]
     assert why_not(explanation) == (
         "The role Member in the organization does not grant jobs:submit. kim@x has no role in team vision."
-        " To be allowed: the role Member in team vision.")
+        " To be allowed: the role Member in team vision."
+    )
 
 
 @each("permission", [Permission.CLUSTERS_WRITE, Permission.AGENT_WRITE])
 def test_what_no_role_grants_takes_an_operator(permission):
-    [proposal] = as_data(explained(Case("kim@x", permission, ORG.id, org_role="owner")))["would_allow"]
+    [proposal] = as_data(explained(Case("kim@x", permission, ORG.id, org_role="owner")))[
+        "would_allow"
+    ]
     assert proposal["changes"] == [{"kind": "operator", "role": None}]
 
 

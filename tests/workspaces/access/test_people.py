@@ -31,7 +31,14 @@ def atlas(story):
 
 
 def asked(story, asker, email, permission, team=None, about=None):
-    return explain_person(asker=story.actor(asker), org=story.atlas, email=email, permission=permission, team=team, about=about)
+    return explain_person(
+        asker=story.actor(asker),
+        org=story.atlas,
+        email=email,
+        permission=permission,
+        team=team,
+        about=about,
+    )
 
 
 @each("permission", list(P))
@@ -39,13 +46,22 @@ def test_the_answer_about_everybody_is_what_they_may(story, atlas, permission):
     for person in (story.ada, story.ben, story.dot):
         for team in (None, story.vision, story.speech):
             found = asked(story, story.ada, person.email, permission, team)
-            assert found.allowed == story.actor(person, atlas).may(permission, team.id if team else None)
+            assert found.allowed == story.actor(person, atlas).may(
+                permission, team.id if team else None
+            )
 
 
 def test_a_stranger_and_somebody_unknown_are_told_alike(story, atlas):
     User.objects.filter(id=story.cyd.id).update(is_active=False)
-    stranger, unknown = (asked(story, story.ada, email, P.JOBS_READ, story.vision) for email in (story.cyd.email, "new@x.example"))
-    assert [s.kind for s in stranger.steps] == [s.kind for s in unknown.steps] == ["stranger", "not-in-team"]
+    stranger, unknown = (
+        asked(story, story.ada, email, P.JOBS_READ, story.vision)
+        for email in (story.cyd.email, "new@x.example")
+    )
+    assert (
+        [s.kind for s in stranger.steps]
+        == [s.kind for s in unknown.steps]
+        == ["stranger", "not-in-team"]
+    )
     assert not stranger.allowed
 
 
@@ -56,42 +72,63 @@ def test_an_account_that_was_switched_off_explains_itself(story, atlas):
     assert [s.kind for s in found.steps if s.is_decisive] == ["account-off"]
 
 
-def test_a_role_that_a_directory_gave_says_by_which_group_and_a_suspended_one_that_it_is(story, atlas):
+def test_a_role_that_a_directory_gave_says_by_which_group_and_a_suspended_one_that_it_is(
+    story, atlas
+):
     ad = Provider.objects.create(org=atlas, kind="ldap", slug="ad", name="Atlas AD")
     Membership.objects.filter(user=story.ben).update(provider=ad, via="cn=staff")
     TeamMembership.objects.filter(user=story.ben).update(provider=ad, via="cn=vision")
     told = sentences(asked(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision))
     assert told[0].endswith("It comes by the group cn=staff of Atlas AD.")
-    assert told[1] == "The role Member in team vision grants jobs:submit. It comes by the group cn=vision of Atlas AD."
+    assert (
+        told[1]
+        == "The role Member in team vision grants jobs:submit. It comes by the group cn=vision of Atlas AD."
+    )
     Membership.objects.filter(user=story.ben).update(suspended_at=clock.now())
     found = asked(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision)
     assert not found.allowed and [s.kind for s in found.steps] == ["suspended"]
 
 
 def test_who_may_not_see_members_asks_about_themselves_only(story, atlas):
-    services.change_member(actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="billing-viewer")
+    services.change_member(
+        actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="billing-viewer"
+    )
     assert asked(story, story.ben, story.ben.email.upper(), P.BILLING_READ).allowed
     with pytest.raises(NotPermitted):
         asked(story, story.ben, story.ada.email, P.BILLING_READ)
 
 
 def test_about_a_job_of_somebody_else_it_says_why_acting_takes_more(story, atlas):
-    job = job_services.submit_job(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"}))
+    job = job_services.submit_job(
+        actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"})
+    )
     about = about_named(story.actor(story.ada), atlas, f"job:{job.number}")
     found = asked(story, story.ada, story.ben.email, P.JOBS_CANCEL, about=about)
     assert found.case.permission == P.JOBS_ADMIN and not found.allowed
-    assert sentences(found)[0] == f"#{job.number} belongs to {story.ada.email}: acting on another's job takes jobs:admin."
+    assert (
+        sentences(found)[0]
+        == f"#{job.number} belongs to {story.ada.email}: acting on another's job takes jobs:admin."
+    )
     assert asked(story, story.ada, story.ben.email, P.JOBS_READ, about=about).allowed
-    assert asked(story, story.ada, story.ada.email, P.JOBS_CANCEL, about=about).case.permission == P.JOBS_CANCEL
+    assert (
+        asked(story, story.ada, story.ada.email, P.JOBS_CANCEL, about=about).case.permission
+        == P.JOBS_CANCEL
+    )
 
 
 @each("act", [P.JOBS_EXEC, P.JOBS_CANCEL, P.JOBS_READ])
 @each("role", sorted([*TEAM_GRANTS, "runner", "keeper", "both"]))
 def test_about_anothers_job_the_answer_is_what_the_act_itself_decides(story, atlas, role, act):
     ada = story.actor(story.ada)
-    own_roles = {"runner": ["jobs:exec", "jobs:read"], "keeper": ["jobs:exec-others", "jobs:read"], "both": ["jobs:exec-others", "jobs:exec"]}
+    own_roles = {
+        "runner": ["jobs:exec", "jobs:read"],
+        "keeper": ["jobs:exec-others", "jobs:read"],
+        "both": ["jobs:exec-others", "jobs:exec"],
+    }
     for slug, given in own_roles.items():
-        services.make_role(actor=ada, org=atlas, kind="team", slug=slug, name=slug, permissions=given)
+        services.make_role(
+            actor=ada, org=atlas, kind="team", slug=slug, name=slug, permissions=given
+        )
     job = job_services.submit_job(actor=ada, team=story.vision, spec=parse_mapping({"run": "true"}))
     services.change_team_member(actor=ada, team=story.vision, email=story.ben.email, role=role)
     about, ben = about_named(ada, atlas, f"job:{job.number}"), story.actor(story.ben)
@@ -117,7 +154,9 @@ def decided(actor, job, act):
 
 
 def test_a_job_that_one_does_not_see_is_not_there_to_be_asked_about(story, atlas):
-    job = job_services.submit_job(actor=story.actor(story.ada), team=story.speech, spec=parse_mapping({"run": "true"}))
+    job = job_services.submit_job(
+        actor=story.actor(story.ada), team=story.speech, spec=parse_mapping({"run": "true"})
+    )
     with pytest.raises(NotFound):
         about_named(story.actor(story.ben), atlas, f"job:{job.number}")
 
@@ -127,23 +166,44 @@ def test_a_refusal_says_why_and_what_to_ask_for(story, atlas):
         authorize(story.actor(story.ben), P.JOBS_SUBMIT, story.speech)
     assert caught.value.message == (
         "You may not do that in this team: it needs jobs:submit. The role Member in the organization does not grant jobs:submit."
-        " ben@atlas.example has no role in team speech. To be allowed: the role Member in team speech.")
+        " ben@atlas.example has no role in team speech. To be allowed: the role Member in team speech."
+    )
     assert caught.value.data == {"permission": "jobs:submit", "team": "speech"}
 
 
 def test_the_api_answers_about_oneself_with_the_token_that_asks(story):
-    found = story.api(story.ben, scopes=("jobs:read",)).get(ACCESS, {"permission": "jobs:submit", "team": "vision"}).json()
+    found = (
+        story.api(story.ben, scopes=("jobs:read",))
+        .get(ACCESS, {"permission": "jobs:submit", "team": "vision"})
+        .json()
+    )
     assert not found["allowed"]
     assert [s["kind"] for s in found["steps"] if s["is_decisive"]] == ["token-scope"]
     assert found["would_allow"] == [
-        {"text": "a token with the scope jobs:submit that reaches there", "changes": [{"kind": "token", "role": None}]}]
-    named = story.api(story.ada).get(ACCESS, {"permission": "jobs:submit", "team": "vision", "user": story.ben.email}).json()
+        {
+            "text": "a token with the scope jobs:submit that reaches there",
+            "changes": [{"kind": "token", "role": None}],
+        }
+    ]
+    named = (
+        story.api(story.ada)
+        .get(ACCESS, {"permission": "jobs:submit", "team": "vision", "user": story.ben.email})
+        .json()
+    )
     assert named["allowed"] and [s["kind"] for s in named["steps"]] == ["org-role", "team-role"]
 
 
-@each(("query", "code"), [
-    ({}, 400), ({"permission": "jobs:fly"}, 400), ({"permission": "jobs:read", "team": "nosuch"}, 404),
-    ({"permission": "jobs:read", "about": "job:99"}, 404), ({"permission": "jobs:read", "about": "moon:1"}, 400),
-    ({"permission": "jobs:read", "user": "a\x00b"}, 400), ({"permission": "jobs:read", "user": "nobody@x.example"}, 200)])
+@each(
+    ("query", "code"),
+    [
+        ({}, 400),
+        ({"permission": "jobs:fly"}, 400),
+        ({"permission": "jobs:read", "team": "nosuch"}, 404),
+        ({"permission": "jobs:read", "about": "job:99"}, 404),
+        ({"permission": "jobs:read", "about": "moon:1"}, 400),
+        ({"permission": "jobs:read", "user": "a\x00b"}, 400),
+        ({"permission": "jobs:read", "user": "nobody@x.example"}, 200),
+    ],
+)
 def test_a_question_that_makes_no_sense_is_refused(story, query, code):
     assert story.api(story.ada).get(ACCESS, query).status_code == code

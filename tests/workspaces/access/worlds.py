@@ -38,7 +38,12 @@ class World:
         """What the doors and `Actor.may` decide, as in life: who cannot come in may nothing."""
         if not self.is_active or (self.token and self.token_has_ended):
             return False
-        actor = Actor(user_id=uuid.UUID(int=3), email="kim@atlas.example", is_operator=self.is_operator, token=self.token)
+        actor = Actor(
+            user_id=uuid.UUID(int=3),
+            email="kim@atlas.example",
+            is_operator=self.is_operator,
+            token=self.token,
+        )
         try:
             with mock.patch("workspaces.actors.own_roles_for", return_value=self.own):
                 role, seats = ("", {}) if self.is_suspended else (self.org_role, self.seats)
@@ -48,33 +53,72 @@ class World:
 
     def case(self, permission: Permission, team: UUID | None) -> Case:
         return Case(
-            email="kim@atlas.example", permission=permission, org_id=ORG.id, team_id=team, team="vision" if team else "",
-            is_active=self.is_active, is_suspended=self.is_suspended and bool(self.org_role), is_operator=self.is_operator, org_role=self.org_role,
-            team_role=self.seats.get(team, "") if team else "", own_roles=self.own, token=self.token,
+            email="kim@atlas.example",
+            permission=permission,
+            org_id=ORG.id,
+            team_id=team,
+            team="vision" if team else "",
+            is_active=self.is_active,
+            is_suspended=self.is_suspended and bool(self.org_role),
+            is_operator=self.is_operator,
+            org_role=self.org_role,
+            team_role=self.seats.get(team, "") if team else "",
+            own_roles=self.own,
+            token=self.token,
             token_has_ended=self.token_has_ended,
         )
 
     def after(self, case: Case) -> World:
         """The world in which that case holds."""
-        seats = self.seats | ({case.team_id: case.team_role} if case.team_id and case.team_role else {})
-        return replace(self, org_role=case.org_role, seats=seats, is_operator=case.is_operator, is_active=case.is_active,
-                       is_suspended=case.is_suspended, token=case.token, token_has_ended=case.token_has_ended)
+        seats = self.seats | (
+            {case.team_id: case.team_role} if case.team_id and case.team_role else {}
+        )
+        return replace(
+            self,
+            org_role=case.org_role,
+            seats=seats,
+            is_operator=case.is_operator,
+            is_active=case.is_active,
+            is_suspended=case.is_suspended,
+            token=case.token,
+            token_has_ended=case.token_has_ended,
+        )
 
 
 owned = st.dictionaries(
     st.sampled_from(["trainer", "helpdesk", "annotator"]),
-    st.tuples(st.sampled_from(["org", "team"]), st.lists(st.sampled_from(STORED), max_size=8)), max_size=3,
-).map(lambda found: {slug: own_role(slug, kind, slug.title(), stored) for slug, (kind, stored) in found.items()})
+    st.tuples(st.sampled_from(["org", "team"]), st.lists(st.sampled_from(STORED), max_size=8)),
+    max_size=3,
+).map(
+    lambda found: {
+        slug: own_role(slug, kind, slug.title(), stored) for slug, (kind, stored) in found.items()
+    }
+)
 _org_roles = st.sampled_from(["", "gone", "trainer", "helpdesk", "annotator", *ORG_GRANTS])
 _team_roles = st.sampled_from(["gone", "trainer", "helpdesk", "annotator", *TEAM_GRANTS])
 _tokens = st.none() | st.builds(
-    TokenFacts, id=st.just(uuid.UUID(int=4)), org_id=st.sampled_from([ORG.id, ORG.id, ORG.id, OTHER]),
-    team_id=st.sampled_from([None, VISION, SPEECH]), attempt_id=st.none(),
-    scopes=st.just(frozenset({"all"})) | st.frozensets(st.sampled_from([str(p) for p in Permission]), max_size=6))
-_mostly, _seldom = st.sampled_from([True, True, True, False]), st.sampled_from([False, False, False, True])
+    TokenFacts,
+    id=st.just(uuid.UUID(int=4)),
+    org_id=st.sampled_from([ORG.id, ORG.id, ORG.id, OTHER]),
+    team_id=st.sampled_from([None, VISION, SPEECH]),
+    attempt_id=st.none(),
+    scopes=st.just(frozenset({"all"}))
+    | st.frozensets(st.sampled_from([str(p) for p in Permission]), max_size=6),
+)
+_mostly, _seldom = (
+    st.sampled_from([True, True, True, False]),
+    st.sampled_from([False, False, False, True]),
+)
 worlds = st.builds(
-    World, own=owned, org_role=_org_roles, seats=st.dictionaries(st.sampled_from([VISION, SPEECH]), _team_roles),
-    is_operator=_seldom, is_active=_mostly, is_suspended=_seldom, token=_tokens, token_has_ended=_seldom,
+    World,
+    own=owned,
+    org_role=_org_roles,
+    seats=st.dictionaries(st.sampled_from([VISION, SPEECH]), _team_roles),
+    is_operator=_seldom,
+    is_active=_mostly,
+    is_suspended=_seldom,
+    token=_tokens,
+    token_has_ended=_seldom,
 ).map(lambda world: world if world.org_role else replace(world, seats={}))
 permissions = st.sampled_from(list(Permission))
 teams = st.sampled_from([None, VISION, SPEECH])

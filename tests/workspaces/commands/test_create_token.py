@@ -28,7 +28,15 @@ def test_it_prints_a_working_token_and_nothing_else(story):
 
 
 def test_it_binds_to_a_team_and_to_scopes(story):
-    said = _said(story.ben.email.upper(), "--org", "atlas", "--team", "vision", "--scopes", "jobs:read, jobs:submit")
+    said = _said(
+        story.ben.email.upper(),
+        "--org",
+        "atlas",
+        "--team",
+        "vision",
+        "--scopes",
+        "jobs:read, jobs:submit",
+    )
     facts = authenticate_token(said.strip()).token
     assert facts.team_id == story.vision.id
     assert facts.scopes == {"jobs:read", "jobs:submit"}

@@ -31,7 +31,13 @@ def kept(story, settings):
     settings.SECRET_KEY = OLD
     with org_scope(story.atlas.id):
         for n in range(5):
-            set_secret(actor=story.actor(story.ada), org=story.atlas, team=story.vision, name=f"s{n}", value=f"value {n}")
+            set_secret(
+                actor=story.actor(story.ada),
+                org=story.atlas,
+                team=story.vision,
+                name=f"s{n}",
+                value=f"value {n}",
+            )
     Cluster.objects.create(name="far", backend="slurm", secrets=sealed({"token": "t0ken"}))
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = NEW, [OLD]
     return story
@@ -50,7 +56,10 @@ def values() -> set[str]:
 
 def test_afterwards_the_former_key_is_not_needed(kept, settings):
     said = run(batch=2)
-    assert "workspaces.SecretVersion.sealed: 5 encrypted anew" in said and "clusters.Cluster.secrets: 1 encrypted anew" in said
+    assert (
+        "workspaces.SecretVersion.sealed: 5 encrypted anew" in said
+        and "clusters.Cluster.secrets: 1 encrypted anew" in said
+    )
     settings.SECRET_KEY_FALLBACKS = []
     assert values() == {f"value {n}" for n in range(5)}
     assert secrets_of(Cluster.objects.get(name="far")) == {"token": "t0ken"}
@@ -101,9 +110,15 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_done(kept, settings):
 
 def test_second_factors_outlive_the_former_key(kept, settings):
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = OLD, []
-    app, codes = TOTP.activate(kept.ada, "JBSWY3DPEHPK3PXP"), RecoveryCodes.activate(kept.ada).generate_codes()
+    app, codes = (
+        TOTP.activate(kept.ada, "JBSWY3DPEHPK3PXP"),
+        RecoveryCodes.activate(kept.ada).generate_codes(),
+    )
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = NEW, [OLD]
-    assert "second factors: 2 encrypted anew" in run() and "second factors: 0 encrypted anew, 2 under" in run()
+    assert (
+        "second factors: 2 encrypted anew" in run()
+        and "second factors: 0 encrypted anew, 2 under" in run()
+    )
     settings.SECRET_KEY_FALLBACKS = []
     app.instance.refresh_from_db()
     assert decrypt(app.instance.data["secret"]) == "JBSWY3DPEHPK3PXP"
@@ -112,8 +127,19 @@ def test_second_factors_outlive_the_former_key(kept, settings):
 
 def test_every_field_of_bytes_says_whether_it_is_encrypted():
     """A new one that the vault encrypts must be named in SEALED, or a rotation would lose it."""
-    fields = {f"{m._meta.label}.{f.name}" for m in apps.get_models() for f in m._meta.concrete_fields if isinstance(f, models.BinaryField)}
+    fields = {
+        f"{m._meta.label}.{f.name}"
+        for m in apps.get_models()
+        for f in m._meta.concrete_fields
+        if isinstance(f, models.BinaryField)
+    }
     named = {f"{model._meta.label}.{field}" for model, field, _ in rotate_secrets.sealed_fields()}
-    assert named <= fields and {"workspaces.SecretVersion.sealed", "clusters.Cluster.secrets"} <= named
-    plain = {"core.AuditLink.hash", "core.AuditAnchor.hash", "core.AuditAnchor.mac"}        # digests; curves are no secrets either
+    assert (
+        named <= fields and {"workspaces.SecretVersion.sealed", "clusters.Cluster.secrets"} <= named
+    )
+    plain = {
+        "core.AuditLink.hash",
+        "core.AuditAnchor.hash",
+        "core.AuditAnchor.mac",
+    }  # digests; curves are no secrets either
     assert {name for name in fields - named - plain if not name.startswith("series.")} == set()

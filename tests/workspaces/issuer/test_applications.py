@@ -29,16 +29,27 @@ def empty_cache():
 
 @pytest.fixture
 def grafana(story):
-    row = Application(id="grafana", name="Grafana", redirect_uris=BACK, scopes="openid\nprofile\nemail\ngroups",
-                      grant_types="authorization_code\nrefresh_token")
+    row = Application(
+        id="grafana",
+        name="Grafana",
+        redirect_uris=BACK,
+        scopes="openid\nprofile\nemail\ngroups",
+        grant_types="authorization_code\nrefresh_token",
+    )
     row.set_secret("s3cret")
     row.save()
     return row
 
 
 def _ask(client, **changed):
-    asked = {"client_id": "grafana", "redirect_uri": BACK, "response_type": "code", "scope": "openid profile email groups", "state": "st",
-             "nonce": "n-1"} | changed
+    asked = {
+        "client_id": "grafana",
+        "redirect_uri": BACK,
+        "response_type": "code",
+        "scope": "openid profile email groups",
+        "state": "st",
+        "nonce": "n-1",
+    } | changed
     return client.get("/identity/o/authorize", {k: v for k, v in asked.items() if v is not None})
 
 
@@ -48,8 +59,14 @@ def _agree(client, page):
 
     signed = re.search(r'name="request" value="([^"]+)"', page.content.decode())
     assert signed, page.content.decode()
-    return client.post("/identity/o/authorize", {"request": html.unescape(signed[1]), "action": "grant",
-                                                 "scopes": ["openid", "profile", "email", "groups"]})
+    return client.post(
+        "/identity/o/authorize",
+        {
+            "request": html.unescape(signed[1]),
+            "action": "grant",
+            "scopes": ["openid", "profile", "email", "groups"],
+        },
+    )
 
 
 def _code(answer):
@@ -59,12 +76,16 @@ def _code(answer):
 
 def _token(code, secret="s3cret", **more):
     basic = base64.b64encode(f"grafana:{secret}".encode()).decode()
-    return Client(headers={"Authorization": f"Basic {basic}"}).post("/identity/o/api/token", {
-        "grant_type": "authorization_code", "code": code, "redirect_uri": BACK} | more)
+    return Client(headers={"Authorization": f"Basic {basic}"}).post(
+        "/identity/o/api/token",
+        {"grant_type": "authorization_code", "code": code, "redirect_uri": BACK} | more,
+    )
 
 
 def _keys():
-    return {key["kid"]: jwt.PyJWK(key) for key in Client().get("/.well-known/jwks.json").json()["keys"]}
+    return {
+        key["kid"]: jwt.PyJWK(key) for key in Client().get("/.well-known/jwks.json").json()["keys"]
+    }
 
 
 def _verified(token):
@@ -72,15 +93,28 @@ def _verified(token):
     return jwt.decode(token, key.key, algorithms=["RS256"], audience="grafana")
 
 
-def test_a_person_agrees_and_the_application_learns_who_they_are_and_their_teams(story, grafana, settings):
+def test_a_person_agrees_and_the_application_learns_who_they_are_and_their_teams(
+    story, grafana, settings
+):
     client = story.client(story.ben)
     page = _ask(client)
-    assert "Grafana" in page.content.decode() and "https://grafana.example" in page.headers["Content-Security-Policy"]
+    assert (
+        "Grafana" in page.content.decode()
+        and "https://grafana.example" in page.headers["Content-Security-Policy"]
+    )
     answer = _token(_code(_agree(client, page))).json()
     claims = _verified(answer["id_token"])
     assert claims["iss"] == settings.MUSTER_BASE_URL and claims["nonce"] == "n-1"
-    assert claims["groups"] == ["atlas", "atlas/vision"] and claims["email"] == story.ben.email and claims["email_verified"] is False
-    info = Client(headers={"Authorization": f"Bearer {answer['access_token']}"}).get("/identity/o/api/userinfo").json()
+    assert (
+        claims["groups"] == ["atlas", "atlas/vision"]
+        and claims["email"] == story.ben.email
+        and claims["email_verified"] is False
+    )
+    info = (
+        Client(headers={"Authorization": f"Bearer {answer['access_token']}"})
+        .get("/identity/o/api/userinfo")
+        .json()
+    )
     assert info["sub"] == claims["sub"] == str(story.ben.id) or info["sub"] == claims["sub"]
     assert info["groups"] == ["atlas", "atlas/vision"]
 
@@ -88,22 +122,40 @@ def test_a_person_agrees_and_the_application_learns_who_they_are_and_their_teams
 def test_one_is_asked_once(story, grafana):
     client = story.client(story.ben)
     _agree(client, _ask(client))
-    assert _code(_ask(client)) and Consent.objects.get().scopes == ["email", "groups", "openid", "profile"]
+    assert _code(_ask(client)) and Consent.objects.get().scopes == [
+        "email",
+        "groups",
+        "openid",
+        "profile",
+    ]
     assert _ask(client, prompt="consent").status_code == 200
     assert _ask(story.client(story.ada)).status_code == 200
 
 
 @each("given", [None, ["openid"]])
-def test_an_application_that_asks_silently_learns_nothing_of_who_has_agreed_only_to_another(story, grafana, given):
-    Application.objects.create(id="wiki", name="Wiki", redirect_uris=BACK, scopes=grafana.scopes, grant_types=grafana.grant_types)
+def test_an_application_that_asks_silently_learns_nothing_of_who_has_agreed_only_to_another(
+    story, grafana, given
+):
+    Application.objects.create(
+        id="wiki",
+        name="Wiki",
+        redirect_uris=BACK,
+        scopes=grafana.scopes,
+        grant_types=grafana.grant_types,
+    )
     client = story.client(story.ben)
     _token(_code(_agree(client, _ask(client))))
     if given:
         Consent.objects.create(user=story.ben, client_id="wiki", scopes=given)
-    for scope in ("openid profile email groups", None) if not given else ("openid profile email groups",):
+    for scope in (
+        ("openid profile email groups", None) if not given else ("openid profile email groups",)
+    ):
         answer = _ask(client, client_id="wiki", prompt="none", scope=scope)
         assert answer.status_code == 302 and answer["Location"].startswith(f"{BACK}?")
-        assert parse_qs(urlsplit(answer["Location"]).query) == {"error": ["consent_required"], "state": ["st"]}
+        assert parse_qs(urlsplit(answer["Location"]).query) == {
+            "error": ["consent_required"],
+            "state": ["st"],
+        }
 
 
 def test_an_application_that_asks_silently_is_told_of_who_has_agreed(story, grafana):
@@ -113,18 +165,38 @@ def test_an_application_that_asks_silently_is_told_of_who_has_agreed(story, graf
     assert "login_required" in _ask(Client(), prompt="none")["Location"]
 
 
-@each("changed", [
-    {"redirect_uri": "https://evil.example/"}, {"redirect_uri": f"{BACK}?x=1"}, {"redirect_uri": f"{BACK}/"}, {"redirect_uri": None},
-    {"redirect_uri": "https://user@grafana.example/login/generic_oauth"}, {"client_id": "nobody"}, {"client_id": None}])
+@each(
+    "changed",
+    [
+        {"redirect_uri": "https://evil.example/"},
+        {"redirect_uri": f"{BACK}?x=1"},
+        {"redirect_uri": f"{BACK}/"},
+        {"redirect_uri": None},
+        {"redirect_uri": "https://user@grafana.example/login/generic_oauth"},
+        {"client_id": "nobody"},
+        {"client_id": None},
+    ],
+)
 def test_an_answer_goes_to_an_address_that_is_written_down_to_the_letter(story, grafana, changed):
     answer = _ask(story.client(story.ben), **changed)
     assert answer.status_code == 400 and "Location" not in answer.headers
 
 
-@each(("org", "said", "is_true"), [
-    ("", "ben@atlas.example", True), ("", "other@atlas.example", False), ("", "", False), ("atlas", "ben@atlas.example", False)])
-def test_an_address_is_verified_only_if_a_provider_of_the_installation_says_that_very_address(story, org, said, is_true):
-    row = Provider.objects.create(kind="oidc", slug="idp", name="ID", org=story.atlas if org else None)
+@each(
+    ("org", "said", "is_true"),
+    [
+        ("", "ben@atlas.example", True),
+        ("", "other@atlas.example", False),
+        ("", "", False),
+        ("atlas", "ben@atlas.example", False),
+    ],
+)
+def test_an_address_is_verified_only_if_a_provider_of_the_installation_says_that_very_address(
+    story, org, said, is_true
+):
+    row = Provider.objects.create(
+        kind="oidc", slug="idp", name="ID", org=story.atlas if org else None
+    )
     Identity.objects.create(provider=row, subject="ben", user=story.ben, email=said)
     assert is_verified(story.ben) is is_true
 
@@ -138,7 +210,14 @@ def test_groups_name_no_organization_that_is_closed_to_the_person(story, grafana
     assert groups_of(story.ben) == ["borealis"]
     story.ben.has_second_factor = True
     assert groups_of(story.ben) == ["atlas", "atlas/vision", "borealis"]
-    Provider.objects.create(kind="oidc", slug="idp", name="ID", org=story.atlas, domains=["atlas.example"], config={"is_required": True})
+    Provider.objects.create(
+        kind="oidc",
+        slug="idp",
+        name="ID",
+        org=story.atlas,
+        domains=["atlas.example"],
+        config={"is_required": True},
+    )
     assert groups_of(story.ben) == ["borealis"]
 
 
@@ -151,7 +230,9 @@ def test_a_code_counts_once_and_for_who_has_the_secret(story, grafana):
 
 def test_a_code_bound_by_pkce_needs_its_proof(story, grafana):
     client, proof = story.client(story.ben), "p" * 64
-    challenge = base64.urlsafe_b64encode(hashlib.sha256(proof.encode()).digest()).rstrip(b"=").decode()
+    challenge = (
+        base64.urlsafe_b64encode(hashlib.sha256(proof.encode()).digest()).rstrip(b"=").decode()
+    )
     page = _ask(client, code_challenge=challenge, code_challenge_method="S256")
     code = _code(_agree(client, page))
     assert _token(code, code_verifier="wrong" * 12).status_code == 400
@@ -183,13 +264,20 @@ def test_who_was_switched_off_is_known_to_no_application(story, grafana):
     token = _token(_code(_agree(client, _ask(client)))).json()["access_token"]
     story.ben.is_active = False
     story.ben.save()
-    assert Client(headers={"Authorization": f"Bearer {token}"}).get("/identity/o/api/userinfo").status_code == 401
+    assert (
+        Client(headers={"Authorization": f"Bearer {token}"})
+        .get("/identity/o/api/userinfo")
+        .status_code
+        == 401
+    )
 
 
 def test_the_description_says_what_there_is(db, settings):
     found = Client().get("/.well-known/openid-configuration").json()
     assert found["issuer"] == settings.MUSTER_BASE_URL and "groups" in found["scopes_supported"]
-    assert found["code_challenge_methods_supported"] == ["S256"] and found["response_types_supported"] == ["code"]
+    assert found["code_challenge_methods_supported"] == ["S256"] and found[
+        "response_types_supported"
+    ] == ["code"]
     assert "registration_endpoint" not in found
 
 

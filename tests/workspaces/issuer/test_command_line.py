@@ -29,7 +29,9 @@ def asked(story, settings):
 
 
 def _form(address, **given):
-    return Client().post(address, urlencode(given), content_type="application/x-www-form-urlencoded")
+    return Client().post(
+        address, urlencode(given), content_type="application/x-www-form-urlencoded"
+    )
 
 
 def _page(asked):
@@ -37,7 +39,12 @@ def _page(asked):
 
 
 def _poll(asked):
-    return _form("/identity/o/api/token", client_id=CLIENT, grant_type=GRANT, device_code=asked["device_code"])
+    return _form(
+        "/identity/o/api/token",
+        client_id=CLIENT,
+        grant_type=GRANT,
+        device_code=asked["device_code"],
+    )
 
 
 def test_nothing_comes_before_somebody_agrees(asked):
@@ -49,10 +56,17 @@ def test_who_agrees_gives_a_token_of_the_portals_own_kind_for_the_organization_c
     client = story.client(story.ben)
     page = client.get(_page(asked)).content.decode()
     assert "ben&#x27;s laptop" in page and asked["user_code"] in page and "Borealis" not in page
-    assert "signed in" in client.post(_page(asked), {"action": "confirm", "org": "atlas"}).content.decode()
+    assert (
+        "signed in"
+        in client.post(_page(asked), {"action": "confirm", "org": "atlas"}).content.decode()
+    )
     given = _poll(asked).json()
     assert given["access_token"].startswith("mst_") and given["org"] == "atlas"
-    me = Client(headers={"Authorization": f"Bearer {given['access_token']}"}).get("/api/v1/me").json()
+    me = (
+        Client(headers={"Authorization": f"Bearer {given['access_token']}"})
+        .get("/api/v1/me")
+        .json()
+    )
     assert me["email"] == story.ben.email and [org["slug"] for org in me["orgs"]] == ["atlas"]
 
 
@@ -62,13 +76,18 @@ def test_a_code_gives_one_token(story, asked):
 
 
 def test_who_says_no_gives_nothing(story, asked):
-    assert "Nothing was signed in" in story.client(story.ben).post(_page(asked), {"action": "deny"}).content.decode()
+    assert (
+        "Nothing was signed in"
+        in story.client(story.ben).post(_page(asked), {"action": "deny"}).content.decode()
+    )
     assert _poll(asked).json()["error"] == "access_denied"
 
 
 def test_the_page_asks_who_one_is_first(asked):
     answer = Client().get(_page(asked))
-    assert answer.status_code == 302 and answer["Location"].startswith("/accounts/login/?next=/identity/o/device")
+    assert answer.status_code == 302 and answer["Location"].startswith(
+        "/accounts/login/?next=/identity/o/device"
+    )
 
 
 def test_another_site_cannot_agree_for_somebody(story, asked):
@@ -79,7 +98,12 @@ def test_another_site_cannot_agree_for_somebody(story, asked):
 
 
 def test_an_organization_that_is_not_ones_own_cannot_be_chosen(story, asked):
-    assert story.client(story.ben).post(_page(asked), {"action": "confirm", "org": "borealis"}).status_code == 404
+    assert (
+        story.client(story.ben)
+        .post(_page(asked), {"action": "confirm", "org": "borealis"})
+        .status_code
+        == 404
+    )
     assert _poll(asked).json()["error"] == "authorization_pending"
 
 
@@ -106,7 +130,9 @@ def test_who_is_suspended_between_agreeing_and_asking_gets_nothing(story, asked)
 @each("code", ["", "BBBB-BBBB", "<script>", "%00"])
 def test_a_code_that_nobody_gave_is_told_so(story, code):
     page = story.client(story.ben).get("/identity/o/device", {"code": code})
-    assert page.status_code in (200, 400) and "<script>" not in page.content.decode().replace("<script src", "")
+    assert page.status_code in (200, 400) and "<script>" not in page.content.decode().replace(
+        "<script src", ""
+    )
 
 
 def test_another_client_gets_no_code_by_this_name(story):

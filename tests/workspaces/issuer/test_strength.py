@@ -23,18 +23,26 @@ from workspaces.tokens import PREFIX, new_secret
 
 def published() -> list[int]:
     """How long they are, in bits."""
-    return sorted(jwt.PyJWK(key).key.key_size for key in Client().get("/.well-known/jwks.json").json()["keys"])
+    return sorted(
+        jwt.PyJWK(key).key.key_size for key in Client().get("/.well-known/jwks.json").json()["keys"]
+    )
 
 
 def test_id_tokens_are_signed_by_keys_worth_128_bits(db):
     assert published() == [3072]
 
 
-def test_a_shorter_key_of_before_is_followed_by_a_longer_one_at_once_and_stays_while_it_is_known(db):
+def test_a_shorter_key_of_before_is_followed_by_a_longer_one_at_once_and_stays_while_it_is_known(
+    db,
+):
     former = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     pem = former.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    SigningKey.objects.create(sealed=vault.encrypt(pem, PURPOSE), issued_at=clock.now(), signs_from=clock.now())
-    importlib.import_module("workspaces.migrations.0022_longer_signing_keys").due(apps, SimpleNamespace(connection=connection))
+    SigningKey.objects.create(
+        sealed=vault.encrypt(pem, PURPOSE), issued_at=clock.now(), signs_from=clock.now()
+    )
+    importlib.import_module("workspaces.migrations.0022_longer_signing_keys").due(
+        apps, SimpleNamespace(connection=connection)
+    )
     assert published() == [2048, 3072]
     assert SigningKey.objects.exclude(ends_at=None).get().ends_at > clock.now()
 
@@ -45,5 +53,7 @@ def test_secrets_that_the_portal_makes_have_128_bits_of_chance(settings, tmp_pat
     monkeypatch.delenv("MUSTER_SECRET_KEY", raising=False)
     monkeypatch.setattr(env, "home", lambda: tmp_path)
     assert len(base64.urlsafe_b64decode(env.secret_key() + "==")) * 8 >= 128
-    assert len(base64.urlsafe_b64decode(vault._key(settings.SECRET_KEY, "test"))) * 8 == 256       # AES-128 and HMAC-SHA256, a half each
+    assert (
+        len(base64.urlsafe_b64decode(vault._key(settings.SECRET_KEY, "test"))) * 8 == 256
+    )  # AES-128 and HMAC-SHA256, a half each
     assert len(vault.sign(b"data", "test")) * 8 == 256

@@ -44,10 +44,31 @@ def config(slapd: Slapd) -> Config:
 def wide(story, slapd: Slapd) -> Provider:
     """The installation's directory: staff are members of Atlas, research leads Vision."""
     with no_scope():
-        made = create_provider(actor=actor_of(story.dot), org=None, kind="ldap", slug="corp", name="Corp", options=slapd.options())
-        set_rules(actor=actor_of(story.dot), provider=made, rules=[
-            {"group": "cn=staff,ou=groups,dc=corp,dc=example", "org": "atlas", "role": "member"},
-            {"group": "CN=research, ou=groups, dc=corp, dc=example", "org": "atlas", "team": "vision", "role": "lead"}])
+        made = create_provider(
+            actor=actor_of(story.dot),
+            org=None,
+            kind="ldap",
+            slug="corp",
+            name="Corp",
+            options=slapd.options(),
+        )
+        set_rules(
+            actor=actor_of(story.dot),
+            provider=made,
+            rules=[
+                {
+                    "group": "cn=staff,ou=groups,dc=corp,dc=example",
+                    "org": "atlas",
+                    "role": "member",
+                },
+                {
+                    "group": "CN=research, ou=groups, dc=corp, dc=example",
+                    "org": "atlas",
+                    "team": "vision",
+                    "role": "lead",
+                },
+            ],
+        )
     return made
 
 
@@ -56,7 +77,14 @@ def own(story, slapd: Slapd) -> Provider:
     """Atlas' own directory: everybody in it is a member."""
     with org_scope(story.atlas.id):
         ada = story.actor(story.ada)
-        made = create_provider(actor=story.actor(story.dot), org=story.atlas, kind="ldap", slug="atlas-own", name="Atlas' own",
-                               options=slapd.options(), domains=["corp.example"])
+        made = create_provider(
+            actor=story.actor(story.dot),
+            org=story.atlas,
+            kind="ldap",
+            slug="atlas-own",
+            name="Atlas' own",
+            options=slapd.options(),
+            domains=["corp.example"],
+        )
         set_rules(actor=ada, provider=made, rules=[{"group": "*", "role": "member"}])
     return made

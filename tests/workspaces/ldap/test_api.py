@@ -28,15 +28,34 @@ def begun(client, path, body=None):
 
 def test_from_nothing_to_people_who_came_in(story, slapd):
     api = story.api(story.dot, story.atlas)
-    given = {"kind": "ldap", "slug": "corp", "name": "Corp", "options": slapd.options(), "domains": ["corp.example"]}
-    found = begun(api, "/api/v1/orgs/atlas/provider-test", {"kind": "ldap", "options": slapd.options()})
+    given = {
+        "kind": "ldap",
+        "slug": "corp",
+        "name": "Corp",
+        "options": slapd.options(),
+        "domains": ["corp.example"],
+    }
+    found = begun(
+        api, "/api/v1/orgs/atlas/provider-test", {"kind": "ldap", "options": slapd.options()}
+    )
     assert found["is_ok"] and found["facts"]["people"] == 3
     code, made = send(api, "POST", ROOT, given)
-    assert code == 201 and made["secrets"] == ["bind_password"] and READER_PASSWORD not in json.dumps(made)
+    assert (
+        code == 201
+        and made["secrets"] == ["bind_password"]
+        and READER_PASSWORD not in json.dumps(made)
+    )
     assert send(api, "POST", ROOT, given)[0] == 409
     assert begun(api, f"{ROOT}/corp/test")["is_ok"]
-    assert send(api, "GET", f"{ROOT}/corp/groups?q=staf")[1]["items"] == [f"cn=staff,ou=groups,{BASE}"]
-    code, told = send(api, "PUT", f"{ROOT}/corp/rules", {"rules": [{"group": f"CN=staff,ou=groups,{BASE}", "team": "vision", "role": "member"}]})
+    assert send(api, "GET", f"{ROOT}/corp/groups?q=staf")[1]["items"] == [
+        f"cn=staff,ou=groups,{BASE}"
+    ]
+    code, told = send(
+        api,
+        "PUT",
+        f"{ROOT}/corp/rules",
+        {"rules": [{"group": f"CN=staff,ou=groups,{BASE}", "team": "vision", "role": "member"}]},
+    )
     assert code == 200 and told["items"][0]["group"] == f"cn=staff,ou=groups,{BASE}"
     dry = begun(api, f"{ROOT}/corp/runs", {"is_dry": True})
     assert dry["outcome"] == "dry" and dry["counts"]["new"] == 2 and not Identity.objects.exists()
@@ -49,8 +68,15 @@ def test_from_nothing_to_people_who_came_in(story, slapd):
     assert accepted["outcome"] == "done"
     with platform_scope("test"):
         assert Membership.objects.filter(provider__slug="corp", suspended_at=None).count() == 0
-    assert [run["outcome"] for run in send(api, "GET", f"{ROOT}/corp/runs")[1]["items"]] == ["done", "stopped", "done", "dry"]
-    assert send(api, "DELETE", f"{ROOT}/corp")[0] == 204 and send(api, "GET", f"{ROOT}/corp")[0] == 404
+    assert [run["outcome"] for run in send(api, "GET", f"{ROOT}/corp/runs")[1]["items"]] == [
+        "done",
+        "stopped",
+        "done",
+        "dry",
+    ]
+    assert (
+        send(api, "DELETE", f"{ROOT}/corp")[0] == 204 and send(api, "GET", f"{ROOT}/corp")[0] == 404
+    )
 
 
 def test_who_vanished_is_listed_with_what_still_runs(story, own, slapd):
@@ -62,13 +88,20 @@ def test_who_vanished_is_listed_with_what_still_runs(story, own, slapd):
     ensure_first_cluster()
     client = story.client(story.ada)
     client.post("/atlas/directories/atlas-own/act", {"do": "run"})
-    assert "The directory is being asked" in client.get("/atlas/directories/atlas-own").content.decode()
+    assert (
+        "The directory is being asked"
+        in client.get("/atlas/directories/atlas-own").content.decode()
+    )
     with no_scope():
         work()
     bob = User.objects.get(email="bob@corp.example")
     with org_scope(story.atlas.id):
         Membership.objects.filter(user=bob).update(role="owner")
-        services.submit_job(actor=story.actor(bob), team=story.vision, spec=parse_mapping({"run": "true", "name": "left-behind"}))
+        services.submit_job(
+            actor=story.actor(bob),
+            team=story.vision,
+            spec=parse_mapping({"run": "true", "name": "left-behind"}),
+        )
     Identity.objects.filter(user=bob).update(gone_since=story.atlas.created_at)
     page = client.get("/atlas/directories/atlas-own").content.decode()
     assert "No longer in it" in page and "left-behind" in page and "bob@corp.example" in page

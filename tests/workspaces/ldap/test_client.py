@@ -34,8 +34,14 @@ def is_known(config, login="ada", password=ADA) -> bool:
 @each("login", ["ada", "ADA", "ada@corp.example"])
 def test_a_person_is_known_by_name_or_address_with_groups_in_groups(config, login):
     person = answer(config, login).person
-    assert (person.email, person.name, person.login) == ("ada@corp.example", "Ada Lovelace", "ada") and len(person.subject) == 36
-    assert person.groups == {dn_key(group_dn(name)) for name in ("staff", "vision", "ml", "research")}
+    assert (person.email, person.name, person.login) == (
+        "ada@corp.example",
+        "Ada Lovelace",
+        "ada",
+    ) and len(person.subject) == 36
+    assert person.groups == {
+        dn_key(group_dn(name)) for name in ("staff", "vision", "ml", "research")
+    }
 
 
 def test_without_groups_in_groups_only_direct_ones_count(config):
@@ -52,7 +58,18 @@ def test_both_ways_of_encryption_work_and_plain_only_when_waived(slapd, config):
     assert is_known(replace(config, plain=True, ca=""))
 
 
-PASSWORDS = ["", " ", "\x00", "ada's own passwor", "ada's own password ", "Ada's own password", "*", "ada's own password\x00", "a" * 5000, "\ud800"]
+PASSWORDS = [
+    "",
+    " ",
+    "\x00",
+    "ada's own passwor",
+    "ada's own password ",
+    "Ada's own password",
+    "*",
+    "ada's own password\x00",
+    "a" * 5000,
+    "\ud800",
+]
 
 
 @each("password", PASSWORDS)
@@ -66,8 +83,28 @@ def test_an_empty_password_does_not_reach_the_server(config):
         assert not directory.is_password(directory.find("ada"), "")
 
 
-INJECTIONS = ["*", "a*", "ada)(uid=*", "*)(uid=*))(|(uid=*", "ada)(|(uid=*)", "(uid=ada)", "ada\\", "\\61da", "ada\x00", "ada)(userPassword=*",
-              ")(objectClass=*", "|(uid=ada)", "ad?", "uid=ada,ou=people,dc=corp,dc=example", "ada,ou=people", "&", "!", "ada%29", "\\2a", "é*"]
+INJECTIONS = [
+    "*",
+    "a*",
+    "ada)(uid=*",
+    "*)(uid=*))(|(uid=*",
+    "ada)(|(uid=*)",
+    "(uid=ada)",
+    "ada\\",
+    "\\61da",
+    "ada\x00",
+    "ada)(userPassword=*",
+    ")(objectClass=*",
+    "|(uid=ada)",
+    "ad?",
+    "uid=ada,ou=people,dc=corp,dc=example",
+    "ada,ou=people",
+    "&",
+    "!",
+    "ada%29",
+    "\\2a",
+    "é*",
+]
 
 
 @each("login", INJECTIONS)
@@ -82,7 +119,9 @@ def test_everybody_and_all_groups_are_listed_page_by_page(config, monkeypatch):
     with Directory(config, 4) as directory:
         people, groups = list(directory.people()), Groups(directory.groups(), is_nested=True)
     people_here = {entry.dn for entry in people}
-    assert {people_dn(uid) for uid in ("ada", "bob", "eve")} <= people_here and len(people) == len(people_here)
+    assert {people_dn(uid) for uid in ("ada", "bob", "eve")} <= people_here and len(people) == len(
+        people_here
+    )
     ada = next(entry for entry in people if entry.dn == people_dn("ada"))
     assert groups.of(ada, "ada") == answer(config).person.groups
 
@@ -90,14 +129,22 @@ def test_everybody_and_all_groups_are_listed_page_by_page(config, monkeypatch):
 def test_active_directory_names_people_otherwise_and_keeps_who_was_switched_off(slapd):
     config = Config(**slapd.ad_options())
     anna = answer(config, "anna", password_of("anna")).person
-    assert anna.email == "anna@ad.example" and anna.subject == "00000000-0000-0000-0000-000000000001"
-    assert anna.groups == {dn_key(f"cn={name},ou=Groups,{AD}") for name in ("Vision", "ML", "Research")}
-    assert not is_known(config, "otto", password_of("otto")) and is_known(config, "anna@ad.example", password_of("anna"))
+    assert (
+        anna.email == "anna@ad.example" and anna.subject == "00000000-0000-0000-0000-000000000001"
+    )
+    assert anna.groups == {
+        dn_key(f"cn={name},ou=Groups,{AD}") for name in ("Vision", "ML", "Research")
+    }
+    assert not is_known(config, "otto", password_of("otto")) and is_known(
+        config, "anna@ad.example", password_of("anna")
+    )
 
 
 def test_groups_are_asked_in_one_step_only_of_a_server_that_says_it_can(config, monkeypatch):
     monkeypatch.setattr(Directory, "_knows_chains", lambda self: True)
-    assert answer(config).person.groups == frozenset()      # slapd does not know the rule: nothing is assumed of it
+    assert (
+        answer(config).person.groups == frozenset()
+    )  # slapd does not know the rule: nothing is assumed of it
 
 
 def test_pieces_of_a_large_group_are_put_together(config):
@@ -106,7 +153,9 @@ def test_pieces_of_a_large_group_are_put_together(config):
     class Pieces(Directory):
         def _next_piece(self, dn, name, start):
             assert (dn, name) == ("cn=big", "member")
-            return {f"member;range={start}-*": [b"c"]} if start == 2 else {f"{name};range=1-1": [b"b"]}
+            return (
+                {f"member;range={start}-*": [b"c"]} if start == 2 else {f"{name};range=1-1": [b"b"]}
+            )
 
     whole = Pieces(config, 1)._whole(entry_of("cn=big", {"member;range=0-0": [b"a"]}))
     assert whole.attributes == {"member": [b"a", b"b", b"c"]}
@@ -114,13 +163,18 @@ def test_pieces_of_a_large_group_are_put_together(config):
 
 def test_names_of_groups_are_found_by_what_is_typed(config):
     with Directory(config, 4) as directory:
-        assert directory.names_of_groups("res") == [group_dn("research")] and directory.names_of_groups("*") == []
+        assert (
+            directory.names_of_groups("res") == [group_dn("research")]
+            and directory.names_of_groups("*") == []
+        )
         assert len(directory.names_of_groups("", most=3)) == 3
 
 
 def test_the_test_button_says_what_it_found(slapd, config):
     found = look_around(config)
-    assert found.is_ok and "by StartTLS" in found.message and "3 people and 6 groups" in found.message
+    assert (
+        found.is_ok and "by StartTLS" in found.message and "3 people and 6 groups" in found.message
+    )
     assert f"is {people_dn('ada')}, in 4 groups" in found.message
     assert "by LDAPS" in look_around(replace(config, url=slapd.ldaps)).message
     assert "not encrypted" in look_around(replace(config, plain=True)).message
@@ -137,7 +191,9 @@ def test_the_test_button_says_what_is_wrong(slapd, config):
         "does not let the reader|nothing there": replace(config, bind_dn="", bind_password=""),
         "Nothing listens": replace(config, url=f"ldap://127.0.0.1:{free_port()}"),
         "no machine called": replace(config, url="ldap://nowhere.invalid"),
-        "no machine called nowhere": replace(config, url="ldap://nowhere.invalid", is_private=False),
+        "no machine called nowhere": replace(
+            config, url="ldap://nowhere.invalid", is_private=False
+        ),
         "have no nothingHere": replace(config, subject_attribute="nothingHere"),
         "filter is not well-formed": replace(config, people_filter="(=x)"),
         "cannot be read": replace(config, ca=other),
@@ -145,12 +201,22 @@ def test_the_test_button_says_what_is_wrong(slapd, config):
     }
     for words, broken in wrong.items():
         found = look_around(broken)
-        assert not found.is_ok and any(word in found.message for word in words.split("|")), (words, found.message)
+        assert not found.is_ok and any(word in found.message for word in words.split("|")), (
+            words,
+            found.message,
+        )
 
 
 def test_a_certificate_of_another_name_is_refused_and_named(slapd, config, monkeypatch):
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", slapd.port))])
-    with pytest.raises(Trouble, match="not for elsewhere"), Directory(replace(config, url=f"ldap://elsewhere.example:{slapd.port}"), 4):
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda *_, **__: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", slapd.port))],
+    )
+    with (
+        pytest.raises(Trouble, match="not for elsewhere"),
+        Directory(replace(config, url=f"ldap://elsewhere.example:{slapd.port}"), 4),
+    ):
         pass
 
 
@@ -158,7 +224,9 @@ def silent_server() -> int:
     """Takes connections and says nothing."""
     listener = socket.create_server(("127.0.0.1", 0))
     kept: list[socket.socket] = []
-    threading.Thread(target=lambda: [kept.append(listener.accept()[0]) for _ in range(20)], daemon=True).start()
+    threading.Thread(
+        target=lambda: [kept.append(listener.accept()[0]) for _ in range(20)], daemon=True
+    ).start()
     return listener.getsockname()[1]
 
 
@@ -167,7 +235,9 @@ def test_directories_that_say_nothing_do_not_add_up(config, scheme):
     silent = replace(config, url=f"{scheme}://127.0.0.1:{silent_server()}")
     start = time.monotonic()
     answers = ask([("a", silent), ("b", silent), ("c", silent)], "ada", ADA, 1.0)
-    assert time.monotonic() - start < 1.9 and all(found.trouble and found.trouble.is_away for found in answers)
+    assert time.monotonic() - start < 1.9 and all(
+        found.trouble and found.trouble.is_away for found in answers
+    )
 
 
 def test_one_directory_that_is_down_does_not_keep_people_of_another_out(config):

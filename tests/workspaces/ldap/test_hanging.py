@@ -25,19 +25,48 @@ def silent():
 def test_hanging_directory_holds_no_request_and_is_given_up(story, silent, monkeypatch):
     api = story.api(story.dot, story.atlas)
     options = {"url": silent, "people_base": "ou=people,dc=corp,dc=example", "is_private": True}
-    assert send(api, "POST", ROOT, {"kind": "ldap", "slug": "corp", "name": "Corp", "options": options})[0] == 201
+    assert (
+        send(
+            api, "POST", ROOT, {"kind": "ldap", "slug": "corp", "name": "Corp", "options": options}
+        )[0]
+        == 201
+    )
     asked = []
-    monkeypatch.setattr(socket, "create_connection", lambda *given, **named: asked.append(threading.current_thread()) or _really(*given, **named))
-    begun = [send(api, "POST", f"{ROOT}/corp/runs", {"is_dry": True}), send(api, "POST", f"{ROOT}/corp/test")]
-    assert [code for code, _ in begun] == [202, 202] and asked == []                       # no request has asked it
-    assert send(api, "POST", f"{ROOT}/corp/runs", {"is_dry": True})[0] == 409              # one at a time, dry or not
+    monkeypatch.setattr(
+        socket,
+        "create_connection",
+        lambda *given, **named: (
+            asked.append(threading.current_thread()) or _really(*given, **named)
+        ),
+    )
+    begun = [
+        send(api, "POST", f"{ROOT}/corp/runs", {"is_dry": True}),
+        send(api, "POST", f"{ROOT}/corp/test"),
+    ]
+    assert [code for code, _ in begun] == [202, 202] and asked == []  # no request has asked it
+    assert (
+        send(api, "POST", f"{ROOT}/corp/runs", {"is_dry": True})[0] == 409
+    )  # one at a time, dry or not
     monkeypatch.setattr(ldap_client, "ANSWER", 0.2)
     with no_scope():
         directory_threads.work()
-    run, test = (send(api, "GET", path)[1] for path in (f"{ROOT}/corp/runs/{begun[0][1]['id']}",
-                                                        f"/api/v1/orgs/atlas/provider-tests/{begun[1][1]['id']}"))
-    assert len(asked) == 2 and run["outcome"] == "failed" and "says nothing" in run["message"] + test["message"] and not test["is_ok"]
-    assert send(api, "POST", f"{ROOT}/corp/runs", {"is_dry": True})[0] == 202 and DirectoryRun.objects.count() == 2
+    run, test = (
+        send(api, "GET", path)[1]
+        for path in (
+            f"{ROOT}/corp/runs/{begun[0][1]['id']}",
+            f"/api/v1/orgs/atlas/provider-tests/{begun[1][1]['id']}",
+        )
+    )
+    assert (
+        len(asked) == 2
+        and run["outcome"] == "failed"
+        and "says nothing" in run["message"] + test["message"]
+        and not test["is_ok"]
+    )
+    assert (
+        send(api, "POST", f"{ROOT}/corp/runs", {"is_dry": True})[0] == 202
+        and DirectoryRun.objects.count() == 2
+    )
 
 
 def test_directory_threads_keep_places_for_other_organizations():

@@ -22,7 +22,10 @@ from workspaces.sso.ldap.trouble import explained
 def opened(monkeypatch) -> list[str]:
     """The addresses of lines that were opened, in order."""
     found, usual = list[str](), line.open_line
-    monkeypatch.setattr("workspaces.sso.ldap.client.open_line", lambda config, url, seconds: found.append(url) or usual(config, url, seconds))
+    monkeypatch.setattr(
+        "workspaces.sso.ldap.client.open_line",
+        lambda config, url, seconds: found.append(url) or usual(config, url, seconds),
+    )
     return found
 
 
@@ -31,7 +34,11 @@ def answer(config, login="ada", password="", seconds=4.0):
 
 
 def test_the_second_person_comes_in_by_the_line_of_the_first(config, opened):
-    assert answer(config).person.login == "ada" and answer(config, "bob").person.login == "bob" and len(opened) == 1
+    assert (
+        answer(config).person.login == "ada"
+        and answer(config, "bob").person.login == "bob"
+        and len(opened) == 1
+    )
 
 
 @each("before", ["ada", "wrong", "nobody"])
@@ -42,7 +49,11 @@ def test_whoever_it_was_before_the_reader_asks_next(config, before):
 
 
 def test_a_password_of_one_person_opens_nobody_else_on_the_same_line(config, opened):
-    assert answer(config).person and not answer(config, "bob", password_of("ada")).person and answer(config, "bob").person
+    assert (
+        answer(config).person
+        and not answer(config, "bob", password_of("ada")).person
+        and answer(config, "bob").person
+    )
     assert len(opened) == 1
 
 
@@ -53,7 +64,9 @@ def test_groups_are_those_of_this_moment(slapd, config, opened):
         assert dn_key(group_dn("visitors")) in answer(config, "bob").person.groups
     finally:
         slapd.change(group_dn("visitors"), member=[people_dn("eve")])
-    assert dn_key(group_dn("visitors")) not in answer(config, "bob").person.groups and len(opened) == 1
+    assert (
+        dn_key(group_dn("visitors")) not in answer(config, "bob").person.groups and len(opened) == 1
+    )
 
 
 def test_a_directory_that_was_started_again_is_gone_to_again(slapd, config, opened):
@@ -72,13 +85,20 @@ def test_a_line_that_went_silent_costs_a_second_and_no_more(config, opened, monk
     old = {thread for thread in threading.enumerate() if thread.name == "directory-line"}
 
     def up(server, ours, left):
-        return bool(ours.recv(1 << 16)) if threading.current_thread() in old else usual(server, ours, left)
+        return (
+            bool(ours.recv(1 << 16))
+            if threading.current_thread() in old
+            else usual(server, ours, left)
+        )
+
     monkeypatch.setattr(line, "_up", up)
     start = time.monotonic()
     assert answer(config).person and 0.9 < time.monotonic() - start < 2.5 and len(opened) == 2
 
 
-def test_a_reader_whose_password_was_changed_is_refused_on_a_kept_line_too_and_once(slapd, config, opened):
+def test_a_reader_whose_password_was_changed_is_refused_on_a_kept_line_too_and_once(
+    slapd, config, opened
+):
     assert answer(config).person
     slapd.change(READER, userPassword="another")
     try:
@@ -88,9 +108,15 @@ def test_a_reader_whose_password_was_changed_is_refused_on_a_kept_line_too_and_o
     assert answer(config).person
 
 
-def test_a_directory_that_lets_nobody_sign_in_twice_on_one_line_is_gone_to_by_a_new_one(config, opened, monkeypatch):
+def test_a_directory_that_lets_nobody_sign_in_twice_on_one_line_is_gone_to_by_a_new_one(
+    config, opened, monkeypatch
+):
     def refuse(directory: Directory, seconds: float) -> None:
-        raise explained(ldap.UNWILLING_TO_PERFORM({"desc": "Server is unwilling to perform"}), config, "signing in as the reader")
+        raise explained(
+            ldap.UNWILLING_TO_PERFORM({"desc": "Server is unwilling to perform"}),
+            config,
+            "signing in as the reader",
+        )
 
     assert answer(config).person
     monkeypatch.setattr(Directory, "go_on", refuse)

@@ -29,7 +29,9 @@ def is_in(client) -> bool:
 
 
 @each("login", ["ada", "ada@corp.example"])
-def test_a_person_of_the_directory_signs_in_on_the_same_page_and_has_their_roles(story, wide, login):
+def test_a_person_of_the_directory_signs_in_on_the_same_page_and_has_their_roles(
+    story, wide, login
+):
     client, _ = sign_in(login, password_of("ada"))
     assert is_in(client) and client.get("/atlas/teams").status_code == 200
     ada = User.objects.get(email="ada@corp.example")
@@ -41,12 +43,27 @@ def test_a_person_of_the_directory_signs_in_on_the_same_page_and_has_their_roles
 def test_the_trail_says_which_directory_vouched_and_a_password_of_ones_own_is_one(story, wide):
     sign_in("ada", password_of("ada"))
     sign_in(story.ben.email, PASSWORD)
-    told = Event.objects.filter(kind="sign_in.succeeded", org_id=story.atlas.id).order_by("position")
-    assert [(fact.actor, fact.data["by"]) for fact in told] == [("ada@corp.example", "LDAP (corp)"), (story.ben.email, "password")]
+    told = Event.objects.filter(kind="sign_in.succeeded", org_id=story.atlas.id).order_by(
+        "position"
+    )
+    assert [(fact.actor, fact.data["by"]) for fact in told] == [
+        ("ada@corp.example", "LDAP (corp)"),
+        (story.ben.email, "password"),
+    ]
 
 
-@each(("login", "password"), [
-    ("ada", "wrong"), ("ada", ""), ("ada", " "), ("", "x"), ("nobody", "x"), ("ada)(uid=*", password_of("ada")), ("*", password_of("ada"))])
+@each(
+    ("login", "password"),
+    [
+        ("ada", "wrong"),
+        ("ada", ""),
+        ("ada", " "),
+        ("", "x"),
+        ("nobody", "x"),
+        ("ada)(uid=*", password_of("ada")),
+        ("*", password_of("ada")),
+    ],
+)
 def test_nobody_else_does(wide, login, password):
     client, answer = sign_in(login, password)
     assert not is_in(client) and answer.status_code == 200
@@ -55,8 +72,15 @@ def test_nobody_else_does(wide, login, password):
 def test_the_password_is_neither_stored_nor_logged(wide, caplog):
     sign_in("ada", password_of("ada"))
     sign_in("ada", "another secret text")
-    stored = str(list(User.objects.values())) + str(list(Identity.objects.values())) + str(list(Provider.objects.values("trouble", "config")))
-    assert password_of("ada") not in stored + caplog.text and "another secret text" not in stored + caplog.text
+    stored = (
+        str(list(User.objects.values()))
+        + str(list(Identity.objects.values()))
+        + str(list(Provider.objects.values("trouble", "config")))
+    )
+    assert (
+        password_of("ada") not in stored + caplog.text
+        and "another secret text" not in stored + caplog.text
+    )
 
 
 def test_a_session_by_an_organizations_own_directory_opens_that_organization_only(story, own):
@@ -65,10 +89,15 @@ def test_a_session_by_an_organizations_own_directory_opens_that_organization_onl
     ada = User.objects.get(email="ada@corp.example")
     with platform_scope("test"):
         Membership.objects.create(org=story.borealis, user=ada, role="owner")
-    assert client.get("/atlas/teams").status_code == 200 and client.get("/borealis/teams").status_code == 404
+    assert (
+        client.get("/atlas/teams").status_code == 200
+        and client.get("/borealis/teams").status_code == 404
+    )
 
 
-def test_an_organizations_own_directory_sees_no_password_of_who_did_not_choose_it(story, own, slapd):
+def test_an_organizations_own_directory_sees_no_password_of_who_did_not_choose_it(
+    story, own, slapd
+):
     Provider.objects.filter(id=own.id).update(domains=[])
     own.refresh_from_db()
     assert directories_for("ada@corp.example") == [] and directories_for("ada") == []
@@ -98,14 +127,20 @@ def test_an_account_with_the_same_address_is_not_taken_over(story, wide, slapd):
 def down(wide):
     """The directory does not answer: nobody listens there."""
     with no_scope():
-        Provider.objects.filter(id=wide.id).update(config=wide.config | {"url": f"ldap://127.0.0.1:{free_port()}"})
+        Provider.objects.filter(id=wide.id).update(
+            config=wide.config | {"url": f"ldap://127.0.0.1:{free_port()}"}
+        )
     return wide
 
 
 def test_while_the_directory_is_down_a_sign_in_says_so_in_time_and_nobody_is_let_in(down):
     start = time.monotonic()
     client, answer = sign_in("ada", password_of("ada"))
-    assert not is_in(client) and "Corp does not answer" in answer.content.decode() and time.monotonic() - start < 5
+    assert (
+        not is_in(client)
+        and "Corp does not answer" in answer.content.decode()
+        and time.monotonic() - start < 5
+    )
     down.refresh_from_db()
     assert down.trouble and down.trouble_since
 
@@ -119,7 +154,9 @@ def test_while_the_directory_is_down_an_administrators_own_password_works_at_onc
 def test_while_the_directory_is_down_sessions_live_on(story, wide):
     client, _ = sign_in("ada", password_of("ada"))
     with no_scope():
-        Provider.objects.filter(id=wide.id).update(config=wide.config | {"url": "ldap://127.0.0.1:1"})
+        Provider.objects.filter(id=wide.id).update(
+            config=wide.config | {"url": "ldap://127.0.0.1:1"}
+        )
     assert client.get("/atlas/teams").status_code == 200
 
 
@@ -141,14 +178,33 @@ def test_guessing_is_limited_as_it_is_for_passwords(wide):
     assert answer.status_code == 429 or "Too many" in answer.content.decode()
 
 
-def test_directory_of_another_organization_never_gets_a_password_by_a_link(story, own, slapd, monkeypatch):
+def test_directory_of_another_organization_never_gets_a_password_by_a_link(
+    story, own, slapd, monkeypatch
+):
     """Its page preselects nothing, and a domain that an operator gave to Atlas is not Borealis's, whatever is chosen."""
-    theirs = Provider.objects.create(org=story.borealis, kind="ldap", slug="theirs", name="Theirs", config=own.config, secrets=own.secrets)
+    theirs = Provider.objects.create(
+        org=story.borealis,
+        kind="ldap",
+        slug="theirs",
+        name="Theirs",
+        config=own.config,
+        secrets=own.secrets,
+    )
     page = Client().get("/accounts/login/?next=/borealis/").content.decode()
-    assert '<option value="theirs">' in page and "selected" not in page.partition('name="directory"')[2].partition("</select>")[0]
-    assert directories_for("ada@corp.example", "theirs") == [] and directories_for("ada@corp.example") == [own]
-    assert directories_for("zoe@nobody.example", "theirs") == [theirs] and directories_for("zoe@nobody.example") == []
-    Identity.objects.create(provider=theirs, subject="1", user=User.objects.create_user("ada@corp.example", PASSWORD))
+    assert (
+        '<option value="theirs">' in page
+        and "selected" not in page.partition('name="directory"')[2].partition("</select>")[0]
+    )
+    assert directories_for("ada@corp.example", "theirs") == [] and directories_for(
+        "ada@corp.example"
+    ) == [own]
+    assert (
+        directories_for("zoe@nobody.example", "theirs") == [theirs]
+        and directories_for("zoe@nobody.example") == []
+    )
+    Identity.objects.create(
+        provider=theirs, subject="1", user=User.objects.create_user("ada@corp.example", PASSWORD)
+    )
     assert directories_for("ada@corp.example", "theirs") == [theirs]
 
 
@@ -159,7 +215,9 @@ def test_an_organizations_sign_in_page_lets_one_choose_its_directory(own):
     assert "atlas-own" not in Client().get("/accounts/login/?next=/borealis/").content.decode()
 
 
-def test_a_person_with_an_account_links_the_directory_by_its_password_and_signs_in_by_either(story, own, slapd):
+def test_a_person_with_an_account_links_the_directory_by_its_password_and_signs_in_by_either(
+    story, own, slapd
+):
     with org_scope(story.atlas.id):
         bob = User.objects.create_user("bob@corp.example", PASSWORD)
         Membership.objects.create(org=story.atlas, user=bob, role="admin")
@@ -178,13 +236,30 @@ def test_a_person_with_an_account_links_the_directory_by_its_password_and_signs_
 
 
 def test_linking_sends_no_password_for_a_domain_of_another_organization(story, own):
-    theirs = Provider.objects.create(org=story.borealis, kind="ldap", slug="theirs", name="Theirs", config=own.config, secrets=own.secrets)
+    theirs = Provider.objects.create(
+        org=story.borealis,
+        kind="ldap",
+        slug="theirs",
+        name="Theirs",
+        config=own.config,
+        secrets=own.secrets,
+    )
     client = story.client(story.cyd)
     prove(client)
-    page = client.post(f"/accounts/linked/{theirs.slug}/", {"login": "bob@corp.example", "password": password_of("bob")}, follow=True)
+    page = client.post(
+        f"/accounts/linked/{theirs.slug}/",
+        {"login": "bob@corp.example", "password": password_of("bob")},
+        follow=True,
+    )
     theirs.refresh_from_db()
-    assert "another organization has" in page.content.decode() and theirs.seen_at is None and not Identity.objects.exists()
-    client.post(f"/accounts/linked/{theirs.slug}/", {"login": "bob", "password": password_of("bob")})
+    assert (
+        "another organization has" in page.content.decode()
+        and theirs.seen_at is None
+        and not Identity.objects.exists()
+    )
+    client.post(
+        f"/accounts/linked/{theirs.slug}/", {"login": "bob", "password": password_of("bob")}
+    )
     assert Identity.objects.get().user == story.cyd
 
 
@@ -203,9 +278,13 @@ def _subject_of(provider, login):
     return prove(provider, login, password_of(login)).subject
 
 
-def test_a_directory_whose_secret_can_no_longer_be_read_keeps_nobody_of_another_out(story, wide, slapd):
+def test_a_directory_whose_secret_can_no_longer_be_read_keeps_nobody_of_another_out(
+    story, wide, slapd
+):
     with no_scope():
-        Provider.objects.create(kind="ldap", slug="broken", name="Broken", config=wide.config, secrets=b"unreadable")
+        Provider.objects.create(
+            kind="ldap", slug="broken", name="Broken", config=wide.config, secrets=b"unreadable"
+        )
     assert is_in(sign_in("ada", password_of("ada"))[0])
     _, answer = sign_in("ada", "wrong")
     assert "Broken does not answer" in answer.content.decode()

@@ -23,29 +23,54 @@ def sync(story, wide):
     def run(**more):
         with no_scope():
             return sync_provider(actor=actor_of(story.dot), provider=wide, **more)
+
     return run
 
 
 def members(**filters):
     with platform_scope("test"):
-        return sorted(Membership.objects.filter(provider__slug="corp", **filters).values_list("user__email", flat=True))
+        return sorted(
+            Membership.objects.filter(provider__slug="corp", **filters).values_list(
+                "user__email", flat=True
+            )
+        )
 
 
 def test_a_dry_run_shows_the_diff_and_a_run_makes_it_true(sync):
     dry = sync(is_dry=True)
-    assert dry.outcome == "dry" and dry.counts["new"] == 2 and not User.objects.filter(email="ada@corp.example").exists()
-    assert {"kind": "given", "who": "ada@corp.example", "what": "lead of atlas/vision, by cn=research,ou=groups,dc=corp,dc=example"} in dry.lines
+    assert (
+        dry.outcome == "dry"
+        and dry.counts["new"] == 2
+        and not User.objects.filter(email="ada@corp.example").exists()
+    )
+    assert {
+        "kind": "given",
+        "who": "ada@corp.example",
+        "what": "lead of atlas/vision, by cn=research,ou=groups,dc=corp,dc=example",
+    } in dry.lines
     done = sync()
-    assert done.outcome == "done" and done.lines == dry.lines and members() == ["ada@corp.example", "bob@corp.example"]
+    assert (
+        done.outcome == "done"
+        and done.lines == dry.lines
+        and members() == ["ada@corp.example", "bob@corp.example"]
+    )
     assert sync().outcome == "unchanged"
 
 
-def test_a_directory_that_answers_with_nobody_empties_nothing_until_that_is_accepted(story, wide, sync):
+def test_a_directory_that_answers_with_nobody_empties_nothing_until_that_is_accepted(
+    story, wide, sync
+):
     sync()
-    Provider.objects.filter(id=wide.id).update(config=wide.config | {"people_base": f"ou=empty,{BASE}"})
+    Provider.objects.filter(id=wide.id).update(
+        config=wide.config | {"people_base": f"ou=empty,{BASE}"}
+    )
     wide.refresh_from_db()
     stopped = sync()
-    assert stopped.outcome == "stopped" and "2 of the 2" in stopped.message and len(members(user__is_active=True)) == 2
+    assert (
+        stopped.outcome == "stopped"
+        and "2 of the 2" in stopped.message
+        and len(members(user__is_active=True)) == 2
+    )
     assert sync(accepted=stopped).outcome == "done" and members(user__is_active=True) == []
     assert User.objects.filter(email="ada@corp.example").exists()
 
@@ -55,7 +80,11 @@ def test_a_directory_that_is_down_fails_the_run_and_changes_nothing(wide, sync):
     Provider.objects.filter(id=wide.id).update(config=wide.config | {"url": "ldap://127.0.0.1:1"})
     wide.refresh_from_db()
     failed = sync()
-    assert failed.outcome == "failed" and "Nothing listens on" in failed.message and len(members(user__is_active=True)) == 2
+    assert (
+        failed.outcome == "failed"
+        and "Nothing listens on" in failed.message
+        and len(members(user__is_active=True)) == 2
+    )
 
 
 def test_two_runs_of_one_directory_are_never_at_once(wide, sync):
@@ -95,7 +124,9 @@ def test_an_operator_links_an_account_that_the_run_has_shown_and_no_other(story,
     here = User.objects.create_user("ada@corp.example", None)
     run = sync()
     (subject,) = run.clashes
-    assert [line["what"] for line in run.lines if line["kind"] == "clash"] == ["ada@corp.example has an account already that is not linked"]
+    assert [line["what"] for line in run.lines if line["kind"] == "clash"] == [
+        "ada@corp.example has an account already that is not linked"
+    ]
     with no_scope(), pytest.raises(NotPermitted):
         link_people(actor=story.actor(story.ada), provider=wide, subjects=[subject])
     with no_scope():
@@ -109,9 +140,14 @@ def test_the_command_prints_the_diff_and_says_by_its_end_when_it_was_stopped(sto
     out = StringIO()
     with no_scope():
         call_command("sync_directory", "corp", "--dry-run", stdout=out)
-        assert "ada@corp.example: member of atlas" in out.getvalue() and "dry: 3 people" in out.getvalue()
+        assert (
+            "ada@corp.example: member of atlas" in out.getvalue()
+            and "dry: 3 people" in out.getvalue()
+        )
         call_command("sync_directory", "corp", stdout=out)
-        Provider.objects.filter(id=wide.id).update(config=wide.config | {"people_base": f"ou=empty,{BASE}"})
+        Provider.objects.filter(id=wide.id).update(
+            config=wide.config | {"people_base": f"ou=empty,{BASE}"}
+        )
         with pytest.raises(CommandError, match="accept"):
             call_command("sync_directory", "corp", stdout=out)
         call_command("sync_directory", "corp", "--accept", stdout=out)
@@ -128,7 +164,7 @@ def test_a_run_that_was_killed_between_two_steps_is_finished_by_the_next(wide, s
 
     def killed(*args, **more):
         if steps:
-            raise SystemExit                    # as kill -9: nothing of ours runs after it
+            raise SystemExit  # as kill -9: nothing of ours runs after it
         steps.append(real(*args, **more))
 
     monkeypatch.setattr(directory, "_in_one_step", killed)
@@ -136,7 +172,11 @@ def test_a_run_that_was_killed_between_two_steps_is_finished_by_the_next(wide, s
         sync()
     assert len(members()) == 1
     monkeypatch.setattr(directory, "_in_one_step", real)
-    assert sync().outcome == "done" and members() == ["ada@corp.example", "bob@corp.example"] and sync().outcome == "unchanged"
+    assert (
+        sync().outcome == "done"
+        and members() == ["ada@corp.example", "bob@corp.example"]
+        and sync().outcome == "unchanged"
+    )
 
 
 def test_a_run_whose_process_died_says_so(wide, sync):

@@ -23,20 +23,38 @@ class Scim:
 
     def __call__(self, verb: str, path: str, body: Any = None, **headers: str) -> Any:
         data = orjson.dumps(body) if body is not None else b""
-        return self._client.generic(verb, f"{self.base}{path}", data, content_type="application/scim+json", headers=headers)
+        return self._client.generic(
+            verb, f"{self.base}{path}", data, content_type="application/scim+json", headers=headers
+        )
 
     def user(self, name: str = "eve", **more: Any) -> Any:
-        given = {"schemas": ["urn:ietf:params:scim:schemas:core:2.0:User"], "userName": f"{name}@atlas.example", "externalId": f"x-{name}",
-                 "displayName": name.capitalize(), "active": True, "emails": [{"value": f"{name}@atlas.example", "type": "work", "primary": True}]}
+        given = {
+            "schemas": ["urn:ietf:params:scim:schemas:core:2.0:User"],
+            "userName": f"{name}@atlas.example",
+            "externalId": f"x-{name}",
+            "displayName": name.capitalize(),
+            "active": True,
+            "emails": [{"value": f"{name}@atlas.example", "type": "work", "primary": True}],
+        }
         return self("POST", "/Users", given | more).json()
 
     def group(self, name: str, *members: Any) -> Any:
-        return self("POST", "/Groups", {"displayName": name, "members": [{"value": m["id"]} for m in members]}).json()
+        return self(
+            "POST",
+            "/Groups",
+            {"displayName": name, "members": [{"value": m["id"]} for m in members]},
+        ).json()
 
 
 @pytest.fixture
 def provider(story) -> Provider:
-    row = Provider.objects.create(kind="scim", org=story.atlas, slug="atlas-scim", name="Atlas People", domains=["atlas.example"])
+    row = Provider.objects.create(
+        kind="scim",
+        org=story.atlas,
+        slug="atlas-scim",
+        name="Atlas People",
+        domains=["atlas.example"],
+    )
     rule(row, "people", story.atlas)
     rule(row, "vision", story.atlas, story.vision)
     return row

@@ -8,47 +8,132 @@ from tests.each import each
 from workspaces.scim.patch import patched
 from workspaces.scim.schemas import ScimError, cleaned
 
-EVE = {"userName": "eve", "displayName": "Eve", "active": True, "name": {"givenName": "Eve", "familyName": "Old"},
-       "emails": [{"value": "e@x.example", "type": "work", "primary": True}, {"value": "e@home.example", "type": "home"}]}
+EVE = {
+    "userName": "eve",
+    "displayName": "Eve",
+    "active": True,
+    "name": {"givenName": "Eve", "familyName": "Old"},
+    "emails": [
+        {"value": "e@x.example", "type": "work", "primary": True},
+        {"value": "e@home.example", "type": "home"},
+    ],
+}
 TEAM = {"displayName": "vision", "members": [{"value": "1"}, {"value": "2"}]}
 
 
 def _ops(*operations):
-    return {"schemas": ["urn:ietf:params:scim:api:messages:2.0:PatchOp"], "Operations": list(operations)}
+    return {
+        "schemas": ["urn:ietf:params:scim:api:messages:2.0:PatchOp"],
+        "Operations": list(operations),
+    }
 
 
 USERS = {
-    "Azure: switched off, as text": ({"op": "Replace", "path": "active", "value": "False"}, {"active": False}),
-    "Azure: switched off, in an object": ({"op": "Replace", "value": {"active": "False"}}, {"active": False}),
-    "Azure: a mail by its type": ({"op": "Replace", "path": 'emails[type eq "work"].value', "value": "n@x.example"},
-                                  {"emails": [{"value": "n@x.example", "type": "work", "primary": True}, EVE["emails"][1]]}),
-    "Azure: a mail of a type that is not there yet": ({"op": "Add", "path": 'emails[type eq "other"].value', "value": "o@x.example"},
-                                                      {"emails": [*EVE["emails"], {"type": "other", "value": "o@x.example"}]}),
-    "Azure: names with dots": ({"op": "Add", "value": {"name.givenName": "Eva", "name.familyName": "New", "displayName": "Eva"}},
-                               {"name": {"givenName": "Eva", "familyName": "New"}, "displayName": "Eva"}),
-    "Azure: a path with the schema in front": ({"op": "Replace", "path": "urn:ietf:params:scim:schemas:core:2.0:User:displayName", "value": "E"},
-                                               {"displayName": "E"}),
+    "Azure: switched off, as text": (
+        {"op": "Replace", "path": "active", "value": "False"},
+        {"active": False},
+    ),
+    "Azure: switched off, in an object": (
+        {"op": "Replace", "value": {"active": "False"}},
+        {"active": False},
+    ),
+    "Azure: a mail by its type": (
+        {"op": "Replace", "path": 'emails[type eq "work"].value', "value": "n@x.example"},
+        {"emails": [{"value": "n@x.example", "type": "work", "primary": True}, EVE["emails"][1]]},
+    ),
+    "Azure: a mail of a type that is not there yet": (
+        {"op": "Add", "path": 'emails[type eq "other"].value', "value": "o@x.example"},
+        {"emails": [*EVE["emails"], {"type": "other", "value": "o@x.example"}]},
+    ),
+    "Azure: names with dots": (
+        {
+            "op": "Add",
+            "value": {"name.givenName": "Eva", "name.familyName": "New", "displayName": "Eva"},
+        },
+        {"name": {"givenName": "Eva", "familyName": "New"}, "displayName": "Eva"},
+    ),
+    "Azure: a path with the schema in front": (
+        {
+            "op": "Replace",
+            "path": "urn:ietf:params:scim:schemas:core:2.0:User:displayName",
+            "value": "E",
+        },
+        {"displayName": "E"},
+    ),
     "Azure: the enterprise extension, which is not kept": (
-        {"op": "Add", "path": "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department", "value": "R&D"}, {}),
+        {
+            "op": "Add",
+            "path": "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department",
+            "value": "R&D",
+        },
+        {},
+    ),
     "Okta: switched off": ({"op": "replace", "value": {"active": False}}, {"active": False}),
-    "Okta: a whole name": ({"op": "replace", "path": "name", "value": {"givenName": "Eva"}}, {"name": {"givenName": "Eva", "familyName": "Old"}}),
-    "standard: a part of a name": ({"op": "replace", "path": "name.familyName", "value": "New"}, {"name": {"givenName": "Eve", "familyName": "New"}}),
-    "standard: a row is removed": ({"op": "remove", "path": 'emails[type eq "home"]'}, {"emails": [EVE["emails"][0]]}),
-    "standard: an attribute is removed": ({"op": "remove", "path": "displayName"}, {"displayName": None}),
-    "names in any case": ({"op": "REPLACE", "path": "DisplayName", "value": "E"}, {"displayName": "E"}),
-    "another primary": ({"op": "add", "path": "emails", "value": [{"value": "p@x.example", "type": "work", "primary": True}]},
-                        {"emails": [{"value": "e@x.example", "type": "work"}, EVE["emails"][1],
-                                    {"value": "p@x.example", "type": "work", "primary": True}]}),
+    "Okta: a whole name": (
+        {"op": "replace", "path": "name", "value": {"givenName": "Eva"}},
+        {"name": {"givenName": "Eva", "familyName": "Old"}},
+    ),
+    "standard: a part of a name": (
+        {"op": "replace", "path": "name.familyName", "value": "New"},
+        {"name": {"givenName": "Eve", "familyName": "New"}},
+    ),
+    "standard: a row is removed": (
+        {"op": "remove", "path": 'emails[type eq "home"]'},
+        {"emails": [EVE["emails"][0]]},
+    ),
+    "standard: an attribute is removed": (
+        {"op": "remove", "path": "displayName"},
+        {"displayName": None},
+    ),
+    "names in any case": (
+        {"op": "REPLACE", "path": "DisplayName", "value": "E"},
+        {"displayName": "E"},
+    ),
+    "another primary": (
+        {
+            "op": "add",
+            "path": "emails",
+            "value": [{"value": "p@x.example", "type": "work", "primary": True}],
+        },
+        {
+            "emails": [
+                {"value": "e@x.example", "type": "work"},
+                EVE["emails"][1],
+                {"value": "p@x.example", "type": "work", "primary": True},
+            ]
+        },
+    ),
 }
 GROUPS = {
-    "Azure: members are added": ({"op": "Add", "path": "members", "value": [{"value": "3"}]}, ["1", "2", "3"]),
-    "Azure: a member is removed by the value": ({"op": "Remove", "path": "members", "value": [{"value": "1"}]}, ["2"]),
-    "Azure: a member is added twice": ({"op": "Add", "path": "members", "value": [{"value": "2"}]}, ["1", "2"]),
-    "Okta: a member is removed by a filter": ({"op": "remove", "path": 'members[value eq "1"]'}, ["2"]),
-    "Okta: all members at once": ({"op": "replace", "path": "members", "value": [{"value": "9", "display": "x"}]}, ["9"]),
-    "Okta: all members in an object": ({"op": "replace", "value": {"id": "g", "members": [{"value": "9"}]}}, ["9"]),
+    "Azure: members are added": (
+        {"op": "Add", "path": "members", "value": [{"value": "3"}]},
+        ["1", "2", "3"],
+    ),
+    "Azure: a member is removed by the value": (
+        {"op": "Remove", "path": "members", "value": [{"value": "1"}]},
+        ["2"],
+    ),
+    "Azure: a member is added twice": (
+        {"op": "Add", "path": "members", "value": [{"value": "2"}]},
+        ["1", "2"],
+    ),
+    "Okta: a member is removed by a filter": (
+        {"op": "remove", "path": 'members[value eq "1"]'},
+        ["2"],
+    ),
+    "Okta: all members at once": (
+        {"op": "replace", "path": "members", "value": [{"value": "9", "display": "x"}]},
+        ["9"],
+    ),
+    "Okta: all members in an object": (
+        {"op": "replace", "value": {"id": "g", "members": [{"value": "9"}]}},
+        ["9"],
+    ),
     "standard: everybody leaves": ({"op": "remove", "path": "members"}, []),
-    "one member, not in a list": ({"op": "add", "path": "members", "value": {"value": "3"}}, ["1", "2", "3"]),
+    "one member, not in a list": (
+        {"op": "add", "path": "members", "value": {"value": "3"}},
+        ["1", "2", "3"],
+    ),
 }
 
 
@@ -62,31 +147,65 @@ def test_a_user_after_an_operation(name):
 @each("name", GROUPS)
 def test_a_group_after_an_operation(name):
     operation, members = GROUPS[name]
-    assert [m["value"] for m in patched("Group", TEAM, _ops(operation)).get("members", [])] == members
+    assert [
+        m["value"] for m in patched("Group", TEAM, _ops(operation)).get("members", [])
+    ] == members
 
 
 def test_okta_renames_a_group_by_an_object():
-    assert patched("Group", TEAM, _ops({"op": "replace", "value": {"id": "g", "displayName": "sight"}}))["displayName"] == "sight"
+    assert (
+        patched(
+            "Group", TEAM, _ops({"op": "replace", "value": {"id": "g", "displayName": "sight"}})
+        )["displayName"]
+        == "sight"
+    )
 
 
-@each("operation", [
-    {"op": "move", "path": "x"}, {"op": "remove"}, {"op": "replace", "value": "x"}, {"op": "replace", "path": "groups", "value": []},
-    {"op": "replace", "path": "a b c", "value": 1}, {"op": "replace", "path": "emails[type", "value": 1}, {"op": "replace", "path": 7, "value": 1},
-    {"op": "remove", "path": "userName"}, {"op": "replace", "path": "active", "value": "maybe"},
-    {"op": "replace", "path": 'emails[type eq "work"]', "value": []}, {"op": "add", "path": 'emails[type eq "other"]', "value": []},
-    {"op": "replace", "path": "userName", "value": " "}])
+@each(
+    "operation",
+    [
+        {"op": "move", "path": "x"},
+        {"op": "remove"},
+        {"op": "replace", "value": "x"},
+        {"op": "replace", "path": "groups", "value": []},
+        {"op": "replace", "path": "a b c", "value": 1},
+        {"op": "replace", "path": "emails[type", "value": 1},
+        {"op": "replace", "path": 7, "value": 1},
+        {"op": "remove", "path": "userName"},
+        {"op": "replace", "path": "active", "value": "maybe"},
+        {"op": "replace", "path": 'emails[type eq "work"]', "value": []},
+        {"op": "add", "path": 'emails[type eq "other"]', "value": []},
+        {"op": "replace", "path": "userName", "value": " "},
+    ],
+)
 def test_an_operation_that_is_none_changes_nothing(operation):
     with pytest.raises(ScimError):
-        patched("User", EVE, _ops({"op": "replace", "path": "displayName", "value": "changed"}, operation))
+        patched(
+            "User",
+            EVE,
+            _ops({"op": "replace", "path": "displayName", "value": "changed"}, operation),
+        )
     assert EVE["displayName"] == "Eve"
 
 
 def test_all_operations_or_none_and_the_given_one_is_not_touched():
-    changed = patched("User", EVE, _ops({"op": "replace", "path": "name.givenName", "value": "A"},
-                                        {"op": "replace", "path": "active", "value": False}))
-    assert changed["name"]["givenName"] == "A" and EVE["name"]["givenName"] == "Eve" and changed["active"] is False
+    changed = patched(
+        "User",
+        EVE,
+        _ops(
+            {"op": "replace", "path": "name.givenName", "value": "A"},
+            {"op": "replace", "path": "active", "value": False},
+        ),
+    )
+    assert (
+        changed["name"]["givenName"] == "A"
+        and EVE["name"]["givenName"] == "Eve"
+        and changed["active"] is False
+    )
 
 
 def test_a_whole_resource_keeps_what_is_known_by_its_own_names():
-    assert cleaned("User", {"USERNAME": "eve", "unknown": 1, "groups": [{"value": "g"}], "emails": "e@x.example"}) == {
-        "userName": "eve", "emails": [{"value": "e@x.example"}]}
+    assert cleaned(
+        "User",
+        {"USERNAME": "eve", "unknown": 1, "groups": [{"value": "g"}], "emails": "e@x.example"},
+    ) == {"userName": "eve", "emails": [{"value": "e@x.example"}]}

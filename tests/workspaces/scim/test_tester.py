@@ -23,8 +23,14 @@ def wsgi(story):
 
 @pytest.mark.integration
 def test_scim2_tester_finds_nothing_wrong(scim, wsgi):
-    client = WSGISCIMClient(wsgi, base_url=f"http://localhost{scim.base}", headers={"Authorization": scim.authorization})
+    client = WSGISCIMClient(
+        wsgi, base_url=f"http://localhost{scim.base}", headers={"Authorization": scim.authorization}
+    )
     results = check_server(client)
-    wrong = [f"{r.title} {r.status.name}: {r.reason}" for r in results if r.status in (Status.ERROR, Status.CRITICAL)]
+    wrong = [
+        f"{r.title} {r.status.name}: {r.reason}"
+        for r in results
+        if r.status in (Status.ERROR, Status.CRITICAL)
+    ]
     assert not wrong, "\n".join(wrong)
     assert sum(r.status == Status.SUCCESS for r in results) > 20

@@ -21,7 +21,9 @@ ATTACK = """<script>alert(1)</script><img src=x onerror="alert(2)">{{ org }}"""
 
 
 def announce(story, text="Maintenance tonight", *, by=None, wide=False, **more):
-    return services.announce(actor=story.actor(by or story.ada), org=None if wide else story.atlas, text=text, **more)
+    return services.announce(
+        actor=story.actor(by or story.ada), org=None if wide else story.atlas, text=text, **more
+    )
 
 
 def read_by(story, person, path="/atlas/teams"):
@@ -87,7 +89,11 @@ def test_markup_is_shown_and_not_obeyed(story):
     announce(story, ATTACK)
     for person, path in ((story.ben, "/atlas/teams"), (story.ada, "/atlas/announcements")):
         page = read_by(story, person, path)
-        assert "&lt;script&gt;alert(1)" in page and "<script>alert(1)" not in page and "<img src=x" not in page
+        assert (
+            "&lt;script&gt;alert(1)" in page
+            and "<script>alert(1)" not in page
+            and "<img src=x" not in page
+        )
 
 
 def test_it_is_put_away_for_this_session_only(story):
@@ -98,7 +104,10 @@ def test_it_is_put_away_for_this_session_only(story):
     assert "Maintenance tonight" in read_by(story, story.ben)
 
 
-@each("back", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", ""])
+@each(
+    "back",
+    ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", ""],
+)
 def test_putting_it_away_leads_nowhere_else(story, back):
     row = announce(story)
     answer = story.client(story.ben).post(f"/atlas/announcements/{row.id}/dismiss", {"back": back})
@@ -110,9 +119,21 @@ def test_both_ends_are_facts_where_it_was_read(story):
     services.withdraw_announcement(actor=story.actor(story.ada), org=story.atlas, pk=row.id)
     wide = announce(story, "All of you", by=story.dot, wide=True)
     made, gone, all_of = Event.objects.filter(subject_type="announcement").order_by("position")
-    assert (made.kind, made.actor, made.data["after"]["text"]) == ("announcement.made", "ada@atlas.example", "Maintenance tonight")
-    assert (gone.kind, gone.data["before"]["level"], gone.org_id) == ("announcement.withdrawn", "warning", story.atlas.id)
-    assert (all_of.subject_id, all_of.org_id, all_of.actor) == (wide.id, None, "dot@platform.example")
+    assert (made.kind, made.actor, made.data["after"]["text"]) == (
+        "announcement.made",
+        "ada@atlas.example",
+        "Maintenance tonight",
+    )
+    assert (gone.kind, gone.data["before"]["level"], gone.org_id) == (
+        "announcement.withdrawn",
+        "warning",
+        story.atlas.id,
+    )
+    assert (all_of.subject_id, all_of.org_id, all_of.actor) == (
+        wide.id,
+        None,
+        "dot@platform.example",
+    )
 
 
 def test_a_wall_of_announcements_is_refused(story):
@@ -124,16 +145,37 @@ def test_a_wall_of_announcements_is_refused(story):
 
 def test_the_page_takes_the_times_of_a_browser_as_utc(story):
     ada = story.client(story.ada)
-    ada.post("/atlas/announcements", {"text": "Later", "level": "trouble", "from": "2031-01-02T03:04", "until": "2031-01-03T03:04"})
+    ada.post(
+        "/atlas/announcements",
+        {
+            "text": "Later",
+            "level": "trouble",
+            "from": "2031-01-02T03:04",
+            "until": "2031-01-03T03:04",
+        },
+    )
     row = Announcement.objects.get()
-    assert (row.begins_at.isoformat(), row.ends_at.isoformat()) == ("2031-01-02T03:04:00+00:00", "2031-01-03T03:04:00+00:00")
-    page = ada.post("/atlas/announcements", {"text": "x", "from": "soon"}, follow=True).content.decode()
+    assert (row.begins_at.isoformat(), row.ends_at.isoformat()) == (
+        "2031-01-02T03:04:00+00:00",
+        "2031-01-03T03:04:00+00:00",
+    )
+    page = ada.post(
+        "/atlas/announcements", {"text": "x", "from": "soon"}, follow=True
+    ).content.decode()
     assert "is no date and time" in page and Announcement.objects.count() == 1
 
 
-@each(("name", "moment"), [
-    ("until", "9999-12-31T23:59-05:00"), ("until", "9999-12-31T23:59"), ("from", "0001-01-01T00:00+05:00"), ("from", "9999-12-31T23:59-05:00"),
-    ("from", "0001-01-01T00:00"), ("until", "2227-01-01T00:00")])
+@each(
+    ("name", "moment"),
+    [
+        ("until", "9999-12-31T23:59-05:00"),
+        ("until", "9999-12-31T23:59"),
+        ("from", "0001-01-01T00:00+05:00"),
+        ("from", "9999-12-31T23:59-05:00"),
+        ("from", "0001-01-01T00:00"),
+        ("until", "2227-01-01T00:00"),
+    ],
+)
 def test_a_moment_at_the_end_of_time_is_refused_and_the_page_stays_readable(story, name, moment):
     ada = story.client(story.ada)
     answer = ada.post("/atlas/announcements", {"text": "For ever", name: moment}, follow=True)

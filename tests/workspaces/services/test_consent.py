@@ -39,17 +39,27 @@ def test_an_operator_brings_anybody_in_at_once(story):
 
 def test_who_was_made_for_another_organization_and_never_came_is_asked_too(story):
     assert isinstance(brought(story, "fay@atlas.example"), Membership)
-    assert isinstance(brought(story, "fay@atlas.example", by=story.cyd, org=story.borealis), Invited)
+    assert isinstance(
+        brought(story, "fay@atlas.example", by=story.cyd, org=story.borealis), Invited
+    )
 
 
 @each("fact", ["password", "sign-in", "directory", "operator", "switched off"])
 def test_an_account_is_somebodys_by_any_trace_of_them(story, fact):
-    user = User.objects.create_user("una@else.example", "a long password of Una" if fact == "password" else None, is_operator=fact == "operator",
-                                    is_active=fact != "switched off")
+    user = User.objects.create_user(
+        "una@else.example",
+        "a long password of Una" if fact == "password" else None,
+        is_operator=fact == "operator",
+        is_active=fact != "switched off",
+    )
     if fact == "sign-in":
         User.objects.filter(id=user.id).update(last_login=user.date_joined)
     if fact == "directory":
-        Identity.objects.create(user=user, subject="una", provider=Provider.objects.create(kind="ldap", slug="ad", name="AD"))
+        Identity.objects.create(
+            user=user,
+            subject="una",
+            provider=Provider.objects.create(kind="ldap", slug="ad", name="AD"),
+        )
     assert isinstance(brought(story, user.email), Invited)
 
 
@@ -68,26 +78,49 @@ def test_a_second_time_and_a_member_are_told_so(story):
 
 
 def test_the_page_shows_the_link_for_who_is_asked(story):
-    page = story.client(story.ada).post("/atlas/members", {"email": story.cyd.email, "role": "member"}).content.decode()
-    assert "cyd@borealis.example has an account, and is invited." in page and "/accounts/invitations/" in page
+    page = (
+        story.client(story.ada)
+        .post("/atlas/members", {"email": story.cyd.email, "role": "member"})
+        .content.decode()
+    )
+    assert (
+        "cyd@borealis.example has an account, and is invited." in page
+        and "/accounts/invitations/" in page
+    )
     assert roles(story, story.cyd.email)[0] == ""
 
 
 def test_the_api_says_that_they_are_asked(story):
-    answer = story.api(story.ada).post("/api/v1/orgs/atlas/members", {"email": story.cyd.email}, content_type="application/json")
+    answer = story.api(story.ada).post(
+        "/api/v1/orgs/atlas/members", {"email": story.cyd.email}, content_type="application/json"
+    )
     told = answer.json()
-    assert (answer.status_code, told["is_invited"], told["role"], "/accounts/invitations/" in told["invite_url"]) == (202, True, "member", True)
+    assert (
+        answer.status_code,
+        told["is_invited"],
+        told["role"],
+        "/accounts/invitations/" in told["invite_url"],
+    ) == (202, True, "member", True)
     assert roles(story, story.cyd.email)[0] == ""
 
 
 def test_a_file_adds_who_is_new_and_asks_who_has_an_account(story):
     text = "email,role\nina@else.example,viewer\ncyd@borealis.example,viewer"
     with org_scope(story.atlas.id):
-        dry = import_people(actor=story.actor(story.ada), org=story.atlas, text=text, is_dry=True, adds=True)
-        done = import_people(actor=story.actor(story.ada), org=story.atlas, text=text, is_dry=False, adds=True)
+        dry = import_people(
+            actor=story.actor(story.ada), org=story.atlas, text=text, is_dry=True, adds=True
+        )
+        done = import_people(
+            actor=story.actor(story.ada), org=story.atlas, text=text, is_dry=False, adds=True
+        )
     told = [(step.person.email, step.kind, step.note) for step in dry.steps]
     assert told == [(step.person.email, step.kind, step.note) for step in done.steps]
-    assert told == [("ina@else.example", "added", ""), ("cyd@borealis.example", "invited", "has an account, and is asked first")]
-    assert roles(story, "ina@else.example")[0] == "viewer" and roles(story, story.cyd.email)[0] == ""
+    assert told == [
+        ("ina@else.example", "added", ""),
+        ("cyd@borealis.example", "invited", "has an account, and is asked first"),
+    ]
+    assert (
+        roles(story, "ina@else.example")[0] == "viewer" and roles(story, story.cyd.email)[0] == ""
+    )
     with platform_scope("test"):
         assert Invitation.objects.get().role == "viewer"

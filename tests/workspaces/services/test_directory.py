@@ -10,7 +10,15 @@ from portal.core.errors import Conflict, NotFound, NotPermitted
 from portal.core.models import Event
 from tests.each import each
 from workspaces.actors import actor_of
-from workspaces.models import AccessToken, GroupRule, Identity, Membership, Provider, TeamMembership, User
+from workspaces.models import (
+    AccessToken,
+    GroupRule,
+    Identity,
+    Membership,
+    Provider,
+    TeamMembership,
+    User,
+)
 from workspaces.permissions import TeamRole
 from workspaces.services.directory import Person, admit, sync_people
 from workspaces.tenancy.scope import no_scope, platform_scope
@@ -20,15 +28,30 @@ STAFF, LEADS = "cn=staff", "cn=leads"
 
 @pytest.fixture
 def provider(story):
-    made = Provider.objects.create(kind="ldap", slug="corp", name="Corp", org=story.atlas, domains=["corp.example"])
+    made = Provider.objects.create(
+        kind="ldap", slug="corp", name="Corp", org=story.atlas, domains=["corp.example"]
+    )
     GroupRule.objects.create(provider=made, position=1, group=STAFF, org=story.atlas, role="member")
-    GroupRule.objects.create(provider=made, position=2, group=LEADS, org=story.atlas, team=story.vision, role=TeamRole.LEAD)
+    GroupRule.objects.create(
+        provider=made,
+        position=2,
+        group=LEADS,
+        org=story.atlas,
+        team=story.vision,
+        role=TeamRole.LEAD,
+    )
     with no_scope():
         yield made
 
 
 def person(number: int, *groups: str) -> Person:
-    return Person(f"uuid-{number:05}", f"p{number}@corp.example", f"Person {number}", f"p{number}", frozenset(groups or {STAFF}))
+    return Person(
+        f"uuid-{number:05}",
+        f"p{number}@corp.example",
+        f"Person {number}",
+        f"p{number}",
+        frozenset(groups or {STAFF}),
+    )
 
 
 def seats(user):
@@ -40,7 +63,11 @@ def seats(user):
 
 def test_a_first_sign_in_makes_the_account_with_what_its_groups_give(story, provider):
     user = admit(provider, person(1, STAFF, LEADS))
-    assert (user.email, user.name, user.has_usable_password()) == ("p1@corp.example", "Person 1", False)
+    assert (user.email, user.name, user.has_usable_password()) == (
+        "p1@corp.example",
+        "Person 1",
+        False,
+    )
     assert seats(user) == ([("member", STAFF, None)], {"vision": "lead"})
     kinds = list(Event.objects.filter(actor="directory corp").values_list("kind", flat=True))
     assert kinds == ["person.created", "member.added", "team_member.added"]
@@ -56,7 +83,9 @@ def test_a_second_sign_in_writes_nothing(story, provider):
 def test_a_group_that_was_left_takes_the_team_and_its_tokens_at_the_next_sign_in(story, provider):
     user = admit(provider, person(1, STAFF, LEADS))
     with platform_scope("test"):
-        token = AccessToken.objects.create(org=story.atlas, team=story.vision, user=user, name="t", digest="d", hint="h")
+        token = AccessToken.objects.create(
+            org=story.atlas, team=story.vision, user=user, name="t", digest="d", hint="h"
+        )
     admit(provider, person(1, STAFF))
     with platform_scope("test"):
         token.refresh_from_db()
@@ -98,7 +127,11 @@ def test_who_vanishes_is_suspended_with_everything_left_and_comes_back(story, pr
         actor_of(gone).enter(story.atlas)
     sync_people(provider, people)
     assert actor_of(gone).enter(story.atlas).team_roles
-    kinds = list(Event.objects.filter(subject_id=gone.id, kind__startswith="member.").values_list("kind", flat=True))
+    kinds = list(
+        Event.objects.filter(subject_id=gone.id, kind__startswith="member.").values_list(
+            "kind", flat=True
+        )
+    )
     assert kinds == ["member.added", "member.suspended", "member.restored"]
 
 
@@ -106,9 +139,13 @@ def test_an_empty_answer_changes_nothing_and_says_so_until_it_is_accepted(story,
     sync_people(provider, [person(n) for n in range(10)])
     stopped = sync_people(provider, [])
     assert not stopped.is_done and "10 of the 10" in stopped.objection
-    assert not any(seats(user)[0][0][2] for user in User.objects.filter(email__endswith="@corp.example"))
+    assert not any(
+        seats(user)[0][0][2] for user in User.objects.filter(email__endswith="@corp.example")
+    )
     assert sync_people(provider, [], accepted=stopped.plan.losses).is_done
-    assert all(seats(user)[0][0][2] for user in User.objects.filter(email__endswith="@corp.example"))
+    assert all(
+        seats(user)[0][0][2] for user in User.objects.filter(email__endswith="@corp.example")
+    )
 
 
 def test_a_sync_keeps_what_address_the_directory_says_and_changes_no_account(story, provider):
@@ -123,24 +160,39 @@ def test_an_organizations_provider_makes_accounts_within_its_domains_only(story,
     provider.domains = ["corp.example"]
     there = Person("uuid-x", "boss@borealis.example", groups=frozenset({STAFF}))
     made = sync_people(provider, [person(1), there]).plan
-    assert [(clash.person, "does not speak for" in clash.why) for clash in made.clashes] == [(there, True)]
-    assert not User.objects.filter(email=there.email).exists() and User.objects.filter(email="p1@corp.example").exists()
+    assert [(clash.person, "does not speak for" in clash.why) for clash in made.clashes] == [
+        (there, True)
+    ]
+    assert (
+        not User.objects.filter(email=there.email).exists()
+        and User.objects.filter(email="p1@corp.example").exists()
+    )
 
 
-def test_an_organizations_provider_without_domains_makes_nobody_and_keeps_whom_it_knows(story, provider):
+def test_an_organizations_provider_without_domains_makes_nobody_and_keeps_whom_it_knows(
+    story, provider
+):
     known = admit(provider, person(1))
     provider.domains = []
-    assert admit(provider, person(1, STAFF, LEADS)) == known and seats(known)[1] == {"vision": "lead"}
-    made = sync_people(provider, [person(1, STAFF, LEADS), Person("uuid-x", "ceo@other.com", groups=frozenset({STAFF}))]).plan
+    assert admit(provider, person(1, STAFF, LEADS)) == known and seats(known)[1] == {
+        "vision": "lead"
+    }
+    made = sync_people(
+        provider,
+        [person(1, STAFF, LEADS), Person("uuid-x", "ceo@other.com", groups=frozenset({STAFF}))],
+    ).plan
     assert [clash.why for clash in made.clashes] == [
-        "has the address ceo@other.com, and an operator gave this provider no e-mail domains: it makes no accounts"]
+        "has the address ceo@other.com, and an operator gave this provider no e-mail domains: it makes no accounts"
+    ]
     assert not User.objects.filter(email="ceo@other.com").exists()
 
 
 def test_a_dry_run_plans_the_same_and_writes_nothing(story, provider):
     before = Event.objects.count()
     planned = sync_people(provider, [person(1)], is_dry=True)
-    assert len(planned.plan.newcomers) == 1 and not planned.is_done and Event.objects.count() == before
+    assert (
+        len(planned.plan.newcomers) == 1 and not planned.is_done and Event.objects.count() == before
+    )
     assert not User.objects.filter(email="p1@corp.example").exists()
 
 
@@ -156,13 +208,18 @@ def test_members_by_hand_keep_their_roles_when_the_directory_forgets_them(story,
 def test_an_installations_directory_switches_off_who_vanishes_and_spares_the_last_owner(story):
     with no_scope():
         wide = Provider.objects.create(kind="ldap", slug="wide", name="Wide")
-        GroupRule.objects.create(provider=wide, position=1, group="*", org=story.borealis, role="member")
+        GroupRule.objects.create(
+            provider=wide, position=1, group="*", org=story.borealis, role="member"
+        )
         Identity.objects.create(provider=wide, subject="cyd", user=story.cyd)
         people = [person(n) for n in range(9)]
         sync_people(wide, [*people, Person("cyd", story.cyd.email, groups=frozenset())])
         made = sync_people(wide, people[:8]).plan
     assert [k.email for k in made.off] == ["p8@corp.example"] and made.spared[0][0] == story.cyd.id
-    assert not User.objects.get(email="p8@corp.example").is_active and User.objects.get(id=story.cyd.id).is_active
+    assert (
+        not User.objects.get(email="p8@corp.example").is_active
+        and User.objects.get(id=story.cyd.id).is_active
+    )
 
 
 def members_of(provider) -> int:
@@ -172,15 +229,24 @@ def members_of(provider) -> int:
 
 def _renamed(provider) -> str:
     admit(provider, person(1))
-    sync_people(provider, [Person("uuid-00001", "p1@corp.example", "Dr. Person  1", "p1", frozenset({STAFF}))])
+    sync_people(
+        provider,
+        [Person("uuid-00001", "p1@corp.example", "Dr. Person  1", "p1", frozenset({STAFF}))],
+    )
     return User.objects.get(email="p1@corp.example").name
 
 
 def test_a_display_name_follows_the_directory_with_a_fact_and_only_once(story, provider):
     assert _renamed(provider) == "Dr. Person 1"
     [told] = Event.objects.filter(kind="person.renamed")
-    assert (told.org_id, told.data["before"], told.data["after"]) == (story.atlas.id, {"name": "Person 1"}, {"name": "Dr. Person 1"})
-    admit(provider, Person("uuid-00001", "p1@corp.example", "Dr. Person 1", "p1", frozenset({STAFF})))
+    assert (told.org_id, told.data["before"], told.data["after"]) == (
+        story.atlas.id,
+        {"name": "Person 1"},
+        {"name": "Dr. Person 1"},
+    )
+    admit(
+        provider, Person("uuid-00001", "p1@corp.example", "Dr. Person 1", "p1", frozenset({STAFF}))
+    )
     admit(provider, Person("uuid-00001", "p1@corp.example", "", "p1", frozenset({STAFF})))
     assert Event.objects.filter(kind="person.renamed").count() == 1
 
@@ -205,4 +271,7 @@ def test_a_dry_run_and_one_that_was_stopped_rename_nobody(story, provider):
     sync_people(provider, [person(n) for n in range(20)])
     other = Person("uuid-00001", "p1@corp.example", "Mallory", "p1", frozenset({STAFF}))
     sync_people(provider, [other, *(person(n) for n in range(20) if n != 1)], is_dry=True)
-    assert sync_people(provider, [other]).objection and not User.objects.filter(name="Mallory").exists()
+    assert (
+        sync_people(provider, [other]).objection
+        and not User.objects.filter(name="Mallory").exists()
+    )

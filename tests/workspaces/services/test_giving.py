@@ -11,7 +11,15 @@ from tests.each import each
 from workspaces import services
 from workspaces.invitations import invite_url
 from workspaces.models import Identity, Membership, Provider, TeamMembership, User
-from workspaces.permissions import HANDED_ON, ORG_GRANTS, ORG_TITLES, TEAM_GRANTS, TEAM_TITLES, WORDS, Permission
+from workspaces.permissions import (
+    HANDED_ON,
+    ORG_GRANTS,
+    ORG_TITLES,
+    TEAM_GRANTS,
+    TEAM_TITLES,
+    WORDS,
+    Permission,
+)
 from workspaces.services.giving import org_roles_for, team_roles_for
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -21,8 +29,15 @@ def atlas(story):
     """Inside Atlas, where Uma is user admin, Amy admin, Bea reads bills and Eve is a member of no team."""
     with org_scope(story.atlas.id):
         ada = story.actor(story.ada)
-        for name, role in (("uma", "user-admin"), ("amy", "admin"), ("bea", "billing-viewer"), ("eve", "member")):
-            services.add_member(actor=ada, org=story.atlas, email=f"{name}@atlas.example", role=role)
+        for name, role in (
+            ("uma", "user-admin"),
+            ("amy", "admin"),
+            ("bea", "billing-viewer"),
+            ("eve", "member"),
+        ):
+            services.add_member(
+                actor=ada, org=story.atlas, email=f"{name}@atlas.example", role=role
+            )
         yield story.atlas
 
 
@@ -37,8 +52,11 @@ def change(actor, org, name, role):
 @each("role", ["owner", "admin", "viewer", "billing-viewer"])
 def test_a_user_admin_gives_no_role_that_holds_more_than_theirs(story, atlas, role):
     uma = person(story, "uma")
-    for act in (lambda: change(uma, atlas, "eve", role), lambda: change(uma, atlas, "uma", role),
-                lambda: services.add_member(actor=uma, org=atlas, email="new@atlas.example", role=role)):
+    for act in (
+        lambda: change(uma, atlas, "eve", role),
+        lambda: change(uma, atlas, "uma", role),
+        lambda: services.add_member(actor=uma, org=atlas, email="new@atlas.example", role=role),
+    ):
         with pytest.raises(NotPermitted):
             act()
     assert not User.objects.filter(email="new@atlas.example").exists()
@@ -52,7 +70,10 @@ def test_a_user_admin_brings_in_members_and_makes_others_user_admins(story, atla
 
 @each("name", ["ada", "amy", "bea"])
 def test_a_user_admin_neither_demotes_nor_removes_who_holds_more(story, atlas, name):
-    uma, before = person(story, "uma"), Membership.objects.get(user__email=f"{name}@atlas.example").role
+    uma, before = (
+        person(story, "uma"),
+        Membership.objects.get(user__email=f"{name}@atlas.example").role,
+    )
     with pytest.raises(NotPermitted):
         change(uma, atlas, name, "member")
     with pytest.raises(NotPermitted):
@@ -63,7 +84,9 @@ def test_a_user_admin_neither_demotes_nor_removes_who_holds_more(story, atlas, n
 @each("role", sorted(HANDED_ON))
 def test_a_user_admin_brings_others_into_teams_and_not_themselves(story, atlas, role):
     uma = person(story, "uma")
-    row = services.add_team_member(actor=uma, team=story.speech, email="eve@atlas.example", role=role)
+    row = services.add_team_member(
+        actor=uma, team=story.speech, email="eve@atlas.example", role=role
+    )
     assert row.role == role
     with pytest.raises(NotPermitted):
         services.add_team_member(actor=uma, team=story.speech, email="uma@atlas.example", role=role)
@@ -73,31 +96,48 @@ def test_a_user_admin_brings_others_into_teams_and_not_themselves(story, atlas, 
 def test_a_user_admin_makes_no_team_admin_and_leads_no_team_by_making_it(story, atlas):
     uma = person(story, "uma")
     with pytest.raises(NotPermitted):
-        services.add_team_member(actor=uma, team=story.vision, email="eve@atlas.example", role="lead")
+        services.add_team_member(
+            actor=uma, team=story.vision, email="eve@atlas.example", role="lead"
+        )
     with pytest.raises(NotPermitted):
-        services.change_team_member(actor=uma, team=story.vision, email=story.ben.email, role="lead")
+        services.change_team_member(
+            actor=uma, team=story.vision, email=story.ben.email, role="lead"
+        )
     fresh = services.create_team(actor=uma, org=atlas, slug="fresh")
     assert not TeamMembership.objects.filter(team=fresh).exists()
     services.add_team_member(actor=uma, team=fresh, email="eve@atlas.example")
 
 
 def test_a_user_admin_who_is_in_a_team_does_not_raise_themselves_there(story, atlas):
-    services.add_team_member(actor=story.actor(story.ada), team=story.vision, email="uma@atlas.example", role="viewer")
+    services.add_team_member(
+        actor=story.actor(story.ada), team=story.vision, email="uma@atlas.example", role="viewer"
+    )
     for role in ("member", "lead"):
         with pytest.raises(NotPermitted):
-            services.change_team_member(actor=person(story, "uma"), team=story.vision, email="uma@atlas.example", role=role)
+            services.change_team_member(
+                actor=person(story, "uma"), team=story.vision, email="uma@atlas.example", role=role
+            )
 
 
 def test_the_admin_of_a_team_makes_others_admin_of_that_team(story, atlas):
-    services.change_team_member(actor=story.actor(story.ada), team=story.vision, email=story.ben.email, role="lead")
-    row = services.add_team_member(actor=story.actor(story.ben), team=story.vision, email="eve@atlas.example", role="lead")
+    services.change_team_member(
+        actor=story.actor(story.ada), team=story.vision, email=story.ben.email, role="lead"
+    )
+    row = services.add_team_member(
+        actor=story.actor(story.ben), team=story.vision, email="eve@atlas.example", role="lead"
+    )
     assert row.role == "lead"
 
 
 def test_a_role_that_there_is_not_is_refused_by_field(story, atlas):
     ada = story.actor(story.ada)
-    for act in (lambda: change(ada, atlas, "eve", "lead"), lambda: change(ada, atlas, "eve", ""), lambda: services.add_team_member(
-            actor=ada, team=story.vision, email="eve@atlas.example", role="owner")):
+    for act in (
+        lambda: change(ada, atlas, "eve", "lead"),
+        lambda: change(ada, atlas, "eve", ""),
+        lambda: services.add_team_member(
+            actor=ada, team=story.vision, email="eve@atlas.example", role="owner"
+        ),
+    ):
         with pytest.raises(InvalidInput) as caught:
             act()
         assert caught.value.data["errors"][0]["field"] == "role"
@@ -106,7 +146,9 @@ def test_a_role_that_there_is_not_is_refused_by_field(story, atlas):
 @each(("giver", "role"), list(itertools.product(["ada", "amy", "uma", "eve"], ORG_GRANTS)))
 def test_what_a_form_offers_is_what_the_service_accepts(story, atlas, giver, role):
     actor = person(story, giver)
-    is_offered = role in {r.slug for r in org_roles_for(actor, atlas)} and actor.may(Permission.MEMBERS_WRITE)
+    is_offered = role in {r.slug for r in org_roles_for(actor, atlas)} and actor.may(
+        Permission.MEMBERS_WRITE
+    )
     try:
         services.add_member(actor=actor, org=atlas, email="new@atlas.example", role=role)
         is_accepted = True
@@ -118,9 +160,13 @@ def test_what_a_form_offers_is_what_the_service_accepts(story, atlas, giver, rol
 @each(("giver", "role"), list(itertools.product(["ada", "uma", "ben"], TEAM_GRANTS)))
 def test_the_same_in_a_team(story, atlas, giver, role):
     actor = person(story, giver)
-    is_offered = role in {r.slug for r in team_roles_for(actor, story.vision)} and actor.may(Permission.MEMBERS_WRITE, story.vision.id)
+    is_offered = role in {r.slug for r in team_roles_for(actor, story.vision)} and actor.may(
+        Permission.MEMBERS_WRITE, story.vision.id
+    )
     try:
-        services.add_team_member(actor=actor, team=story.vision, email="eve@atlas.example", role=role)
+        services.add_team_member(
+            actor=actor, team=story.vision, email="eve@atlas.example", role=role
+        )
         is_accepted = True
     except NotPermitted:
         is_accepted = False
@@ -133,21 +179,38 @@ def test_bringing_in_who_is_known_elsewhere_gives_no_hold_on_their_account(story
     assert invite_url(new)
     by_directory = User.objects.create_user("ldap@atlas.example")
     with platform_scope("a directory of the installation"):
-        Identity.objects.create(provider=Provider.objects.create(kind="ldap", slug="ad", name="AD"), subject="1", user=by_directory)
+        Identity.objects.create(
+            provider=Provider.objects.create(kind="ldap", slug="ad", name="AD"),
+            subject="1",
+            user=by_directory,
+        )
     operator = User.objects.create_user("op@platform.example", is_operator=True)
     for person in (by_directory, operator):
-        assert invite_url(services.add_member(actor=ada, org=atlas, email=person.email, has_agreed=True).user) is None
+        assert (
+            invite_url(
+                services.add_member(actor=ada, org=atlas, email=person.email, has_agreed=True).user
+            )
+            is None
+        )
     with org_scope(story.borealis.id):
-        services.add_member(actor=story.actor(story.cyd), org=story.borealis, email=new.email, has_agreed=True)
+        services.add_member(
+            actor=story.actor(story.cyd), org=story.borealis, email=new.email, has_agreed=True
+        )
     assert invite_url(new) is None
 
 
 def test_who_sees_bills_sees_no_job_nor_people_and_who_administers_people_sees_no_job():
-    assert not {p for p in ORG_GRANTS["billing-viewer"] if p.startswith(("jobs:", "members:", "nodes:"))}
+    assert not {
+        p for p in ORG_GRANTS["billing-viewer"] if p.startswith(("jobs:", "members:", "nodes:"))
+    }
     assert Permission.BILLING_READ in ORG_GRANTS["billing-viewer"]
     assert not {p for p in ORG_GRANTS["user-admin"] if p.startswith("jobs:")}
     assert Permission.QUOTAS_WRITE not in ORG_GRANTS["user-admin"]
 
 
 def test_every_role_has_a_title_and_every_permission_words():
-    assert (set(ORG_TITLES), set(TEAM_TITLES), set(WORDS)) == (set(ORG_GRANTS), set(TEAM_GRANTS), set(Permission))
+    assert (set(ORG_TITLES), set(TEAM_TITLES), set(WORDS)) == (
+        set(ORG_GRANTS),
+        set(TEAM_GRANTS),
+        set(Permission),
+    )

@@ -20,7 +20,11 @@ from workspaces.services import Wanted, create_team, set_quota, set_quotas
 from workspaces.services.quota import hold, settle
 from workspaces.tenancy.scope import org_scope, platform_scope
 
-ORG, TEAMS, USERS = UUID(int=1), [UUID(int=n) for n in (11, 12, 13)], [UUID(int=n) for n in (21, 22)]
+ORG, TEAMS, USERS = (
+    UUID(int=1),
+    [UUID(int=n) for n in (11, 12, 13)],
+    [UUID(int=n) for n in (21, 22)],
+)
 
 
 @st.composite
@@ -38,12 +42,17 @@ def standings(draw):
     return found | {Meter(ORG, "org", ORG, "gpu"): Standing(0, whole, 0, promised)}
 
 
-STEPS = st.lists(st.tuples(st.sampled_from(TEAMS), st.sampled_from(USERS), st.integers(1, 6), st.booleans()), max_size=40)
+STEPS = st.lists(
+    st.tuples(st.sampled_from(TEAMS), st.sampled_from(USERS), st.integers(1, 6), st.booleans()),
+    max_size=40,
+)
 
 
 @settings(deadline=None)
 @given(standings(), STEPS)
-def test_whatever_is_held_and_given_back_no_limit_is_passed_and_every_guarantee_is_kept_free(now, steps):
+def test_whatever_is_held_and_given_back_no_limit_is_passed_and_every_guarantee_is_kept_free(
+    now, steps
+):
     whole, held = Meter(ORG, "org", ORG, "gpu"), []
     for team, user, amount, gives_back in steps:
         if gives_back and held:
@@ -68,13 +77,19 @@ def test_who_may_hold_an_amount_may_hold_any_smaller_one(now, steps, team, user)
         ask = meters(ORG, of, by, {"gpu": amount})
         if refusal(now, ask) is None:
             now = now | after(now, ask)
-    room = [refusal(now, meters(ORG, team, user, {"gpu": amount})) is None for amount in range(1, 26)]
+    room = [
+        refusal(now, meters(ORG, team, user, {"gpu": amount})) is None for amount in range(1, 26)
+    ]
     assert room == sorted(room, reverse=True)
 
 
 def _set(story, *changes):
     with org_scope(story.atlas.id):
-        return set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted(*change) for change in changes])
+        return set_quotas(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            changes=[Wanted(*change) for change in changes],
+        )
 
 
 def _try(story, team, user, **resources):
@@ -113,9 +128,19 @@ def test_a_guarantee_made_while_others_hold_much_is_served_from_what_is_free_fir
 
 def test_more_than_the_organization_has_cannot_be_guaranteed(story, language):
     with pytest.raises(InvalidInput, match="9 gpu would be guaranteed in total"):
-        _set(story, ("org", "", "gpu", 8), ("team", "vision", "gpu", None, 5), ("team", "language", "gpu", None, 4))
+        _set(
+            story,
+            ("org", "", "gpu", 8),
+            ("team", "vision", "gpu", None, 5),
+            ("team", "language", "gpu", None, 4),
+        )
     _set(story, ("org", "", "gpu", 8), ("team", "vision", "gpu", None, 5))
-    for refused in (("team", "language", "gpu", None, 4), ("org", "", "gpu", 4), ("team", "vision", "gpu", 4), ("org", "", "gpu", 8, 1)):
+    for refused in (
+        ("team", "language", "gpu", None, 4),
+        ("org", "", "gpu", 4),
+        ("team", "vision", "gpu", 4),
+        ("org", "", "gpu", 8, 1),
+    ):
         with pytest.raises(InvalidInput):
             _set(story, refused)
 
@@ -133,14 +158,27 @@ def test_many_changes_are_one_fact_with_what_was_before_and_after(story):
     _set(story, ("team", "vision", "gpu", 4))
     _set(story, ("team", "vision", "gpu", 6, 2), ("org", "", "cpu", 2.5))
     fact = Event.objects.filter(kind="quota.changed").order_by("-id").first()
-    assert fact.data["before"] == {"gpu of team vision": {"limit": 4, "guaranteed": 0}, "cpu of org": {"limit": None, "guaranteed": 0}}
-    assert fact.data["after"] == {"gpu of team vision": {"limit": 6, "guaranteed": 2}, "cpu of org": {"limit": 2500, "guaranteed": 0}}
+    assert fact.data["before"] == {
+        "gpu of team vision": {"limit": 4, "guaranteed": 0},
+        "cpu of org": {"limit": None, "guaranteed": 0},
+    }
+    assert fact.data["after"] == {
+        "gpu of team vision": {"limit": 6, "guaranteed": 2},
+        "cpu of org": {"limit": 2500, "guaranteed": 0},
+    }
 
 
 def test_what_is_not_named_stays(story):
     _set(story, ("team", "vision", "gpu", 6, 2))
     with org_scope(story.atlas.id):
-        row = set_quota(actor=story.actor(story.ada), org=story.atlas, scope="team", subject="vision", resource="gpu", limit=8)
+        row = set_quota(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            scope="team",
+            subject="vision",
+            resource="gpu",
+            limit=8,
+        )
     assert (row.limit, row.guaranteed) == (8, 2)
 
 
@@ -150,17 +188,34 @@ def test_holding_takes_two_statements_however_many_meters(story):
     _try(story, story.vision, story.ben, **everything)
     with CaptureQueriesContext(connection) as asked:
         _try(story, story.vision, story.ben, **everything)
-    on_meters = [query["sql"] for query in asked if "workspaces_quota" in query["sql"] and "INSERT" not in query["sql"]]
+    on_meters = [
+        query["sql"]
+        for query in asked
+        if "workspaces_quota" in query["sql"] and "INSERT" not in query["sql"]
+    ]
     assert [sql.removeprefix("15 times: ")[:6] for sql in on_meters] == ["SELECT", "UPDATE"]
 
 
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
-def test_racing_holds_and_returns_of_three_teams_never_pass_the_limit_nor_eat_a_guarantee(transactional_db):
+def test_racing_holds_and_returns_of_three_teams_never_pass_the_limit_nor_eat_a_guarantee(
+    transactional_db,
+):
     story, over = tell(), []
     with org_scope(story.atlas.id):
-        teams = [story.vision, *(create_team(actor=story.actor(story.ada), org=story.atlas, slug=slug) for slug in ("language", "audio"))]
-    _set(story, ("org", "", "gpu", 10), ("team", "vision", "gpu", None, 4), ("team", "language", "gpu", None, 2))
+        teams = [
+            story.vision,
+            *(
+                create_team(actor=story.actor(story.ada), org=story.atlas, slug=slug)
+                for slug in ("language", "audio")
+            ),
+        ]
+    _set(
+        story,
+        ("org", "", "gpu", 10),
+        ("team", "vision", "gpu", None, 4),
+        ("team", "language", "gpu", None, 2),
+    )
 
     def race(team):
         for turn in range(25):

@@ -19,13 +19,22 @@ from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
 def guarantee(story, email, amount):
     with org_scope(story.atlas.id):
-        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[
-            Wanted("org", "", "gpu", 8), Wanted("team", "vision", "gpu", None, 1), Wanted("user", email, "gpu", 6, amount)])
+        set_quotas(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            changes=[
+                Wanted("org", "", "gpu", 8),
+                Wanted("team", "vision", "gpu", None, 1),
+                Wanted("user", email, "gpu", 6, amount),
+            ],
+        )
 
 
 def standings():
     with platform_scope("test"):
-        rows = Quota.objects.filter(resource="gpu").values_list("scope", "limit", "guaranteed", "promised")
+        rows = Quota.objects.filter(resource="gpu").values_list(
+            "scope", "limit", "guaranteed", "promised"
+        )
         return {scope: tuple(more) for scope, *more in rows}
 
 
@@ -34,41 +43,70 @@ def test_nothing_is_kept_free_for_whom_is_removed_and_the_trail_tells_it(story, 
     guarantee(story, story.ben.email, 3)
     if used:
         with platform_scope("test"), transaction.atomic():
-            assert hold(meters(story.atlas.id, story.speech.id, story.ben.id, {"gpu": used})) is None
+            assert (
+                hold(meters(story.atlas.id, story.speech.id, story.ben.id, {"gpu": used})) is None
+            )
     with org_scope(story.atlas.id):
         remove_member(actor=story.actor(story.ada), org=story.atlas, email=story.ben.email)
     found = standings()
     assert (found["user"], found["org"][2]) == ((6, 0, 0), 1)
     fact = Event.objects.filter(kind="quota.changed").order_by("position").last()
     named = "gpu of user ben@atlas.example"
-    assert (fact.actor, fact.data["before"]) == ("ada@atlas.example", {named: {"limit": 6, "guaranteed": 3}})
+    assert (fact.actor, fact.data["before"]) == (
+        "ada@atlas.example",
+        {named: {"limit": 6, "guaranteed": 3}},
+    )
     assert fact.data["after"] == {named: {"limit": 6, "guaranteed": 0}}
 
 
 def test_nothing_is_kept_free_for_whom_a_directory_no_longer_names(story):
-    provider = Provider.objects.create(kind="ldap", slug="corp", name="Corp", org=story.atlas, domains=["corp.example"])
-    GroupRule.objects.create(provider=provider, position=1, group="*", org=story.atlas, role="member")
-    people = [Person(f"uuid-{n}", f"p{n}@corp.example", f"Person {n}", f"p{n}", frozenset()) for n in range(3)]
+    provider = Provider.objects.create(
+        kind="ldap", slug="corp", name="Corp", org=story.atlas, domains=["corp.example"]
+    )
+    GroupRule.objects.create(
+        provider=provider, position=1, group="*", org=story.atlas, role="member"
+    )
+    people = [
+        Person(f"uuid-{n}", f"p{n}@corp.example", f"Person {n}", f"p{n}", frozenset())
+        for n in range(3)
+    ]
     with no_scope():
         sync_people(provider, people)
     guarantee(story, "p0@corp.example", 3)
     with no_scope():
         assert sync_people(provider, people[1:]).is_done
     assert (standings()["user"], standings()["org"][2]) == ((6, 0, 0), 1)
-    assert Event.objects.filter(kind="quota.changed").order_by("position").last().actor == "directory corp"
+    assert (
+        Event.objects.filter(kind="quota.changed").order_by("position").last().actor
+        == "directory corp"
+    )
 
 
 def test_a_quota_of_somebody_who_left_can_be_lifted(story):
     guarantee(story, story.ben.email, 3)
     with org_scope(story.atlas.id):
         remove_member(actor=story.actor(story.ada), org=story.atlas, email=story.ben.email)
-        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted("user", story.ben.email, "gpu", None)])
+        set_quotas(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            changes=[Wanted("user", story.ben.email, "gpu", None)],
+        )
     assert standings()["user"] == (None, 0, 0)
 
 
 def test_gpu_hours_of_somebody_who_left_are_shown_with_their_address(story):
     with org_scope(story.atlas.id):
-        GpuMonth.objects.create(org=story.atlas, scope="user", subject_id=story.ben.id, month=month_of(clock.now()), used=7_200_000)
+        GpuMonth.objects.create(
+            org=story.atlas,
+            scope="user",
+            subject_id=story.ben.id,
+            month=month_of(clock.now()),
+            used=7_200_000,
+        )
         remove_member(actor=story.actor(story.ada), org=story.atlas, email=story.ben.email)
-        rows = [(q["subject"], q["used"]) for q in quotas_for(story.actor(story.ada)) if q["scope"] == "user"]
+        rows = [
+            (q["subject"], q["used"])
+            for q in quotas_for(story.actor(story.ada))
+            if q["scope"] == "user"
+        ]
     assert rows == [("ben@atlas.example", 2)]

@@ -31,7 +31,11 @@ from workspaces.services import (
 )
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
-NEW = {"name": "Ina", "password": "a long password of Ina", "password_again": "a long password of Ina"}
+NEW = {
+    "name": "Ina",
+    "password": "a long password of Ina",
+    "password_again": "a long password of Ina",
+}
 
 
 @pytest.fixture
@@ -55,8 +59,17 @@ def path_of(made) -> str:
 
 def roles(story, email) -> tuple[str, dict[str, str]]:
     with platform_scope("test"):
-        role = Membership.objects.filter(org=story.atlas, user__email=email).values_list("role", flat=True).first() or ""
-        return role, dict(TeamMembership.objects.filter(org=story.atlas, user__email=email).values_list("team__slug", "role"))
+        role = (
+            Membership.objects.filter(org=story.atlas, user__email=email)
+            .values_list("role", flat=True)
+            .first()
+            or ""
+        )
+        return role, dict(
+            TeamMembership.objects.filter(org=story.atlas, user__email=email).values_list(
+                "team__slug", "role"
+            )
+        )
 
 
 def test_who_has_no_account_makes_one_by_the_link_and_is_in(story):
@@ -95,7 +108,13 @@ def test_a_link_works_once(story):
     Client().post(path_of(made), NEW)
     again = Client()
     assert again.get(path_of(made)).status_code == 404
-    assert again.post(path_of(made), NEW | {"password": "another long one 77", "password_again": "another long one 77"}).status_code == 404
+    assert (
+        again.post(
+            path_of(made),
+            NEW | {"password": "another long one 77", "password_again": "another long one 77"},
+        ).status_code
+        == 404
+    )
     assert User.objects.get(email="ina@else.example").check_password(NEW["password"])
 
 
@@ -108,7 +127,9 @@ def test_looking_at_it_accepts_nothing(story):
 
 @each("end", ["expired", "revoked", "renewed", "inviter left", "inviter switched off"])
 def test_a_link_that_no_longer_holds_lets_nobody_in(atlas, end):
-    amy = add_member(actor=atlas.actor(atlas.ada), org=atlas.atlas, email="amy@atlas.example", role="admin").user
+    amy = add_member(
+        actor=atlas.actor(atlas.ada), org=atlas.atlas, email="amy@atlas.example", role="admin"
+    ).user
     made = invited(atlas, by=atlas.actor(amy))
     at = clock.now()
     if end == "expired":
@@ -148,7 +169,11 @@ def test_only_a_digest_is_stored_and_no_event_tells_the_link(atlas):
 
 
 def test_nobody_gives_a_role_that_they_could_not_give_otherwise(atlas):
-    amy = atlas.actor(add_member(actor=atlas.actor(atlas.ada), org=atlas.atlas, email="amy@atlas.example", role="admin").user)
+    amy = atlas.actor(
+        add_member(
+            actor=atlas.actor(atlas.ada), org=atlas.atlas, email="amy@atlas.example", role="admin"
+        ).user
+    )
     with pytest.raises(NotPermitted):
         invited(atlas, by=amy, role="owner")
     owner = invited(atlas, role="owner")
@@ -158,9 +183,18 @@ def test_nobody_gives_a_role_that_they_could_not_give_otherwise(atlas):
         invited(atlas, "o@else.example", by=atlas.actor(atlas.ben))
 
 
-@each("given", [
-    {"email": "no address"}, {"email": "x@atlas.service.invalid"}, {"role": "king"}, {"teams": {"moon": "member"}}, {"teams": {"vision": "king"}},
-    {"days": 0}, {"days": 31}])
+@each(
+    "given",
+    [
+        {"email": "no address"},
+        {"email": "x@atlas.service.invalid"},
+        {"role": "king"},
+        {"teams": {"moon": "member"}},
+        {"teams": {"vision": "king"}},
+        {"days": 0},
+        {"days": 31},
+    ],
+)
 def test_what_cannot_be_is_refused(atlas, given):
     with pytest.raises(InvalidInput):
         invited(atlas, **{"email": "ina@else.example"} | given)
@@ -197,30 +231,56 @@ def test_an_administrator_gets_no_password_link_for_somebody_of_another_organiza
     fay = add_member(actor=atlas.actor(atlas.ada), org=atlas.atlas, email="fay@atlas.example").user
     assert invite_url(fay)
     with org_scope(atlas.borealis.id):
-        again = add_member(actor=atlas.actor(atlas.cyd), org=atlas.borealis, email=fay.email, has_agreed=True).user
+        again = add_member(
+            actor=atlas.actor(atlas.cyd), org=atlas.borealis, email=fay.email, has_agreed=True
+        ).user
     assert invite_url(again) is None
 
 
 def test_by_mail_the_same_link_arrives(story, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    answer = story.client(story.ada).post("/atlas/invitations", {"email": "ina@else.example", "role": "member", "days": "3", "send": "1"})
+    answer = story.client(story.ada).post(
+        "/atlas/invitations",
+        {"email": "ina@else.example", "role": "member", "days": "3", "send": "1"},
+    )
     [sent] = mail.outbox
     link = re.search(r"https?://\S+/accounts/invitations/\S+/", sent.body)[0]
-    assert sent.to == ["ina@else.example"] and "Atlas" in sent.subject and link in answer.content.decode()
+    assert (
+        sent.to == ["ina@else.example"]
+        and "Atlas" in sent.subject
+        and link in answer.content.decode()
+    )
     assert Client().get(re.sub(r"^https?://[^/]+", "", link)).status_code == 200
 
 
 def test_a_mail_server_that_is_away_costs_the_mail_and_not_the_invitation(story, settings):
-    settings.EMAIL_BACKEND, settings.EMAIL_HOST, settings.EMAIL_PORT = "django.core.mail.backends.smtp.EmailBackend", "127.0.0.1", 9
-    made = story.api(story.ada).post("/api/v1/orgs/atlas/invitations", {"email": "ina@else.example", "send": True}, content_type="application/json")
-    assert made.status_code == 201 and made.json()["is_sent"] is False and made.json()["sent_at"] is None
+    settings.EMAIL_BACKEND, settings.EMAIL_HOST, settings.EMAIL_PORT = (
+        "django.core.mail.backends.smtp.EmailBackend",
+        "127.0.0.1",
+        9,
+    )
+    made = story.api(story.ada).post(
+        "/api/v1/orgs/atlas/invitations",
+        {"email": "ina@else.example", "send": True},
+        content_type="application/json",
+    )
+    assert (
+        made.status_code == 201
+        and made.json()["is_sent"] is False
+        and made.json()["sent_at"] is None
+    )
     assert Client().get(re.sub(r"^https?://[^/]+", "", made.json()["url"])).status_code == 200
 
 
 def test_pending_ones_are_listed_with_their_end_and_without_their_link(story):
     made = invited(story, teams={"vision": "lead"})
     [row] = story.api(story.ada).get("/api/v1/orgs/atlas/invitations").json()["items"]
-    assert (row["email"], row["teams"], row["is_expired"], row["made_by"]) == ("ina@else.example", {"vision": "lead"}, False, story.ada.email)
+    assert (row["email"], row["teams"], row["is_expired"], row["made_by"]) == (
+        "ina@else.example",
+        {"vision": "lead"},
+        False,
+        story.ada.email,
+    )
     assert text_of(made) not in str(row) and UUID(row["id"]) == made.row.id
 
 
@@ -229,7 +289,9 @@ def test_who_comes_into_a_strict_organization_is_led_to_a_second_factor(story):
 
     made = invited(story)
     with org_scope(story.atlas.id):
-        require_second_factor(actor=story.actor(with_app(story.ada)), org=story.atlas, is_required=True)
+        require_second_factor(
+            actor=story.actor(with_app(story.ada)), org=story.atlas, is_required=True
+        )
     browser = Client()
     browser.post(path_of(made), NEW)
     assert browser.get("/atlas/teams")["Location"] == "/accounts/2fa/"
@@ -242,7 +304,11 @@ def test_two_organizations_may_invite_one_person(story):
 
         other = create_org(actor=actor_of(story.dot), slug="cirrus", name="Cirrus", owner=story.cyd)
     with org_scope(other.id):
-        second = invite(actor=story.actor(story.cyd, other), org=Organization.objects.get(slug="cirrus"), email="ina@else.example")
+        second = invite(
+            actor=story.actor(story.cyd, other),
+            org=Organization.objects.get(slug="cirrus"),
+            email="ina@else.example",
+        )
         assert story.actor(story.cyd, other).may(P.MEMBERS_WRITE)
     browser = Client()
     browser.post(path_of(made), NEW)

@@ -22,7 +22,9 @@ def atlas(story):
 
 
 def _role(story, email, role):
-    return services.change_member(actor=story.actor(story.ada), org=story.atlas, email=email, role=role)
+    return services.change_member(
+        actor=story.actor(story.ada), org=story.atlas, email=email, role=role
+    )
 
 
 def test_the_last_owner_can_neither_step_down_nor_leave(story, atlas):
@@ -36,7 +38,9 @@ def test_the_last_owner_can_neither_step_down_nor_leave(story, atlas):
 def test_an_owner_may_leave_once_there_is_another(story, atlas):
     _role(story, story.ben.email, "owner")
     services.remove_member(actor=story.actor(story.ada), org=atlas, email=story.ada.email)
-    assert list(Membership.objects.values_list("user__email", "role")) == [(story.ben.email, "owner")]
+    assert list(Membership.objects.values_list("user__email", "role")) == [
+        (story.ben.email, "owner")
+    ]
 
 
 def test_an_admin_makes_no_owner_and_unmakes_none(story, atlas):
@@ -68,14 +72,18 @@ def test_who_leaves_a_team_loses_the_tokens_bound_to_it_and_keeps_the_others(sto
         ).secret
 
     bound, free = made(story.vision), made(None)
-    services.remove_team_member(actor=story.actor(story.ada), team=story.vision, email=story.ben.email)
+    services.remove_team_member(
+        actor=story.actor(story.ada), team=story.vision, email=story.ben.email
+    )
     assert authenticate_token(bound) is None
     assert authenticate_token(free)
 
 
 def test_only_members_of_the_organization_join_its_teams(story, atlas):
     with pytest.raises(NotFound, match="not a member"):
-        services.add_team_member(actor=story.actor(story.ada), team=story.vision, email=story.cyd.email)
+        services.add_team_member(
+            actor=story.actor(story.ada), team=story.vision, email=story.cyd.email
+        )
 
 
 def test_somebody_joins_once(story, atlas):
@@ -89,7 +97,9 @@ def test_somebody_joins_once(story, atlas):
 
 
 def test_the_lead_of_a_team_brings_people_into_that_team_only(story, atlas):
-    services.change_team_member(actor=story.actor(story.ada), team=story.vision, email=story.ben.email, role="lead")
+    services.change_team_member(
+        actor=story.actor(story.ada), team=story.vision, email=story.ben.email, role="lead"
+    )
     services.add_member(actor=story.actor(story.ada), org=atlas, email="eve@atlas.example")
     ben = story.actor(story.ben)
     services.add_team_member(actor=ben, team=story.vision, email="eve@atlas.example")
@@ -100,13 +110,25 @@ def test_the_lead_of_a_team_brings_people_into_that_team_only(story, atlas):
 
 
 def test_a_person_new_to_muster_gets_an_account_without_a_password(story, atlas):
-    row = services.add_member(actor=story.actor(story.ada), org=atlas, email=" Eve@Atlas.Example ", name="Eve")
+    row = services.add_member(
+        actor=story.actor(story.ada), org=atlas, email=" Eve@Atlas.Example ", name="Eve"
+    )
     assert row.user.email == "eve@atlas.example"
     assert not row.user.has_usable_password()
 
 
 @each(
-    "email", ["", "eve", "eve@", "@x.example", "e ve@x.example", "eve@x.example\x00", '"<b>"@x.example', "x" * 300]
+    "email",
+    [
+        "",
+        "eve",
+        "eve@",
+        "@x.example",
+        "e ve@x.example",
+        "eve@x.example\x00",
+        '"<b>"@x.example',
+        "x" * 300,
+    ],
 )
 def test_what_is_no_address_is_refused_by_field(story, atlas, email):
     with pytest.raises(InvalidInput) as caught:
@@ -122,7 +144,8 @@ def test_a_slug_that_could_not_be_an_address_is_refused(story, atlas, slug):
 
 
 @each(
-    "slug", sorted(services.orgs.RESERVED & {"api", "accounts", "static", "ws", "metrics", "healthz"})
+    "slug",
+    sorted(services.orgs.RESERVED & {"api", "accounts", "static", "ws", "metrics", "healthz"}),
 )
 def test_an_organization_cannot_take_an_address_of_the_portal(story, slug):
     with pytest.raises(InvalidInput, match="slug"):
@@ -139,7 +162,9 @@ def test_every_first_part_of_an_address_of_the_portal_is_reserved(story):
 
 def test_only_an_operator_makes_organizations(story):
     with pytest.raises(NotPermitted):
-        services.create_org(actor=story.actor(story.ada), slug="fresh", name="Fresh", owner=story.ada)
+        services.create_org(
+            actor=story.actor(story.ada), slug="fresh", name="Fresh", owner=story.ada
+        )
 
 
 @each("name", ["", "  ", "x" * 101, "a\nb", "a\x07b", "a\u202eb"])

@@ -17,13 +17,17 @@ from workspaces.people_file import MOST, decoded, read_people
 from workspaces.services import add_member, import_people, make_role
 from workspaces.tenancy.scope import org_scope, platform_scope
 
-EXCEL = ("\ufeffE-Mail;Name;Team;Team role\r\nIna@Else.example;Ina Müller;vision;lead\r\nina@else.example;;speech;\r\n;;;\r\n"
-         "ben@atlas.example;;speech;viewer\r\n")
+EXCEL = (
+    "\ufeffE-Mail;Name;Team;Team role\r\nIna@Else.example;Ina Müller;vision;lead\r\nina@else.example;;speech;\r\n;;;\r\n"
+    "ben@atlas.example;;speech;viewer\r\n"
+)
 
 
 def imported(story, text, *, by=None, dry=False, adds=False):
     with org_scope(story.atlas.id):
-        return import_people(actor=by or story.actor(story.ada), org=story.atlas, text=text, is_dry=dry, adds=adds)
+        return import_people(
+            actor=by or story.actor(story.ada), org=story.atlas, text=text, is_dry=dry, adds=adds
+        )
 
 
 def kinds(report) -> dict[str, str]:
@@ -35,13 +39,17 @@ def test_a_spreadsheets_file_is_understood_in_each_of_its_encodings(encoding):
     text = decoded(EXCEL.removeprefix("\ufeff").encode(encoding))
     people, faults = read_people(text)
     assert [(p.line, p.email, p.name, p.teams) for p in people] == [
-        (2, "ina@else.example", "Ina Müller", {"vision": "lead", "speech": "member"}), (5, "ben@atlas.example", "", {"speech": "viewer"})]
+        (2, "ina@else.example", "Ina Müller", {"vision": "lead", "speech": "member"}),
+        (5, "ben@atlas.example", "", {"speech": "viewer"}),
+    ]
     assert faults == []
 
 
 @each("between", [",", ";", "\t"])
 def test_cells_stand_between_commas_semicolons_or_tabs(between):
-    people, _ = read_people(f"name{between}email{between}team\nIna{between}ina@else.example{between}vision speech=lead\n")
+    people, _ = read_people(
+        f"name{between}email{between}team\nIna{between}ina@else.example{between}vision speech=lead\n"
+    )
     assert (people[0].name, people[0].teams) == ("Ina", {"vision": "member", "speech": "lead"})
 
 
@@ -50,8 +58,17 @@ def test_a_line_that_tells_excel_what_stands_between_is_no_header():
     assert (people[0].name, people[0].line) == ("Ina, the first", 3)
 
 
-@each("text", [
-    "", "\n\n", "name,role\nIna,member", "email,shoe size\na@b.example,44", "email,email\na@b.example,x", 'email\n"open'])
+@each(
+    "text",
+    [
+        "",
+        "\n\n",
+        "name,role\nIna,member",
+        "email,shoe size\na@b.example,44",
+        "email,email\na@b.example,x",
+        'email\n"open',
+    ],
+)
 def test_what_is_no_such_file_is_refused_whole(text):
     with pytest.raises(InvalidInput):
         read_people(text)
@@ -65,8 +82,10 @@ def test_too_many_people_and_too_large_a_file_are_refused():
 
 
 def test_faults_are_told_by_line_and_then_nothing_is_done(story):
-    text = ("email,role,team\nina@else.example,,vision\nno address,,\njan@else.example,emperor,\nkim@else.example,,chess\n"
-            "ina@else.example,admin,vision=lead\n")
+    text = (
+        "email,role,team\nina@else.example,,vision\nno address,,\njan@else.example,emperor,\nkim@else.example,,chess\n"
+        "ina@else.example,admin,vision=lead\n"
+    )
     report = imported(story, text)
     assert [fault.line for fault in report.faults] == [3, 4, 5, 6]
     assert "emperor" not in kinds(report) and "chess" in report.faults[2].what
@@ -86,11 +105,22 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(story):
 
 def test_who_is_new_is_invited_and_who_is_a_member_joins_the_teams(story):
     report = imported(story, EXCEL)
-    assert report.is_done and report.counts == {"invited": 1, "added": 0, "joined": 1, "unchanged": 0, "faults": 0}
+    assert report.is_done and report.counts == {
+        "invited": 1,
+        "added": 0,
+        "joined": 1,
+        "unchanged": 0,
+        "faults": 0,
+    }
     assert roles(story, "ben@atlas.example") == ("member", {"vision": "member", "speech": "viewer"})
     with platform_scope("test"):
         row = Invitation.objects.get()
-    assert (row.email, row.name, row.role, len(row.teams)) == ("ina@else.example", "Ina Müller", "member", 2)
+    assert (row.email, row.name, row.role, len(row.teams)) == (
+        "ina@else.example",
+        "Ina Müller",
+        "member",
+        2,
+    )
 
 
 def test_five_hundred_are_invited_in_a_few_statements_each_with_their_fact(story):
@@ -115,13 +145,21 @@ def test_twice_is_once(story):
 def test_each_person_is_a_fact(story):
     before = Event.objects.count()
     imported(story, EXCEL)
-    told = [(event.kind, event.data["name"]) for event in Event.objects.order_by("position")[before:]]
-    assert told == [("invitation.made", "ina@else.example"), ("team_member.added", "speech"), ("people.imported", "atlas")]
+    told = [
+        (event.kind, event.data["name"]) for event in Event.objects.order_by("position")[before:]
+    ]
+    assert told == [
+        ("invitation.made", "ina@else.example"),
+        ("team_member.added", "speech"),
+        ("people.imported", "atlas"),
+    ]
 
 
 def test_added_people_are_members_at_once_and_their_open_invitation_ends(story):
     imported(story, "email\nina@else.example")
-    report = imported(story, "email,role,team\nina@else.example,viewer,vision\njan@else.example,,", adds=True)
+    report = imported(
+        story, "email,role,team\nina@else.example,viewer,vision\njan@else.example,,", adds=True
+    )
     assert report.counts["added"] == 2
     assert roles(story, "ina@else.example") == ("viewer", {"vision": "member"})
     with platform_scope("test"):
@@ -131,7 +169,10 @@ def test_added_people_are_members_at_once_and_their_open_invitation_ends(story):
 def test_a_role_that_somebody_has_is_never_changed_by_a_file(story):
     report = imported(story, "email,role\nben@atlas.example,admin\nada@atlas.example,member")
     assert set(kinds(report).values()) == {"unchanged"} and all(step.note for step in report.steps)
-    assert roles(story, "ben@atlas.example")[0] == "member" and roles(story, "ada@atlas.example")[0] == "owner"
+    assert (
+        roles(story, "ben@atlas.example")[0] == "member"
+        and roles(story, "ada@atlas.example")[0] == "owner"
+    )
 
 
 def test_an_invitation_comes_into_further_teams_and_an_expired_one_is_renewed(story):
@@ -140,17 +181,33 @@ def test_an_invitation_comes_into_further_teams_and_an_expired_one_is_renewed(st
     assert kinds(wider) == {"ina@else.example": "joined"} and wider.made == []
     with platform_scope("test"):
         row = Invitation.objects.get()
-        assert row.digest == first.made[0].row.digest and {t["role"] for t in row.teams} == {"member", "viewer"}
+        assert row.digest == first.made[0].row.digest and {t["role"] for t in row.teams} == {
+            "member",
+            "viewer",
+        }
         Invitation.objects.update(expires_at=row.created_at)
     renewed = imported(story, "email\nina@else.example")
-    assert kinds(renewed) == {"ina@else.example": "invited"} and renewed.made[0].url != first.made[0].url
+    assert (
+        kinds(renewed) == {"ina@else.example": "invited"}
+        and renewed.made[0].url != first.made[0].url
+    )
 
 
 def test_nobody_hands_out_by_a_file_what_they_lack(story):
     with org_scope(story.atlas.id):
-        uma = add_member(actor=story.actor(story.ada), org=story.atlas, email="uma@atlas.example", role="user-admin").user
-    report = imported(story, by=story.actor(uma), text=(
-        "email,role,team\nina@else.example,owner,\njan@else.example,,vision=lead\numa@atlas.example,,vision\nkim@else.example,,vision"))
+        uma = add_member(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            email="uma@atlas.example",
+            role="user-admin",
+        ).user
+    report = imported(
+        story,
+        by=story.actor(uma),
+        text=(
+            "email,role,team\nina@else.example,owner,\njan@else.example,,vision=lead\numa@atlas.example,,vision\nkim@else.example,,vision"
+        ),
+    )
     assert [fault.line for fault in report.faults] == [2, 3, 4] and not report.is_done
     with pytest.raises(NotPermitted):
         imported(story, "email\nina@else.example", by=story.actor(story.ben))
@@ -165,36 +222,74 @@ def test_the_page_shows_first_and_does_it_then_with_the_links(story, settings):
     ada = story.client(story.ada)
     file = SimpleUploadedFile("people.csv", EXCEL.encode("utf-8"), content_type="text/csv")
     shown = ada.post("/atlas/members/import", {"file": file, "how": "invite"}).content.decode()
-    assert "This would happen" in shown and "Ina Müller" in shown and "/accounts/invitations/" not in shown
+    assert (
+        "This would happen" in shown
+        and "Ina Müller" in shown
+        and "/accounts/invitations/" not in shown
+    )
     text = shown.partition('<textarea name="text" hidden>')[2].partition("</textarea>")[0]
-    done = ada.post("/atlas/members/import", {"do": "import", "how": "invite", "text": text.replace("&#x27;", "'")}).content.decode()
+    done = ada.post(
+        "/atlas/members/import",
+        {"do": "import", "how": "invite", "text": text.replace("&#x27;", "'")},
+    ).content.decode()
     assert done.count("/accounts/invitations/") == 1 and "Done." in done
 
 
 def test_markup_in_a_file_is_text_on_the_page(story):
-    evil = 'email,name\n<script>alert(1)</script>,x\nina@else.example,"<img src=x onerror=alert(2)>"'
+    evil = (
+        'email,name\n<script>alert(1)</script>,x\nina@else.example,"<img src=x onerror=alert(2)>"'
+    )
     for text in (evil, evil.splitlines()[0] + "\n" + evil.splitlines()[2]):
-        page = story.client(story.ada).post("/atlas/members/import", {"text": text}).content.decode()
+        page = (
+            story.client(story.ada).post("/atlas/members/import", {"text": text}).content.decode()
+        )
         assert "<script>alert" not in page and "<img src=x" not in page and "&lt;" in page
 
 
 def test_invitations_are_mailed_where_a_server_is_set(story, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    answer = story.api(story.ada).post("/api/v1/orgs/atlas/people/import", {"csv": EXCEL, "send": True}, content_type="application/json").json()
-    assert [link["is_sent"] for link in answer["links"]] == [True] and [m.to for m in mail.outbox] == [["ina@else.example"]]
+    answer = (
+        story.api(story.ada)
+        .post(
+            "/api/v1/orgs/atlas/people/import",
+            {"csv": EXCEL, "send": True},
+            content_type="application/json",
+        )
+        .json()
+    )
+    assert [link["is_sent"] for link in answer["links"]] == [True] and [
+        m.to for m in mail.outbox
+    ] == [["ina@else.example"]]
 
 
 def test_an_account_that_is_somebodys_already_gets_no_link_to_a_password(story):
-    answer = story.api(story.ada).post("/api/v1/orgs/atlas/people/import", {"csv": "email\ncyd@borealis.example\nnew@else.example", "add": True},
-                                       content_type="application/json").json()
+    answer = (
+        story.api(story.ada)
+        .post(
+            "/api/v1/orgs/atlas/people/import",
+            {"csv": "email\ncyd@borealis.example\nnew@else.example", "add": True},
+            content_type="application/json",
+        )
+        .json()
+    )
     assert {link["email"]: "/accounts/invitations/" in link["url"] for link in answer["links"]} == {
-        "cyd@borealis.example": True, "new@else.example": False}
+        "cyd@borealis.example": True,
+        "new@else.example": False,
+    }
     with platform_scope("test"):
-        assert Membership.objects.filter(user__email="cyd@borealis.example").count() == 1, "she is asked first"
+        assert Membership.objects.filter(user__email="cyd@borealis.example").count() == 1, (
+            "she is asked first"
+        )
     assert not User.objects.get(email="new@else.example").has_usable_password()
 
 
 def test_a_role_of_the_organizations_own_may_be_named(story):
     with org_scope(story.atlas.id):
-        make_role(actor=story.actor(story.ada), org=story.atlas, slug="helpdesk", kind="org", permissions=["members:read"])
+        make_role(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            slug="helpdesk",
+            kind="org",
+            permissions=["members:read"],
+        )
     assert imported(story, "email,role\nina@else.example,helpdesk").is_done

@@ -20,7 +20,9 @@ from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
 
 def suspended(story, person, by=None, why="left the company"):
-    return suspend_person(actor=story.actor(by or story.dot, story.atlas), user_id=person.id, why=why)
+    return suspend_person(
+        actor=story.actor(by or story.dot, story.atlas), user_id=person.id, why=why
+    )
 
 
 def test_an_organization_begins_with_an_owner_who_is_new_or_known(story):
@@ -45,15 +47,26 @@ def test_only_operators_make_organizations_and_suspend(story):
 
 def test_a_refused_organization_leaves_no_account_behind(story):
     with pytest.raises(Conflict):
-        found_org(actor=story.actor(story.dot, story.atlas), slug="atlas", name="Atlas", email="x@else.example")
+        found_org(
+            actor=story.actor(story.dot, story.atlas),
+            slug="atlas",
+            name="Atlas",
+            email="x@else.example",
+        )
     assert not User.objects.filter(email="x@else.example").exists()
 
 
 def test_who_is_suspended_is_signed_out_and_their_token_opens_nothing(story):
     browser, program = story.client(story.ben), story.api(story.ben)
-    assert browser.get("/atlas/teams").status_code == 200 and program.get("/api/v1/orgs/atlas/teams").status_code == 200
+    assert (
+        browser.get("/atlas/teams").status_code == 200
+        and program.get("/api/v1/orgs/atlas/teams").status_code == 200
+    )
     suspended(story, story.ben)
-    assert browser.get("/atlas/teams").status_code == 302 and program.get("/api/v1/orgs/atlas/teams").status_code == 401
+    assert (
+        browser.get("/atlas/teams").status_code == 302
+        and program.get("/api/v1/orgs/atlas/teams").status_code == 401
+    )
     reinstate_person(actor=story.actor(story.dot, story.atlas), user_id=story.ben.id)
     assert browser.get("/atlas/teams").status_code == 302, "the session that was ended stays ended"
     assert program.get("/api/v1/orgs/atlas/teams").status_code == 200
@@ -66,7 +79,9 @@ def test_suspension_needs_a_reason_and_is_told_in_each_organization(story):
     suspended(story, story.ben)
     told = Event.objects.filter(kind="person.suspended")
     assert {event.org_id for event in told} == {None, story.atlas.id}
-    assert {(event.actor, event.data["why"]) for event in told} == {("dot@platform.example", "left the company")}
+    assert {(event.actor, event.data["why"]) for event in told} == {
+        ("dot@platform.example", "left the company")
+    }
 
 
 def test_nobody_suspends_themselves_or_twice_or_what_is_no_person(story):
@@ -85,9 +100,16 @@ def test_nobody_suspends_themselves_or_twice_or_what_is_no_person(story):
 def test_the_list_of_organizations_tells_owners_people_teams_and_living_jobs(story):
     ensure_first_cluster()
     with org_scope(story.atlas.id):
-        jobs.submit_job(actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"}))
+        jobs.submit_job(
+            actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"})
+        )
     atlas, borealis = organizations()
-    assert (atlas["owners"], atlas["people"], atlas["teams"], atlas["jobs"]) == (["ada@atlas.example"], 2, 2, 1)
+    assert (atlas["owners"], atlas["people"], atlas["teams"], atlas["jobs"]) == (
+        ["ada@atlas.example"],
+        2,
+        2,
+        1,
+    )
     assert (borealis["owners"], borealis["jobs"]) == (["cyd@borealis.example"], 0)
 
 
@@ -96,7 +118,9 @@ def test_people_are_found_by_address_and_name_and_by_pages(story):
     assert [row["email"] for row in people("Ada")[0]] == ["ada@atlas.example"]
     assert [row["email"] for row in people(kind="operators")[0]] == ["dot@platform.example"]
     suspended(story, story.ben)
-    assert [(row["email"], row["why"]) for row in people(kind="suspended")[0]] == [("ben@atlas.example", "left the company")]
+    assert [(row["email"], row["why"]) for row in people(kind="suspended")[0]] == [
+        ("ben@atlas.example", "left the company")
+    ]
     for n in range(PAGE + 5):
         User.objects.create_user(f"p{n:03}@else.example")
     first, following = people("else.example")
@@ -106,8 +130,13 @@ def test_people_are_found_by_address_and_name_and_by_pages(story):
 
 def test_a_directory_does_not_bring_back_whom_an_operator_suspended(story):
     provider = Provider.objects.create(kind="ldap", slug="corp", name="Corp")
-    GroupRule.objects.create(provider=provider, position=1, group="*", org=story.atlas, role="member")
-    one, two = (Person(f"uuid-{n}", f"p{n}@corp.example", f"P {n}", f"p{n}", frozenset({"cn=staff"})) for n in (1, 2))
+    GroupRule.objects.create(
+        provider=provider, position=1, group="*", org=story.atlas, role="member"
+    )
+    one, two = (
+        Person(f"uuid-{n}", f"p{n}@corp.example", f"P {n}", f"p{n}", frozenset({"cn=staff"}))
+        for n in (1, 2)
+    )
     with no_scope():
         sync_people(provider, [one, two])
         sync_people(provider, [two])
@@ -122,9 +151,16 @@ def test_a_directory_does_not_bring_back_whom_an_operator_suspended(story):
 
 def test_the_pages_make_an_organization_and_hand_out_one_link(story):
     dot = story.client(story.dot)
-    page = dot.post("/atlas/platform", {"slug": "fresh", "name": "Fresh", "email": "own@fresh.example"}).content.decode()
-    assert "/accounts/password/reset/key/" in page and Organization.objects.filter(slug="fresh").exists()
-    again = dot.post("/atlas/platform", {"slug": "fresh", "name": "<b>Fresh</b>", "email": "own@fresh.example"}).content.decode()
+    page = dot.post(
+        "/atlas/platform", {"slug": "fresh", "name": "Fresh", "email": "own@fresh.example"}
+    ).content.decode()
+    assert (
+        "/accounts/password/reset/key/" in page
+        and Organization.objects.filter(slug="fresh").exists()
+    )
+    again = dot.post(
+        "/atlas/platform", {"slug": "fresh", "name": "<b>Fresh</b>", "email": "own@fresh.example"}
+    ).content.decode()
     assert "already an organization" in again and "&lt;b&gt;Fresh" in again, "what was typed stays"
     with platform_scope("test"):
         assert Membership.objects.filter(user__email="own@fresh.example").count() == 1
@@ -136,7 +172,9 @@ def test_an_operator_signs_a_person_out_everywhere_and_it_is_told(story):
     story.client(story.dot).post(f"/atlas/platform/people/{story.ben.id}", {"do": "sign_out"})
     assert [browser.get("/atlas/teams").status_code for browser in browsers] == [302, 302]
     assert story.client(story.ben).get("/atlas/teams").status_code == 200
-    assert {event.org_id for event in Event.objects.filter(kind="person.signed_out", data__sessions=2)} == {None, story.atlas.id}
+    assert {
+        event.org_id for event in Event.objects.filter(kind="person.signed_out", data__sessions=2)
+    } == {None, story.atlas.id}
 
 
 def test_an_operator_helps_who_lost_their_factor_and_says_how_they_made_sure(story):
@@ -150,10 +188,21 @@ def test_an_operator_helps_who_lost_their_factor_and_says_how_they_made_sure(sto
     assert Authenticator.objects.filter(user=story.ben).exists()
     operator.post(there, {"do": "take_off_factors", "why": "seen in person, with their badge"})
     story.ben.refresh_from_db()
-    assert not Authenticator.objects.filter(user=story.ben).exists() and not story.ben.has_second_factor
+    assert (
+        not Authenticator.objects.filter(user=story.ben).exists()
+        and not story.ben.has_second_factor
+    )
     assert browser.get("/atlas/teams").status_code == 302
     told = Event.objects.get(kind="person.factors_taken_off", org_id=story.atlas.id)
-    assert (told.actor, told.data["why"], told.data["before"]) == (story.dot.email, "seen in person, with their badge", {"factors": ["totp"]})
-    for actor, person, error in ((story.dot, story.ben, Conflict), (story.dot, story.dot, Conflict), (story.ada, story.ben, NotPermitted)):
+    assert (told.actor, told.data["why"], told.data["before"]) == (
+        story.dot.email,
+        "seen in person, with their badge",
+        {"factors": ["totp"]},
+    )
+    for actor, person, error in (
+        (story.dot, story.ben, Conflict),
+        (story.dot, story.dot, Conflict),
+        (story.ada, story.ben, NotPermitted),
+    ):
         with pytest.raises(error):
             take_off_factors(actor=story.actor(actor, story.atlas), user_id=person.id, why="again")

@@ -31,13 +31,25 @@ from workspaces.sso.oidc.settings import Config as Oidc
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
 SECRET = "a canary of a password"
-OPTIONS = {"url": "ldaps://directory.example.com", "people_base": "ou=people,dc=x", "bind_dn": "cn=r,dc=x", "bind_password": SECRET}
+OPTIONS = {
+    "url": "ldaps://directory.example.com",
+    "people_base": "ou=people,dc=x",
+    "bind_dn": "cn=r,dc=x",
+    "bind_password": SECRET,
+}
 
 
 @pytest.fixture
 def made(story):
     with org_scope(story.atlas.id):
-        yield create_provider(actor=story.actor(story.ada), org=story.atlas, kind="ldap", slug="corp", name="Corp", options=OPTIONS)
+        yield create_provider(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            kind="ldap",
+            slug="corp",
+            name="Corp",
+            options=OPTIONS,
+        )
 
 
 def test_the_secret_is_stored_encrypted_and_told_to_nobody(story, made):
@@ -46,13 +58,23 @@ def test_the_secret_is_stored_encrypted_and_told_to_nobody(story, made):
     assert str(config_of(row).bind_password) == SECRET and secrets_set(row) == ["bind_password"]
     assert SECRET not in str(list(Event.objects.values()))
     client = story.client(story.ada)
-    for path in ("/atlas/directories", "/atlas/directories/corp", "/atlas/directories/corp/edit", "/api/v1/orgs/atlas/providers/corp"):
+    for path in (
+        "/atlas/directories",
+        "/atlas/directories/corp",
+        "/atlas/directories/corp/edit",
+        "/api/v1/orgs/atlas/providers/corp",
+    ):
         answer = client.get(path)
         assert answer.status_code == 200 and SECRET not in answer.content.decode()
 
 
 def test_a_secret_left_empty_stays_and_what_changed_is_named_without_its_value(story, made):
-    change_provider(actor=story.actor(story.ada), provider=made, options={"bind_password": "", "people_base": "ou=staff,dc=x"}, name="New")
+    change_provider(
+        actor=story.actor(story.ada),
+        provider=made,
+        options={"bind_password": "", "people_base": "ou=staff,dc=x"},
+        name="New",
+    )
     made.refresh_from_db()
     assert (str(config_of(made).bind_password), made.name) == (SECRET, "New")
     event = Event.objects.filter(kind="provider.changed").get()
@@ -60,15 +82,35 @@ def test_a_secret_left_empty_stays_and_what_changed_is_named_without_its_value(s
 
 
 WRONG = [
-    ("url", "http://x"), ("url", "ldap://"), ("url", "ldap://x/dc=y"), ("url", "ldap://u@x"), ("url", ""), ("url", "ldaps://x?y"),
-    ("people_filter", "(uid=*))(|(x=*)"), ("people_filter", "uid=*"), ("people_filter", "((uid=*)"), ("login_attributes", "uid)(x"),
-    ("email_attribute", "mail=*"), ("ca", "no certificate"), ("sync_minutes", -1), ("preset", "Other"), ("nonsense", "x")]
+    ("url", "http://x"),
+    ("url", "ldap://"),
+    ("url", "ldap://x/dc=y"),
+    ("url", "ldap://u@x"),
+    ("url", ""),
+    ("url", "ldaps://x?y"),
+    ("people_filter", "(uid=*))(|(x=*)"),
+    ("people_filter", "uid=*"),
+    ("people_filter", "((uid=*)"),
+    ("login_attributes", "uid)(x"),
+    ("email_attribute", "mail=*"),
+    ("ca", "no certificate"),
+    ("sync_minutes", -1),
+    ("preset", "Other"),
+    ("nonsense", "x"),
+]
 
 
 @each(("name", "value"), WRONG)
 def test_what_cannot_be_is_refused_at_its_field(story, name, value):
     with org_scope(story.atlas.id), pytest.raises(InvalidInput) as error:
-        create_provider(actor=story.actor(story.ada), org=story.atlas, kind="ldap", slug="corp", name="", options=OPTIONS | {name: value})
+        create_provider(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            kind="ldap",
+            slug="corp",
+            name="",
+            options=OPTIONS | {name: value},
+        )
     assert error.value.data["errors"][0]["field"] == f"options.{name}"
 
 
@@ -76,13 +118,35 @@ def test_only_owners_set_up_their_own_and_only_operators_the_installations(story
     with org_scope(story.atlas.id), platform_scope("test"):
         Membership.objects.filter(user=story.ben).update(role="admin")
     ben, ada = story.actor(story.ben), story.actor(story.ada)
-    for act in (lambda: create_provider(actor=ben, org=story.atlas, kind="ldap", slug="x1", name="", options=OPTIONS),
-                lambda: create_provider(actor=ada, org=None, kind="ldap", slug="x2", name="", options=OPTIONS),
-                lambda: change_provider(actor=ben, provider=made, is_enabled=False), lambda: remove_provider(actor=ben, provider=made),
-                lambda: set_rules(actor=ben, provider=made, rules=[]),
-                lambda: try_options(actor=ben, org=story.atlas, kind="ldap", options=OPTIONS),
-                lambda: create_provider(actor=ada, org=story.atlas, kind="ldap", slug="x3", name="", options=OPTIONS | {"is_private": True}),
-                lambda: create_provider(actor=ada, org=story.atlas, kind="ldap", slug="x4", name="", options=OPTIONS, domains=["x.example"])):
+    for act in (
+        lambda: create_provider(
+            actor=ben, org=story.atlas, kind="ldap", slug="x1", name="", options=OPTIONS
+        ),
+        lambda: create_provider(
+            actor=ada, org=None, kind="ldap", slug="x2", name="", options=OPTIONS
+        ),
+        lambda: change_provider(actor=ben, provider=made, is_enabled=False),
+        lambda: remove_provider(actor=ben, provider=made),
+        lambda: set_rules(actor=ben, provider=made, rules=[]),
+        lambda: try_options(actor=ben, org=story.atlas, kind="ldap", options=OPTIONS),
+        lambda: create_provider(
+            actor=ada,
+            org=story.atlas,
+            kind="ldap",
+            slug="x3",
+            name="",
+            options=OPTIONS | {"is_private": True},
+        ),
+        lambda: create_provider(
+            actor=ada,
+            org=story.atlas,
+            kind="ldap",
+            slug="x4",
+            name="",
+            options=OPTIONS,
+            domains=["x.example"],
+        ),
+    ):
         with pytest.raises(NotPermitted):
             act()
     assert [row.slug for row in Provider.objects.all()] == ["corp"]
@@ -91,41 +155,86 @@ def test_only_owners_set_up_their_own_and_only_operators_the_installations(story
 def test_another_organizations_is_not_there(story, made):
     with pytest.raises(NotFound):
         find_provider(story.actor(story.cyd), "corp")
-    assert providers_for(story.actor(story.cyd)) == [] and [p.slug for p in providers_for(story.actor(story.ada))] == ["corp"]
+    assert providers_for(story.actor(story.cyd)) == [] and [
+        p.slug for p in providers_for(story.actor(story.ada))
+    ] == ["corp"]
     with no_scope():
-        wide = create_provider(actor=actor_of(story.dot), org=None, kind="ldap", slug="wide", name="", options=OPTIONS)
+        wide = create_provider(
+            actor=actor_of(story.dot), org=None, kind="ldap", slug="wide", name="", options=OPTIONS
+        )
     with pytest.raises(NotFound):
         find_provider(story.actor(story.ada), wide.slug)
 
 
 def test_provider_name_is_taken_once_in_an_organization_only(story, made):
     with pytest.raises(Conflict):
-        create_provider(actor=story.actor(story.ada), org=story.atlas, kind="ldap", slug="corp", name="", options=OPTIONS)
+        create_provider(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            kind="ldap",
+            slug="corp",
+            name="",
+            options=OPTIONS,
+        )
     with org_scope(story.borealis.id):
-        other = create_provider(actor=story.actor(story.cyd), org=story.borealis, kind="ldap", slug="corp", name="", options=OPTIONS)
+        other = create_provider(
+            actor=story.actor(story.cyd),
+            org=story.borealis,
+            kind="ldap",
+            slug="corp",
+            name="",
+            options=OPTIONS,
+        )
         assert find_provider(story.actor(story.cyd), "corp") == other
     assert find_provider(story.actor(story.ada), "corp") == made
-    assert (made.slug, other.short_name) == ("corp", "corp") and other.slug != "corp"       # addresses of the first stay
+    assert (made.slug, other.short_name) == (
+        "corp",
+        "corp",
+    ) and other.slug != "corp"  # addresses of the first stay
 
 
 def test_domain_of_another_organization_is_refused(story, made):
     with no_scope():
-        change_provider(actor=story.actor(story.dot, story.atlas), provider=made, domains=["corp.example"])
+        change_provider(
+            actor=story.actor(story.dot, story.atlas), provider=made, domains=["corp.example"]
+        )
     dot = story.actor(story.dot, story.borealis)
-    with org_scope(story.borealis.id), pytest.raises(InvalidInput, match="belongs to Atlas already"):
-        create_provider(actor=dot, org=story.borealis, kind="ldap", slug="theirs", name="", options=OPTIONS, domains=["corp.example"])
+    with (
+        org_scope(story.borealis.id),
+        pytest.raises(InvalidInput, match="belongs to Atlas already"),
+    ):
+        create_provider(
+            actor=dot,
+            org=story.borealis,
+            kind="ldap",
+            slug="theirs",
+            name="",
+            options=OPTIONS,
+            domains=["corp.example"],
+        )
     assert [row.slug for row in Provider.objects.all()] == ["corp"]
 
 
 def test_rules_keep_their_order_and_name_only_what_the_provider_may_give(story, made):
     ada = story.actor(story.ada)
-    rules = [{"group": "CN=Staff, DC=x", "role": "member"}, {"group": "*", "team": "vision", "role": "viewer"}]
+    rules = [
+        {"group": "CN=Staff, DC=x", "role": "member"},
+        {"group": "*", "team": "vision", "role": "viewer"},
+    ]
     set_rules(actor=ada, provider=made, rules=rules)
-    assert rules_told(made) == [{"group": "cn=staff,dc=x", "org": "atlas", "team": "", "role": "member"},
-                                {"group": "*", "org": "atlas", "team": "vision", "role": "viewer"}]
-    for wrong in ({"group": "", "role": "member"}, {"group": "*", "role": "lead"}, {"group": "*", "role": "root"},
-                  {"group": "*", "team": "north", "role": "member"}, {"group": "*", "org": "borealis", "role": "member"},
-                  {"group": "x\x00y", "role": "member"}, {"group": "x" * 401, "role": "member"}):
+    assert rules_told(made) == [
+        {"group": "cn=staff,dc=x", "org": "atlas", "team": "", "role": "member"},
+        {"group": "*", "org": "atlas", "team": "vision", "role": "viewer"},
+    ]
+    for wrong in (
+        {"group": "", "role": "member"},
+        {"group": "*", "role": "lead"},
+        {"group": "*", "role": "root"},
+        {"group": "*", "team": "north", "role": "member"},
+        {"group": "*", "org": "borealis", "role": "member"},
+        {"group": "x\x00y", "role": "member"},
+        {"group": "x" * 401, "role": "member"},
+    ):
         with pytest.raises(InvalidInput):
             set_rules(actor=ada, provider=made, rules=[wrong])
     assert len(rules_told(made)) == 2
@@ -146,9 +255,18 @@ def test_what_a_server_says_does_not_repeat_a_secret(story, made, monkeypatch):
     from workspaces.sso.kinds import Found, kind_of
 
     kind = kind_of("ldap")
-    monkeypatch.setattr("workspaces.services.providers.kind_of", lambda name: kind.__class__(**{
-        **{f: getattr(kind, f) for f in kind.__dataclass_fields__}, "test": lambda config: Found(False, f"no: {SECRET}")}))
-    found = try_options(actor=story.actor(story.ada), org=story.atlas, kind="ldap", options={}, provider=made)
+    monkeypatch.setattr(
+        "workspaces.services.providers.kind_of",
+        lambda name: kind.__class__(
+            **{
+                **{f: getattr(kind, f) for f in kind.__dataclass_fields__},
+                "test": lambda config: Found(False, f"no: {SECRET}"),
+            }
+        ),
+    )
+    found = try_options(
+        actor=story.actor(story.ada), org=story.atlas, kind="ldap", options={}, provider=made
+    )
     assert SECRET not in found.message and "••••" in found.message
 
 
@@ -157,35 +275,68 @@ def test_without_its_library_ldap_says_what_to_install(story, monkeypatch):
     with org_scope(story.atlas.id):
         page = story.client(story.ada).get("/atlas/directories?kind=ldap").content.decode()
         with pytest.raises(InvalidInput, match="make directories"):
-            create_provider(actor=story.actor(story.ada), org=story.atlas, kind="ldap", slug="corp", name="", options=OPTIONS)
+            create_provider(
+                actor=story.actor(story.ada),
+                org=story.atlas,
+                kind="ldap",
+                slug="corp",
+                name="",
+                options=OPTIONS,
+            )
     assert "make directories" in page
 
 
 def test_packages_for_directories_are_named_alike_everywhere():
     for text in ((ROOT / "README.md").read_text(), (ROOT / "Makefile").read_text(), MISSING):
-        assert re.findall(r"apt install ([a-z0-9 -]*ldap[a-z0-9 -]*[a-z])", text) == ["gcc python3-dev libldap-dev libsasl2-dev"]
+        assert re.findall(r"apt install ([a-z0-9 -]*ldap[a-z0-9 -]*[a-z])", text) == [
+            "gcc python3-dev libldap-dev libsasl2-dev"
+        ]
 
 
 @each("run", ["", "nonsense", "00000000-0000-0000-0000-000000000000"])
 def test_accepting_a_run_that_there_is_not_is_no_crash_and_accepts_nothing(story, run):
     Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp", config={})
-    answer = story.client(story.ada).post("/atlas/directories/corp/act", {"do": "accept", "run": run}, follow=True)
+    answer = story.client(story.ada).post(
+        "/atlas/directories/corp/act", {"do": "accept", "run": run}, follow=True
+    )
     assert answer.status_code == 200 and "no longer there to be accepted" in answer.content.decode()
     assert not DirectoryRun.objects.exists()
 
 
 def test_secret_for_a_new_address_is_asked_for_again(story, made):
     """Else whoever may change an address could have the secret sent to themselves: by a change, and by the test button."""
-    api, elsewhere = story.api(story.ada, story.atlas), {"url": "ldaps://directory.example.com ldaps://mine.example"}
+    api, elsewhere = (
+        story.api(story.ada, story.atlas),
+        {"url": "ldaps://directory.example.com ldaps://mine.example"},
+    )
     for send, path in ((api.patch, "corp"), (api.post, "corp/test")):
-        answer = send(f"/api/v1/orgs/atlas/providers/{path}", {"options": elsewhere}, content_type="application/json")
-        assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "options.bind_password"), path
-    assert config_of(Provider.objects.get(id=made.id)).url == OPTIONS["url"] and not ProviderTest.objects.exists()
-    moved = change_provider(actor=story.actor(story.ada), provider=made, options=elsewhere | {"bind_password": SECRET})
+        answer = send(
+            f"/api/v1/orgs/atlas/providers/{path}",
+            {"options": elsewhere},
+            content_type="application/json",
+        )
+        assert (answer.status_code, answer.json()["errors"][0]["field"]) == (
+            400,
+            "options.bind_password",
+        ), path
+    assert (
+        config_of(Provider.objects.get(id=made.id)).url == OPTIONS["url"]
+        and not ProviderTest.objects.exists()
+    )
+    moved = change_provider(
+        actor=story.actor(story.ada), provider=made, options=elsewhere | {"bind_password": SECRET}
+    )
     assert moved.config["url"] == elsewhere["url"]
-    for options, address, secret in ((options_in(Oidc), "issuer", "client_secret"), (options_of("kubernetes"), "server", "token"),
-                                     (options_of("slurm"), "rest_url", "rest_token"), (options_of("slurm"), "ssh_host", "ssh_key")):
-        former = Options({"client_id": "x", "spool": "/spool", address: "https://there.example"}, {secret: SECRET})
+    for options, address, secret in (
+        (options_in(Oidc), "issuer", "client_secret"),
+        (options_of("kubernetes"), "server", "token"),
+        (options_of("slurm"), "rest_url", "rest_token"),
+        (options_of("slurm"), "ssh_host", "ssh_key"),
+    ):
+        former = Options(
+            {"client_id": "x", "spool": "/spool", address: "https://there.example"},
+            {secret: SECRET},
+        )
         with pytest.raises(InvalidInput) as error:
             check(options, {address: "https://mine.example"}, former)
         assert [fault["field"] for fault in error.value.data["errors"]] == [f"options.{secret}"]

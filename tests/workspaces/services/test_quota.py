@@ -20,7 +20,12 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 def _limit(story, scope, subject, resource, limit):
     with org_scope(story.atlas.id):
         return set_quota(
-            actor=story.actor(story.ada), org=story.atlas, scope=scope, subject=subject, resource=resource, limit=limit
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            scope=scope,
+            subject=subject,
+            resource=resource,
+            limit=limit,
         )
 
 
@@ -45,7 +50,9 @@ def _try(amounts) -> Meter | None:
 
 def test_a_hold_moves_the_meters_of_the_person_the_team_and_the_organization(story):
     assert _try(_amounts(story, cpu=1500, jobs=1)) is None
-    assert _used() == {(s, r): n for s in ("user", "team", "org") for r, n in (("cpu", 1500), ("jobs", 1))}
+    assert _used() == {
+        (s, r): n for s in ("user", "team", "org") for r, n in (("cpu", 1500), ("jobs", 1))
+    }
 
 
 def test_what_is_settled_is_free_again(story):
@@ -57,7 +64,9 @@ def test_what_is_settled_is_free_again(story):
 
 @pytest.mark.both_databases
 @each(("scope", "subject"), [("user", "ben@atlas.example"), ("team", "vision"), ("org", "")])
-def test_the_last_unit_is_given_and_the_one_after_refused_by_the_meter_that_is_full(story, scope, subject):
+def test_the_last_unit_is_given_and_the_one_after_refused_by_the_meter_that_is_full(
+    story, scope, subject
+):
     _limit(story, scope, subject, "gpu", 8)
     assert _try(_amounts(story, gpu=8)) is None
     refused = _try(_amounts(story, gpu=1))
@@ -126,7 +135,14 @@ def test_limits_are_for_subjects_of_the_organization_only(story):
         with pytest.raises(NotFound):
             _limit(story, scope, subject, "gpu", 1)
     with pytest.raises(NotPermitted), org_scope(story.atlas.id):
-        set_quota(actor=story.actor(story.ben), org=story.atlas, scope="org", subject="", resource="gpu", limit=1)
+        set_quota(
+            actor=story.actor(story.ben),
+            org=story.atlas,
+            scope="org",
+            subject="",
+            resource="gpu",
+            limit=1,
+        )
 
 
 def test_people_read_cores_where_thousandths_are_stored(story):

@@ -22,7 +22,11 @@ def form(**fields: str) -> QueryDict:
 
 def put(story, *changes):
     with org_scope(story.atlas.id):
-        return set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted(*change) for change in changes])
+        return set_quotas(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            changes=[Wanted(*change) for change in changes],
+        )
 
 
 def test_guarantees_that_together_cannot_be_counted_are_refused(story):
@@ -41,16 +45,24 @@ def test_a_change_is_about_so_many_resources_at_most(story):
     assert len(put(story, *some[1:])) == RESOURCES
 
 
-@each(("resource", "amount"), [("gpu", 0.5), ("gpu.h100", 1.5), ("jobs", 0.1), ("memory", 0.5), ("cpu", 0.0005)])
+@each(
+    ("resource", "amount"),
+    [("gpu", 0.5), ("gpu.h100", 1.5), ("jobs", 0.1), ("memory", 0.5), ("cpu", 0.0005)],
+)
 @each("field", ["limit", "guaranteed"])
 def test_a_fraction_of_what_is_counted_whole_is_refused_and_not_cut(story, resource, amount, field):
     with pytest.raises(InvalidInput) as refused:
-        put(story, ("team", "vision", resource, *((amount,) if field == "limit" else (None, amount))))
+        put(
+            story,
+            ("team", "vision", resource, *((amount,) if field == "limit" else (None, amount))),
+        )
     assert refused.value.data["errors"][0]["field"] == field
 
 
-@each(("resource", "text", "stored"), [
-    ("cpu", "0.125", 125), ("memory", "0.3Gi", 322122547), ("gpu", "2", 2), ("cpu", "0.001", 1)])
+@each(
+    ("resource", "text", "stored"),
+    [("cpu", "0.125", 125), ("memory", "0.3Gi", 322122547), ("gpu", "2", 2), ("cpu", "0.001", 1)],
+)
 def test_thousandths_of_a_core_and_sizes_with_a_unit_are_taken(story, resource, text, stored):
     change = changes_in(form(who="team:vision", resource=resource, limit=text, guaranteed=""))
     with org_scope(story.atlas.id):

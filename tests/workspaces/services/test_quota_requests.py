@@ -16,19 +16,35 @@ from workspaces.tenancy.scope import org_scope
 @pytest.fixture
 def limited(story):
     with org_scope(story.atlas.id):
-        set_quota(actor=story.actor(story.ada), org=story.atlas, scope="team", subject="vision", resource="gpu", limit=4)
+        set_quota(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            scope="team",
+            subject="vision",
+            resource="gpu",
+            limit=4,
+        )
     return story
 
 
 def _ask(story, person, **more):
-    wish = {"scope": "team", "subject": "vision", "resource": "gpu", "amount": 6, "why": "a paper", **more}
+    wish = {
+        "scope": "team",
+        "subject": "vision",
+        "resource": "gpu",
+        "amount": 6,
+        "why": "a paper",
+        **more,
+    }
     with org_scope(story.atlas.id):
         return ask_for_more(actor=story.actor(person), org=story.atlas, **wish)
 
 
 def _decide(story, person, row, do, word=""):
     with org_scope(story.atlas.id):
-        return decide_request(actor=story.actor(person), org=story.atlas, request_id=row.id, do=do, word=word)
+        return decide_request(
+            actor=story.actor(person), org=story.atlas, request_id=row.id, do=do, word=word
+        )
 
 
 def _limit(story):
@@ -43,7 +59,11 @@ def test_what_is_approved_is_set_and_the_asker_reads_the_word(limited):
     assert _limit(limited) == 6
     shown = limited.client(limited.ben).get("/atlas/quotas").content.decode()
     assert "approved" in shown and "until Friday" in shown
-    kinds = list(Event.objects.filter(kind__startswith="quota").order_by("position").values_list("kind", flat=True))
+    kinds = list(
+        Event.objects.filter(kind__startswith="quota")
+        .order_by("position")
+        .values_list("kind", flat=True)
+    )
     assert kinds == ["quota.changed", "quota.requested", "quota.changed", "quota.request_approved"]
 
 
@@ -63,7 +83,14 @@ def test_a_request_is_decided_once(limited):
 def test_an_approval_never_lowers_a_limit_that_was_raised_in_between(limited):
     row = _ask(limited, limited.ben)
     with org_scope(limited.atlas.id):
-        set_quota(actor=limited.actor(limited.ada), org=limited.atlas, scope="team", subject="vision", resource="gpu", limit=9)
+        set_quota(
+            actor=limited.actor(limited.ada),
+            org=limited.atlas,
+            scope="team",
+            subject="vision",
+            resource="gpu",
+            limit=9,
+        )
     _decide(limited, limited.ada, row, "approve")
     assert _limit(limited) == 9
 
@@ -93,18 +120,27 @@ def test_one_asks_for_what_one_uses_and_once_at_a_time(limited):
 def test_a_request_of_another_organization_is_not_found(limited):
     row = _ask(limited, limited.ben)
     with org_scope(limited.borealis.id), pytest.raises(NotFound):
-        decide_request(actor=limited.actor(limited.cyd, limited.borealis), org=limited.borealis, request_id=row.id, do="decline")
+        decide_request(
+            actor=limited.actor(limited.cyd, limited.borealis),
+            org=limited.borealis,
+            request_id=row.id,
+            do="decline",
+        )
 
 
 def test_the_page_asks_and_decides_and_members_see_their_own_only(limited):
-    limited.client(limited.ben).post("/atlas/quotas/requests", {
-        "who": "team:vision", "resource": "gpu", "amount": "8", "why": "big model", "job": "7"})
+    limited.client(limited.ben).post(
+        "/atlas/quotas/requests",
+        {"who": "team:vision", "resource": "gpu", "amount": "8", "why": "big model", "job": "7"},
+    )
     with org_scope(limited.atlas.id):
         row = QuotaRequest.objects.get()
     assert (row.amount, row.job, row.why) == (8, 7, "big model")
     shown = limited.client(limited.ada).get("/atlas/quotas").content.decode()
     assert "big model" in shown and "Approve" in shown
-    limited.client(limited.ada).post(f"/atlas/quotas/requests/{row.id}", {"do": "approve", "word": "go on"})
+    limited.client(limited.ada).post(
+        f"/atlas/quotas/requests/{row.id}", {"do": "approve", "word": "go on"}
+    )
     assert _limit(limited) == 8
 
 
@@ -114,19 +150,35 @@ def test_the_asker_is_told_by_mail_what_was_decided(limited, settings, by, do, t
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     row, decider = _ask(limited, limited.ben), limited.ben if do == "withdraw" else limited.ada
     if by == "the page":
-        limited.client(decider).post(f"/atlas/quotas/requests/{row.id}", {"do": do, "word": "until Friday"})
+        limited.client(decider).post(
+            f"/atlas/quotas/requests/{row.id}", {"do": do, "word": "until Friday"}
+        )
     else:
         path = f"/api/v1/orgs/atlas/quotas/requests/{row.id}"
-        assert limited.api(decider).post(path, {"do": do, "word": "until Friday"}, content_type="application/json").status_code == 200
+        assert (
+            limited.api(decider)
+            .post(path, {"do": do, "word": "until Friday"}, content_type="application/json")
+            .status_code
+            == 200
+        )
     assert [sent.to for sent in mail.outbox] == ([[limited.ben.email]] if told else [])
     for sent in mail.outbox:
-        assert sent.subject == f"Your request for gpu in Atlas was {told}" and f"ada@atlas.example {told}" in sent.body
-        assert "until Friday" in sent.body and "gpu: 6 GPUs (team vision)" in sent.body and "/atlas/quotas" in sent.body
+        assert (
+            sent.subject == f"Your request for gpu in Atlas was {told}"
+            and f"ada@atlas.example {told}" in sent.body
+        )
+        assert (
+            "until Friday" in sent.body
+            and "gpu: 6 GPUs (team vision)" in sent.body
+            and "/atlas/quotas" in sent.body
+        )
 
 
 def test_a_decision_counts_though_no_mail_went_out(limited, settings, monkeypatch):
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    monkeypatch.setattr("workspaces.quota_mails.send_mail", lambda *_: (_ for _ in ()).throw(OSError("away")))
+    monkeypatch.setattr(
+        "workspaces.quota_mails.send_mail", lambda *_: (_ for _ in ()).throw(OSError("away"))
+    )
     row = _ask(limited, limited.ben)
     limited.client(limited.ada).post(f"/atlas/quotas/requests/{row.id}", {"do": "approve"})
     assert _limit(limited) == 6

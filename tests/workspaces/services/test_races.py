@@ -50,7 +50,9 @@ def at_once(story: Story, *acts: Callable[[], object]) -> list[BaseException | N
 
 def test_one_team_of_a_name_is_made_and_the_others_are_told(atlas):
     ada = atlas.actor(atlas.ada)
-    raised = at_once(atlas, *[lambda: services.create_team(actor=ada, org=atlas.atlas, slug="fresh")] * 6)
+    raised = at_once(
+        atlas, *[lambda: services.create_team(actor=ada, org=atlas.atlas, slug="fresh")] * 6
+    )
     assert [type(error) for error in raised if error] == [Conflict] * 5
     with org_scope(atlas.atlas.id):
         assert Team.objects.filter(slug="fresh").count() == 1
@@ -58,14 +60,18 @@ def test_one_team_of_a_name_is_made_and_the_others_are_told(atlas):
 
 def test_one_organization_of_a_name_is_made_and_the_others_are_told(atlas):
     dot = actor_of(atlas.dot)
-    raised = at_once(atlas, *[lambda: services.create_org(actor=dot, slug="fresh", name="", owner=atlas.ada)] * 6)
+    raised = at_once(
+        atlas, *[lambda: services.create_org(actor=dot, slug="fresh", name="", owner=atlas.ada)] * 6
+    )
     assert [type(error) for error in raised if error] == [Conflict] * 5
     assert Organization.objects.filter(slug="fresh").count() == 1
 
 
 def test_somebody_new_joins_once_and_has_one_account(atlas):
     ada = atlas.actor(atlas.ada)
-    raised = at_once(atlas, *[lambda: services.add_member(actor=ada, org=atlas.atlas, email="eve@x.example")] * 6)
+    raised = at_once(
+        atlas, *[lambda: services.add_member(actor=ada, org=atlas.atlas, email="eve@x.example")] * 6
+    )
     assert [type(error) for error in raised if error] == [Conflict] * 5
     with org_scope(atlas.atlas.id):
         assert Membership.objects.filter(user__email="eve@x.example").count() == 1
@@ -75,19 +81,27 @@ def test_somebody_joins_a_team_once(atlas):
     ada = atlas.actor(atlas.ada)
     with org_scope(atlas.atlas.id):
         services.add_member(actor=ada, org=atlas.atlas, email="eve@x.example")
-    raised = at_once(atlas, *[lambda: services.add_team_member(actor=ada, team=atlas.vision, email="eve@x.example")] * 6)
+    raised = at_once(
+        atlas,
+        *[lambda: services.add_team_member(actor=ada, team=atlas.vision, email="eve@x.example")]
+        * 6,
+    )
     assert [type(error) for error in raised if error] == [Conflict] * 5
 
 
 @pytest.mark.parametrize("turn", range(3))
 def test_of_two_owners_who_leave_at_once_one_stays(atlas, turn):
     with org_scope(atlas.atlas.id):
-        services.change_member(actor=atlas.actor(atlas.ada), org=atlas.atlas, email=atlas.ben.email, role="owner")
+        services.change_member(
+            actor=atlas.actor(atlas.ada), org=atlas.atlas, email=atlas.ben.email, role="owner"
+        )
     ada, ben = atlas.actor(atlas.ada), atlas.actor(atlas.ben)
     raised = at_once(
         atlas,
         lambda: services.remove_member(actor=ada, org=atlas.atlas, email=atlas.ada.email),
-        lambda: services.change_member(actor=ben, org=atlas.atlas, email=atlas.ben.email, role="member"),
+        lambda: services.change_member(
+            actor=ben, org=atlas.atlas, email=atlas.ben.email, role="member"
+        ),
     )
     assert [type(error) for error in raised if error] == [Conflict]
     with org_scope(atlas.atlas.id):
@@ -96,7 +110,10 @@ def test_of_two_owners_who_leave_at_once_one_stays(atlas, turn):
 
 def test_a_member_removed_twice_at_once_is_removed_once(atlas):
     ada = atlas.actor(atlas.ada)
-    raised = at_once(atlas, *[lambda: services.remove_member(actor=ada, org=atlas.atlas, email=atlas.ben.email)] * 4)
+    raised = at_once(
+        atlas,
+        *[lambda: services.remove_member(actor=ada, org=atlas.atlas, email=atlas.ben.email)] * 4,
+    )
     assert [type(error) for error in raised if error] == [NotFound] * 3
 
 
@@ -104,7 +121,9 @@ def test_a_limit_set_by_many_at_once_is_one_of_theirs(atlas):
     ada = atlas.actor(atlas.ada)
 
     def setting(limit: int) -> Callable[[], object]:
-        return lambda: services.set_quota(actor=ada, org=atlas.atlas, scope="team", subject="vision", resource="gpu", limit=limit)
+        return lambda: services.set_quota(
+            actor=ada, org=atlas.atlas, scope="team", subject="vision", resource="gpu", limit=limit
+        )
 
     raised = at_once(atlas, *[setting(n) for n in range(8)])
     assert [error for error in raised if error and not isinstance(error, PortalError)] == []

@@ -17,7 +17,9 @@ from workspaces.tenancy.scope import no_scope, platform_scope
 def corp(story, request) -> Provider:
     """It named nine people, and names p0 no longer."""
     org = story.atlas if request.param else None
-    row = Provider.objects.create(kind="ldap", slug="corp", name="Corp", org=org, domains=["corp.example"])
+    row = Provider.objects.create(
+        kind="ldap", slug="corp", name="Corp", org=org, domains=["corp.example"]
+    )
     GroupRule.objects.create(provider=row, position=1, group="*", org=story.atlas, role="member")
     with no_scope():
         people = [Person(f"u{n}", f"p{n}@corp.example") for n in range(9)]
@@ -28,13 +30,17 @@ def corp(story, request) -> Provider:
 
 def may_come(email: str) -> bool:
     with platform_scope("test"):
-        return Membership.objects.filter(user__email=email, suspended_at=None, user__is_active=True).exists()
+        return Membership.objects.filter(
+            user__email=email, suspended_at=None, user__is_active=True
+        ).exists()
 
 
 def remove(story, corp, **more) -> None:
     client = story.client(story.dot if corp.org is None else story.ada)
     page = client.get("/atlas/directories/corp").content.decode()
-    assert "p0@corp.example" in page and "p1@corp.example" not in page and 'name="bring_back"' in page
+    assert (
+        "p0@corp.example" in page and "p1@corp.example" not in page and 'name="bring_back"' in page
+    )
     client.post("/atlas/directories/corp/act", {"do": "remove", **more})
     assert not Provider.objects.filter(slug="corp").exists()
 
@@ -49,7 +55,10 @@ def test_they_are_brought_back_with_a_fact_for_each_if_that_was_chosen(story, co
     remove(story, corp, bring_back="1")
     assert may_come("p0@corp.example")
     told = Event.objects.get(kind="member.restored" if corp.org else "person.switched_on")
-    assert told.actor == (story.ada if corp.org else story.dot).email and told.data["provider"] == "corp"
+    assert (
+        told.actor == (story.ada if corp.org else story.dot).email
+        and told.data["provider"] == "corp"
+    )
 
 
 def test_whom_an_operator_suspended_is_not_brought_back(story, corp):
@@ -66,12 +75,16 @@ def two(story) -> list[Provider]:
     made = []
     for slug in ("first", "second"):
         row = Provider.objects.create(kind="ldap", slug=slug, name=slug, domains=["corp.example"])
-        GroupRule.objects.create(provider=row, position=1, group="*", org=story.atlas, role="member")
+        GroupRule.objects.create(
+            provider=row, position=1, group="*", org=story.atlas, role="member"
+        )
         made.append(row)
     with no_scope():
         sync_people(made[0], PEOPLE)
         users = {user.email: user for user in User.objects.filter(email__endswith="@corp.example")}
-        sync_people(made[1], PEOPLE, links={person.subject: users[person.email].id for person in PEOPLE})
+        sync_people(
+            made[1], PEOPLE, links={person.subject: users[person.email].id for person in PEOPLE}
+        )
     assert Identity.objects.filter(user__email="p0@corp.example").count() == 2
     return made
 
@@ -89,7 +102,9 @@ def test_whom_two_directories_shut_out_one_alone_does_not_bring_back(story, two,
         sync_people(first, PEOPLE)
         assert not may_come("p0@corp.example") and not sync_people(first, PEOPLE).plan.identities
         sync_people(second, PEOPLE)
-    assert may_come("p0@corp.example") and Event.objects.filter(kind="person.switched_on").count() == 1
+    assert (
+        may_come("p0@corp.example") and Event.objects.filter(kind="person.switched_on").count() == 1
+    )
 
 
 @each("order", [(0, 1), (1, 0)])

@@ -25,18 +25,30 @@ def atlas(story):
     own_roles.forget()
 
 
-def make(story, slug="trainer", kind="team", permissions=("jobs:read", "jobs:submit"), actor=None, **more):
-    return services.make_role(actor=actor or story.actor(story.ada), org=story.atlas, slug=slug, kind=kind,
-                              permissions=list(permissions), **more)
+def make(
+    story, slug="trainer", kind="team", permissions=("jobs:read", "jobs:submit"), actor=None, **more
+):
+    return services.make_role(
+        actor=actor or story.actor(story.ada),
+        org=story.atlas,
+        slug=slug,
+        kind=kind,
+        permissions=list(permissions),
+        **more,
+    )
 
 
 def give(story, role="trainer", person=None):
     person = person or story.ben
-    return services.change_team_member(actor=story.actor(story.ada), team=story.vision, email=person.email, role=role)
+    return services.change_team_member(
+        actor=story.actor(story.ada), team=story.vision, email=person.email, role=role
+    )
 
 
 def uma(story):
-    services.add_member(actor=story.actor(story.ada), org=story.atlas, email="uma@atlas.example", role="user-admin")
+    services.add_member(
+        actor=story.actor(story.ada), org=story.atlas, email="uma@atlas.example", role="user-admin"
+    )
     return story.actor(User.objects.get(email="uma@atlas.example"))
 
 
@@ -44,24 +56,35 @@ def test_who_holds_a_role_of_ones_own_may_what_it_says_and_no_more(story, atlas)
     make(story)
     give(story)
     ben = story.actor(story.ben)
-    assert ben.may(Permission.JOBS_SUBMIT, story.vision.id) and not ben.may(Permission.JOBS_CANCEL, story.vision.id)
+    assert ben.may(Permission.JOBS_SUBMIT, story.vision.id) and not ben.may(
+        Permission.JOBS_CANCEL, story.vision.id
+    )
     assert ben.teams_where(Permission.JOBS_SUBMIT) == {story.vision.id}
     assert not ben.may(Permission.JOBS_SUBMIT, story.speech.id)
 
 
 def test_a_role_of_an_organization_reaches_all_teams(story, atlas):
     make(story, "helpdesk", "org", ["jobs:read", "jobs:cancel", "jobs:admin", "teams:read"])
-    services.change_member(actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="helpdesk")
+    services.change_member(
+        actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="helpdesk"
+    )
     ben = story.actor(story.ben)
-    assert ben.may(Permission.JOBS_ADMIN, story.speech.id) and ben.teams_where(Permission.JOBS_READ) is None
+    assert (
+        ben.may(Permission.JOBS_ADMIN, story.speech.id)
+        and ben.teams_where(Permission.JOBS_READ) is None
+    )
 
 
-def test_what_changes_in_a_role_counts_for_who_holds_it(story, atlas, django_capture_on_commit_callbacks):
+def test_what_changes_in_a_role_counts_for_who_holds_it(
+    story, atlas, django_capture_on_commit_callbacks
+):
     make(story)
     give(story)
     assert story.actor(story.ben).may(Permission.JOBS_SUBMIT, story.vision.id)
     with django_capture_on_commit_callbacks(execute=True):
-        services.change_role(actor=story.actor(story.ada), org=atlas, slug="trainer", permissions=["jobs:read"])
+        services.change_role(
+            actor=story.actor(story.ada), org=atlas, slug="trainer", permissions=["jobs:read"]
+        )
     assert not story.actor(story.ben).may(Permission.JOBS_SUBMIT, story.vision.id)
 
 
@@ -92,12 +115,16 @@ def test_what_was_read_before_a_change_is_not_kept_after_it(story, atlas, monkey
     assert own_roles.own_roles(atlas.id) == {}
 
 
-def test_a_token_of_who_has_built_in_roles_takes_one_statement_and_of_others_one_more_at_first(story, atlas):
+def test_a_token_of_who_has_built_in_roles_takes_one_statement_and_of_others_one_more_at_first(
+    story, atlas
+):
     secret = story.token(story.ben)
     by_token(secret, "atlas").enter()
 
     def statements():
-        with CaptureQueriesContext(connection, ) as seen:
+        with CaptureQueriesContext(
+            connection,
+        ) as seen:
             by_token(secret, "atlas").enter()
         return len(seen)
 
@@ -118,17 +145,23 @@ def test_no_role_of_ones_own_holds_what_is_the_operators_or_the_owners(story, at
     own_roles.forget()
     give(story)
     ben = story.actor(story.ben)
-    assert ben.may(Permission.JOBS_READ, story.vision.id) and not ben.may(permission, story.vision.id)
+    assert ben.may(Permission.JOBS_READ, story.vision.id) and not ben.may(
+        permission, story.vision.id
+    )
     assert set(own_roles.read_own_roles(atlas.id)["trainer"].unknown) == {permission, "jobs:fly"}
 
 
 @each("permissions", [[], ["jobs:fly"], ["all"], ["jobs:read", ""]])
-def test_permissions_that_there_are_not_are_refused_and_told_which_there_are(story, atlas, permissions):
+def test_permissions_that_there_are_not_are_refused_and_told_which_there_are(
+    story, atlas, permissions
+):
     with pytest.raises(InvalidInput, match="jobs:submit"):
         make(story, permissions=permissions)
 
 
-@each("slug", ["owner", "member", "lead", "read-only", "team-admin", "operator", "A", "x", "a_b", ""])
+@each(
+    "slug", ["owner", "member", "lead", "read-only", "team-admin", "operator", "A", "x", "a_b", ""]
+)
 def test_a_role_is_not_called_like_a_built_in_one(story, atlas, slug):
     with pytest.raises(InvalidInput, match="slug"):
         make(story, slug=slug)
@@ -149,7 +182,10 @@ def test_an_organization_has_no_endless_number_of_roles(story, atlas, monkeypatc
 
 def test_a_user_admin_makes_roles_of_what_they_hold_only(story, atlas):
     actor = uma(story)
-    assert make(story, "helpdesk", "org", ["members:write", "members:read"], actor=actor).slug == "helpdesk"
+    assert (
+        make(story, "helpdesk", "org", ["members:write", "members:read"], actor=actor).slug
+        == "helpdesk"
+    )
     for permissions in (["jobs:read"], ["quotas:write"], ["members:read", "audit:read"]):
         with pytest.raises(NotPermitted):
             make(story, "more", "team", permissions, actor=actor)
@@ -159,9 +195,15 @@ def test_a_user_admin_raises_nobody_by_editing_a_role_or_taking_from_a_greater_o
     actor = uma(story)
     make(story, "helpdesk", "org", ["members:write"], actor=actor)
     make(story, "trainer", "team", ["jobs:submit"])
-    edits = (lambda: services.change_role(actor=actor, org=atlas, slug="helpdesk", permissions=["members:write", "jobs:admin"]),
-             lambda: services.change_role(actor=actor, org=atlas, slug="trainer", permissions=["members:read"]),
-             lambda: services.delete_role(actor=actor, org=atlas, slug="trainer"))
+    edits = (
+        lambda: services.change_role(
+            actor=actor, org=atlas, slug="helpdesk", permissions=["members:write", "jobs:admin"]
+        ),
+        lambda: services.change_role(
+            actor=actor, org=atlas, slug="trainer", permissions=["members:read"]
+        ),
+        lambda: services.delete_role(actor=actor, org=atlas, slug="trainer"),
+    )
     for edit in edits:
         with pytest.raises(NotPermitted):
             edit()
@@ -172,16 +214,26 @@ def test_a_role_with_more_than_one_holds_is_given_by_nobody_who_lacks_it(story, 
     make(story, "trainer", "team", ["jobs:submit", "jobs:admin"])
     make(story, "auditor", "org", ["audit:read"])
     actor = uma(story)
-    for act in (lambda: services.change_team_member(actor=actor, team=story.vision, email=story.ben.email, role="trainer"),
-                lambda: services.change_member(actor=actor, org=atlas, email=story.ben.email, role="auditor"),
-                lambda: services.add_member(actor=actor, org=atlas, email="new@atlas.example", role="auditor")):
+    for act in (
+        lambda: services.change_team_member(
+            actor=actor, team=story.vision, email=story.ben.email, role="trainer"
+        ),
+        lambda: services.change_member(
+            actor=actor, org=atlas, email=story.ben.email, role="auditor"
+        ),
+        lambda: services.add_member(
+            actor=actor, org=atlas, email="new@atlas.example", role="auditor"
+        ),
+    ):
         with pytest.raises(NotPermitted):
             act()
 
 
 def test_who_holds_a_role_cannot_be_freed_of_it_by_who_lacks_it(story, atlas):
     make(story, "auditor", "org", ["audit:read"])
-    services.change_member(actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="auditor")
+    services.change_member(
+        actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="auditor"
+    )
     with pytest.raises(NotPermitted):
         services.remove_member(actor=uma(story), org=atlas, email=story.ben.email)
 
@@ -189,8 +241,12 @@ def test_who_holds_a_role_cannot_be_freed_of_it_by_who_lacks_it(story, atlas):
 @each(("kind", "other"), [("org", "team"), ("team", "org")])
 def test_a_role_of_one_kind_is_not_given_as_the_other(story, atlas, kind, other):
     make(story, kind=kind)
-    acts = {"org": lambda: services.change_member(actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="trainer"),
-            "team": lambda: give(story)}
+    acts = {
+        "org": lambda: services.change_member(
+            actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="trainer"
+        ),
+        "team": lambda: give(story),
+    }
     with pytest.raises(InvalidInput, match="role"):
         acts[other]()
 
@@ -214,28 +270,54 @@ def test_a_membership_whose_role_is_gone_grants_nothing(story, atlas):
 def test_the_last_owner_does_not_become_something_of_ones_own(story, atlas):
     make(story, "everything", "org", CHOICES)
     with pytest.raises(Conflict, match="owner"):
-        services.change_member(actor=story.actor(story.ada), org=atlas, email=story.ada.email, role="everything")
+        services.change_member(
+            actor=story.actor(story.ada), org=atlas, email=story.ada.email, role="everything"
+        )
 
 
 def test_every_change_of_a_role_is_told_with_before_and_after(story, atlas):
     make(story, name="Trainers")
-    services.change_role(actor=story.actor(story.ada), org=atlas, slug="trainer", name="Coaches", permissions=["jobs:read"])
+    services.change_role(
+        actor=story.actor(story.ada),
+        org=atlas,
+        slug="trainer",
+        name="Coaches",
+        permissions=["jobs:read"],
+    )
     services.delete_role(actor=story.actor(story.ada), org=atlas, slug="trainer")
     made, changed, deleted = Event.objects.filter(kind__startswith="role.").order_by("position")
-    assert [e.kind for e in (made, changed, deleted)] == ["role.made", "role.changed", "role.deleted"]
-    assert made.data["after"] == changed.data["before"] == {
-        "name": "Trainers", "kind": "team", "permissions": ["jobs:read", "jobs:submit"]}
-    assert changed.data["after"] == deleted.data["before"] == {"name": "Coaches", "kind": "team", "permissions": ["jobs:read"]}
+    assert [e.kind for e in (made, changed, deleted)] == [
+        "role.made",
+        "role.changed",
+        "role.deleted",
+    ]
+    assert (
+        made.data["after"]
+        == changed.data["before"]
+        == {"name": "Trainers", "kind": "team", "permissions": ["jobs:read", "jobs:submit"]}
+    )
+    assert (
+        changed.data["after"]
+        == deleted.data["before"]
+        == {"name": "Coaches", "kind": "team", "permissions": ["jobs:read"]}
+    )
     assert {e.actor for e in (made, changed, deleted)} == {story.ada.email}
 
 
 def test_a_role_of_another_organization_is_not_there(story, atlas):
     make(story)
     with org_scope(story.borealis.id), pytest.raises(NotFound):
-        services.change_role(actor=story.actor(story.cyd), org=story.borealis, slug="trainer", name="x")
+        services.change_role(
+            actor=story.actor(story.cyd), org=story.borealis, slug="trainer", name="x"
+        )
     with org_scope(story.borealis.id), pytest.raises(InvalidInput):
-        services.change_member(actor=story.actor(story.cyd), org=story.borealis, email=story.cyd.email, role="trainer")
+        services.change_member(
+            actor=story.actor(story.cyd), org=story.borealis, email=story.cyd.email, role="trainer"
+        )
 
 
 def test_what_can_be_chosen_is_all_but_what_is_reserved():
-    assert set(CHOICES) == set(Permission) - OPERATORS_ONLY - {Permission.ORG_ADMIN, Permission.PROVIDERS_WRITE}
+    assert set(CHOICES) == set(Permission) - OPERATORS_ONLY - {
+        Permission.ORG_ADMIN,
+        Permission.PROVIDERS_WRITE,
+    }

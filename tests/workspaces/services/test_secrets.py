@@ -28,17 +28,29 @@ def atlas(story):
 
 def put(story, value=VALUE, person=None, team="vision", name="wandb"):
     where = None if team is None else getattr(story, team)
-    return set_secret(actor=story.actor(person or story.ada), org=story.atlas, team=where, name=name, value=value)
+    return set_secret(
+        actor=story.actor(person or story.ada), org=story.atlas, team=where, name=name, value=value
+    )
 
 
 def opened(story, reference, team=None):
     team = team or story.vision
-    [got] = open_secrets([Use(team.org_id, team.id, team.slug, {"KEY": reference}, uuid4(), {"number": 7})])
+    [got] = open_secrets(
+        [Use(team.org_id, team.id, team.slug, {"KEY": reference}, uuid4(), {"number": 7})]
+    )
     return got
 
 
-@each(("reference", "value"), [
-    ("team/wandb", "third"), ("vision/wandb", "third"), ("team/wandb@1", "first"), ("vision/wandb@2", "second"), ("org/wandb", "shared")])
+@each(
+    ("reference", "value"),
+    [
+        ("team/wandb", "third"),
+        ("vision/wandb", "third"),
+        ("team/wandb@1", "first"),
+        ("vision/wandb@2", "second"),
+        ("org/wandb", "shared"),
+    ],
+)
 def test_a_reference_means_the_newest_version_unless_it_names_one(atlas, reference, value):
     for version in ("first", "second", "third"):
         put(atlas, version)
@@ -46,30 +58,53 @@ def test_a_reference_means_the_newest_version_unless_it_names_one(atlas, referen
     assert opened(atlas, reference).values == {"KEY": value}
 
 
-@each(("reference", "word"), [
-    ("team/gone", "no secret team/gone"), ("vision/wandb@9", "no version 9; the newest is 1"), ("speech/wandb", "not of this job's team"),
-    ("nowhere/wandb", "not of this job's team"), ("org/wandb", "no secret org/wandb")])
+@each(
+    ("reference", "word"),
+    [
+        ("team/gone", "no secret team/gone"),
+        ("vision/wandb@9", "no version 9; the newest is 1"),
+        ("speech/wandb", "not of this job's team"),
+        ("nowhere/wandb", "not of this job's team"),
+        ("org/wandb", "no secret org/wandb"),
+    ],
+)
 def test_what_is_missing_or_not_the_teams_is_refused_in_words(atlas, reference, word):
     put(atlas)
     put(atlas, team="speech")
     with pytest.raises(InvalidInput) as caught:
         check_references(atlas.vision, {"A": "team/wandb", "KEY": reference})
     [fault] = caught.value.data["errors"]
-    assert fault["field"] == "secrets.KEY" and word in fault["message"] and word in opened(atlas, reference).lacks
+    assert (
+        fault["field"] == "secrets.KEY"
+        and word in fault["message"]
+        and word in opened(atlas, reference).lacks
+    )
 
 
 def test_another_organizations_secret_of_that_name_is_never_meant(atlas):
     with org_scope(atlas.borealis.id):
-        set_secret(actor=atlas.actor(atlas.cyd), org=atlas.borealis, team=None, name="wandb", value="theirs")
+        set_secret(
+            actor=atlas.actor(atlas.cyd),
+            org=atlas.borealis,
+            team=None,
+            name="wandb",
+            value="theirs",
+        )
     with platform_scope("as the dispatcher"):
-        assert opened(atlas, "org/wandb").values == {} and "no secret" in opened(atlas, "org/wandb").lacks
+        assert (
+            opened(atlas, "org/wandb").values == {}
+            and "no secret" in opened(atlas, "org/wandb").lacks
+        )
 
 
 def test_each_use_is_told_with_secret_version_and_job_and_not_with_the_value(atlas):
     put(atlas)
     opened(atlas, "team/wandb")
     event = Event.objects.get(kind="secret.used")
-    assert event.data == {"secret": "vision/wandb", "version": 1, "number": 7} and event.subject_type == "job"
+    assert (
+        event.data == {"secret": "vision/wandb", "version": 1, "number": 7}
+        and event.subject_type == "job"
+    )
     assert Secret.objects.get().last_used_at is not None
 
 
@@ -87,16 +122,32 @@ def test_jobs_without_secrets_cost_nothing(atlas, django_assert_num_queries):
 
 def test_many_jobs_are_opened_by_as_many_statements_as_one(atlas, django_assert_num_queries):
     put(atlas)
-    uses = [Use(atlas.atlas.id, atlas.vision.id, "vision", {"A": "team/wandb"}, uuid4()) for _ in range(30)]
+    uses = [
+        Use(atlas.atlas.id, atlas.vision.id, "vision", {"A": "team/wandb"}, uuid4())
+        for _ in range(30)
+    ]
     with django_assert_num_queries(4):
         assert all(got.values for got in open_secrets(uses))
 
 
-@each(("who", "team", "may"), [
-    ("ada", "vision", True), ("ben", "vision", True), ("ben", "speech", False), ("ben", None, False), ("ada", None, True), ("vic", "vision", False)])
+@each(
+    ("who", "team", "may"),
+    [
+        ("ada", "vision", True),
+        ("ben", "vision", True),
+        ("ben", "speech", False),
+        ("ben", None, False),
+        ("ada", None, True),
+        ("vic", "vision", False),
+    ],
+)
 def test_teams_set_their_own_and_administrators_the_organizations(atlas, who, team, may):
-    person = getattr(atlas, who, None) or add_member(
-        actor=atlas.actor(atlas.ada), org=atlas.atlas, email="vic@atlas.example", role="viewer").user
+    person = (
+        getattr(atlas, who, None)
+        or add_member(
+            actor=atlas.actor(atlas.ada), org=atlas.atlas, email="vic@atlas.example", role="viewer"
+        ).user
+    )
     if may:
         assert put(atlas, person=person, team=team).number == 1
     else:
@@ -107,10 +158,22 @@ def test_teams_set_their_own_and_administrators_the_organizations(atlas, who, te
 def test_one_sees_the_names_of_ones_teams_and_of_the_organization(atlas):
     for team in ("vision", "speech", None):
         put(atlas, team=team)
-    seen = {who: {row["reference"] for row in secrets_for(atlas.actor(getattr(atlas, who)))} for who in ("ada", "ben")}
-    assert seen == {"ada": {"vision/wandb", "speech/wandb", "org/wandb"}, "ben": {"vision/wandb", "org/wandb"}}
-    assert writable(atlas.actor(atlas.ben)) == ["vision"] and writable(atlas.actor(atlas.ada)) == ["speech", "vision", "org"]
-    stranger = add_member(actor=atlas.actor(atlas.ada), org=atlas.atlas, email="new@atlas.example").user
+    seen = {
+        who: {row["reference"] for row in secrets_for(atlas.actor(getattr(atlas, who)))}
+        for who in ("ada", "ben")
+    }
+    assert seen == {
+        "ada": {"vision/wandb", "speech/wandb", "org/wandb"},
+        "ben": {"vision/wandb", "org/wandb"},
+    }
+    assert writable(atlas.actor(atlas.ben)) == ["vision"] and writable(atlas.actor(atlas.ada)) == [
+        "speech",
+        "vision",
+        "org",
+    ]
+    stranger = add_member(
+        actor=atlas.actor(atlas.ada), org=atlas.atlas, email="new@atlas.example"
+    ).user
     assert secrets_for(atlas.actor(stranger)) == []
 
 
@@ -118,14 +181,26 @@ def test_only_encrypted_bytes_are_stored_and_nothing_that_prints_shows_the_value
     version = put(atlas)
     stored = bytes(SecretVersion.objects.get().sealed)
     assert VALUE.encode() not in stored and vault.decrypt(stored, PURPOSE) == VALUE.encode()
-    shown = [repr(version), str(version), str(vars(version)), repr(opened(atlas, "team/wandb")), str(secrets_for(atlas.actor(atlas.ada)))]
-    assert not [text for text in [*shown, *map(str, Event.objects.values_list("data", flat=True))] if VALUE in text]
+    shown = [
+        repr(version),
+        str(version),
+        str(vars(version)),
+        repr(opened(atlas, "team/wandb")),
+        str(secrets_for(atlas.actor(atlas.ada))),
+    ]
+    assert not [
+        text
+        for text in [*shown, *map(str, Event.objects.values_list("data", flat=True))]
+        if VALUE in text
+    ]
 
 
 def test_old_versions_go_after_twenty_and_numbers_are_never_given_again(atlas):
     for n in range(KEPT + 3):
         put(atlas, f"value {n}")
-    assert list(SecretVersion.objects.order_by("number").values_list("number", flat=True)) == list(range(4, KEPT + 4))
+    assert list(SecretVersion.objects.order_by("number").values_list("number", flat=True)) == list(
+        range(4, KEPT + 4)
+    )
     delete_version(actor=atlas.actor(atlas.ada), team=atlas.vision, name="wandb", number=KEPT)
     assert "no version" in opened(atlas, f"team/wandb@{KEPT}").lacks
     assert put(atlas).number == KEPT + 4
@@ -161,6 +236,8 @@ def test_a_name_is_one_that_a_reference_can_hold(atlas, name):
 
 def test_a_team_called_org_does_not_stand_for_the_organization(atlas):
     team = create_team(actor=atlas.actor(atlas.ada), org=atlas.atlas, slug="org")
-    set_secret(actor=atlas.actor(atlas.ada), org=atlas.atlas, team=team, name="wandb", value="the team's")
+    set_secret(
+        actor=atlas.actor(atlas.ada), org=atlas.atlas, team=team, name="wandb", value="the team's"
+    )
     assert opened(atlas, "team/wandb", team).values == {"KEY": "the team's"}
     assert "no secret org/wandb" in opened(atlas, "org/wandb", team).lacks

@@ -38,15 +38,23 @@ def atlas(story):
 
 
 def account(story, by=None, **more):
-    return create_service_account(actor=by or story.actor(story.ada), org=story.atlas, **{"name": "nightly", **more})
+    return create_service_account(
+        actor=by or story.actor(story.ada), org=story.atlas, **{"name": "nightly", **more}
+    )
 
 
 def secret(story, row, by=None, **wish):
-    return create_service_token(actor=by or story.actor(story.ada), account=row, wish=Wish(**{"name": "ci", "scopes": ["all"], **wish})).secret
+    return create_service_token(
+        actor=by or story.actor(story.ada),
+        account=row,
+        wish=Wish(**{"name": "ci", "scopes": ["all"], **wish}),
+    ).secret
 
 
 def admin(story):
-    add_member(actor=story.actor(story.ada), org=story.atlas, email="amy@atlas.example", role="admin")
+    add_member(
+        actor=story.actor(story.ada), org=story.atlas, email="amy@atlas.example", role="admin"
+    )
     return story.actor(User.objects.get(email="amy@atlas.example"))
 
 
@@ -55,24 +63,41 @@ def test_it_acts_by_its_token_within_its_roles(atlas):
     add_team_member(actor=atlas.actor(atlas.ada), team=atlas.vision, email=row.user.email)
     actor = authenticate_token(secret(atlas, row)).enter(atlas.atlas)
     assert actor.is_service and actor.email == "nightly@atlas.service.invalid"
-    assert actor.may(P.JOBS_SUBMIT, atlas.vision.id) and not actor.may(P.JOBS_READ, atlas.speech.id) and not actor.may(P.MEMBERS_WRITE)
-    assert Event.objects.get(kind="service_account.created").data == {"name": "nightly", "after": {"role": "member", "note": ""}}
+    assert (
+        actor.may(P.JOBS_SUBMIT, atlas.vision.id)
+        and not actor.may(P.JOBS_READ, atlas.speech.id)
+        and not actor.may(P.MEMBERS_WRITE)
+    )
+    assert Event.objects.get(kind="service_account.created").data == {
+        "name": "nightly",
+        "after": {"role": "member", "note": ""},
+    }
 
 
 def test_it_is_listed_apart_from_people(atlas):
     row = account(atlas, note="builds")
     secret(atlas, row, days=3)
     [shown] = selectors.service_accounts()
-    assert (shown["name"], shown["note"], shown["tokens"], shown["ending_soon"]) == ("nightly", "builds", 1, 1)
+    assert (shown["name"], shown["note"], shown["tokens"], shown["ending_soon"]) == (
+        "nightly",
+        "builds",
+        1,
+        1,
+    )
     assert row.user.email not in {m["email"] for m in selectors.members_of_org()[0]}
 
 
 def test_it_never_signs_in(atlas):
     row = account(atlas)
     assert not row.user.has_usable_password()
-    User.objects.filter(id=row.user_id).update(password=atlas.ada.password)     # and if somebody gave it one
+    User.objects.filter(id=row.user_id).update(
+        password=atlas.ada.password
+    )  # and if somebody gave it one
     browser = Client()
-    browser.force_login(User.objects.get(id=row.user_id), backend="allauth.account.auth_backends.AuthenticationBackend")
+    browser.force_login(
+        User.objects.get(id=row.user_id),
+        backend="allauth.account.auth_backends.AuthenticationBackend",
+    )
     assert browser.get("/atlas/teams").status_code == 302
     assert BySession(browser.session.session_key).actor() is None
 
@@ -90,10 +115,22 @@ def test_nobody_is_brought_in_under_its_address_and_it_stays_in_its_organization
     assert invite_url(row.user) is None
 
 
-@each(("role", "who", "may"), [
-    ("viewer", "admin", True), ("admin", "admin", True), ("owner", "ada", False), ("admin", "ben", False), ("member", "ben", False)])
+@each(
+    ("role", "who", "may"),
+    [
+        ("viewer", "admin", True),
+        ("admin", "admin", True),
+        ("owner", "ada", False),
+        ("admin", "ben", False),
+        ("member", "ben", False),
+    ],
+)
 def test_its_role_never_exceeds_its_makers_and_is_never_owner(atlas, role, who, may):
-    by = {"admin": lambda: admin(atlas), "ada": lambda: atlas.actor(atlas.ada), "ben": lambda: atlas.actor(atlas.ben)}[who]()
+    by = {
+        "admin": lambda: admin(atlas),
+        "ada": lambda: atlas.actor(atlas.ada),
+        "ben": lambda: atlas.actor(atlas.ben),
+    }[who]()
     if may:
         assert Membership.objects.get(user_id=account(atlas, by, role=role).user_id).role == role
     else:
@@ -104,20 +141,34 @@ def test_its_role_never_exceeds_its_makers_and_is_never_owner(atlas, role, who, 
 
 def test_who_comes_with_a_narrow_token_makes_nothing_wider(atlas):
     row = account(atlas, role="admin")
-    narrow = authenticate_token(atlas.token(atlas.ada, scopes=("members:write", "tokens:write"))).enter(atlas.atlas)
+    narrow = authenticate_token(
+        atlas.token(atlas.ada, scopes=("members:write", "tokens:write"))
+    ).enter(atlas.atlas)
     for scopes in (["all"], ["jobs:submit"], ["members:write", "quotas:write"]):
         with pytest.raises(NotPermitted):
             secret(atlas, row, narrow, scopes=scopes)
-    assert authenticate_token(secret(atlas, row, narrow, scopes=["members:write"])).token.scopes == {"members:write"}
+    assert authenticate_token(
+        secret(atlas, row, narrow, scopes=["members:write"])
+    ).token.scopes == {"members:write"}
 
 
 def test_who_manages_members_only_gets_no_more_by_a_service_account(atlas):
-    add_member(actor=atlas.actor(atlas.ada), org=atlas.atlas, email="una@atlas.example", role="user-admin")
-    una, powerful = atlas.actor(User.objects.get(email="una@atlas.example")), account(atlas, role="admin")
+    add_member(
+        actor=atlas.actor(atlas.ada), org=atlas.atlas, email="una@atlas.example", role="user-admin"
+    )
+    una, powerful = (
+        atlas.actor(User.objects.get(email="una@atlas.example")),
+        account(atlas, role="admin"),
+    )
     raw = secret(atlas, powerful)
-    for act in (lambda: account(atlas, una, name="mine", role="admin"), lambda: secret(atlas, powerful, una),
-                lambda: change_service_account(actor=una, account=powerful, role="viewer"),
-                lambda: change_service_account(actor=una, account=account(atlas, una, name="weak", role="member"), role="admin")):
+    for act in (
+        lambda: account(atlas, una, name="mine", role="admin"),
+        lambda: secret(atlas, powerful, una),
+        lambda: change_service_account(actor=una, account=powerful, role="viewer"),
+        lambda: change_service_account(
+            actor=una, account=account(atlas, una, name="weak", role="member"), role="admin"
+        ),
+    ):
         with pytest.raises(NotPermitted):
             act()
     with pytest.raises(NotFound):
@@ -128,8 +179,11 @@ def test_it_makes_no_credentials_but_may_rotate_its_own(atlas):
     row = account(atlas, role="admin")
     raw = secret(atlas, row)
     itself = authenticate_token(raw).enter(atlas.atlas)
-    for act in (lambda: create_token(actor=itself, org=atlas.atlas, name="more", scopes=["all"]), lambda: account(atlas, itself, name="child"),
-                lambda: secret(atlas, row, itself)):
+    for act in (
+        lambda: create_token(actor=itself, org=atlas.atlas, name="more", scopes=["all"]),
+        lambda: account(atlas, itself, name="child"),
+        lambda: secret(atlas, row, itself),
+    ):
         with pytest.raises(NotPermitted):
             act()
     made = rotate_token(actor=itself, token_id=itself.token.id)
@@ -152,8 +206,10 @@ def test_a_token_for_a_team_needs_the_account_in_that_team(atlas):
 
 def test_it_is_changed_and_removed_on_its_own_page_alone(atlas):
     row, ada = account(atlas), atlas.actor(atlas.ada)
-    for act in (lambda: change_member(actor=ada, org=atlas.atlas, email=row.user.email, role="admin"),
-                lambda: remove_member(actor=ada, org=atlas.atlas, email=row.user.email)):
+    for act in (
+        lambda: change_member(actor=ada, org=atlas.atlas, email=row.user.email, role="admin"),
+        lambda: remove_member(actor=ada, org=atlas.atlas, email=row.user.email),
+    ):
         with pytest.raises(NotFound):
             act()
 

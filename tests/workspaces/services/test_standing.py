@@ -20,10 +20,20 @@ PAT = Person("uuid-1", "pat@corp.example", "Pat", "pat", frozenset({STAFF, LEADS
 @pytest.fixture(params=["atlas", None], ids=["an organization's own", "of the installation"])
 def provider(story, request) -> Provider:
     """Pat is in both groups, and has been here."""
-    made = Provider.objects.create(kind="ldap", slug="corp", name="Corp", org=story.atlas if request.param else None, domains=["corp.example"])
-    GroupRule.objects.create(provider=made, position=1, group=LEADS, org=story.atlas, team=story.vision, role="lead")
+    made = Provider.objects.create(
+        kind="ldap",
+        slug="corp",
+        name="Corp",
+        org=story.atlas if request.param else None,
+        domains=["corp.example"],
+    )
+    GroupRule.objects.create(
+        provider=made, position=1, group=LEADS, org=story.atlas, team=story.vision, role="lead"
+    )
     GroupRule.objects.create(provider=made, position=2, group="*", org=story.atlas, role="member")
-    GroupRule.objects.create(provider=made, position=3, group=STAFF, org=story.borealis, role="member")
+    GroupRule.objects.create(
+        provider=made, position=3, group=STAFF, org=story.borealis, role="member"
+    )
     with no_scope():
         admit(made, PAT)
     return made
@@ -33,8 +43,15 @@ def agree(provider: Provider, person: Person = PAT) -> bool:
     """Whether nothing would change; by both, in all words."""
     with platform_scope("test"):
         found = unchanged(provider, person)
-        assert (found is not None) == (plan_of(provider, [person]).is_empty and Identity.objects.filter(subject=person.subject).exists())
-    assert found is None or (found.user.email, found.user.name, found.provider) == (PAT.email, PAT.name, provider)
+        assert (found is not None) == (
+            plan_of(provider, [person]).is_empty
+            and Identity.objects.filter(subject=person.subject).exists()
+        )
+    assert found is None or (found.user.email, found.user.name, found.provider) == (
+        PAT.email,
+        PAT.name,
+        provider,
+    )
     return found is not None
 
 
@@ -57,14 +74,18 @@ CHANGES = {
     "a team was left by hand": lambda: TeamMembership.objects.all().delete(),
     "a rule is gone": lambda: GroupRule.objects.filter(position=1).delete(),
     "a rule gives another role": lambda: GroupRule.objects.filter(position=2).update(role="viewer"),
-    "a rule of nobody came first": lambda: GroupRule.objects.filter(position=1).update(group="cn=nobody"),
+    "a rule of nobody came first": lambda: GroupRule.objects.filter(position=1).update(
+        group="cn=nobody"
+    ),
     "it had lost them": lambda: Identity.objects.update(gone_since=clock.now()),
     "it knew another address": lambda: Identity.objects.update(email="before@corp.example"),
     "it knew another name to sign in by": lambda: Identity.objects.update(login="before"),
     "it knew other groups": lambda: Identity.objects.update(groups=[STAFF]),
     "they are not known": lambda: Identity.objects.all().delete(),
-    "they were switched off and lost": lambda: (User.objects.filter(email=PAT.email).update(is_active=False),
-                                                Identity.objects.update(gone_since=clock.now())),
+    "they were switched off and lost": lambda: (
+        User.objects.filter(email=PAT.email).update(is_active=False),
+        Identity.objects.update(gone_since=clock.now()),
+    ),
 }
 
 
@@ -75,7 +96,14 @@ def test_whatever_changed_is_seen_as_the_plan_sees_it(provider, change):
     agree(provider)
 
 
-SEEN = {"a role was suspended", "a role was taken by hand", "a team was left by hand", "a rule is gone", "it had lost them", "they are not known"}
+SEEN = {
+    "a role was suspended",
+    "a role was taken by hand",
+    "a team was left by hand",
+    "a rule is gone",
+    "it had lost them",
+    "they are not known",
+}
 
 
 @each("change", sorted(SEEN))
@@ -85,6 +113,11 @@ def test_what_takes_or_gives_is_never_passed_over(provider, change):
     assert not agree(provider)
 
 
-@each("groups", [set(), {STAFF}, {LEADS}, {STAFF, LEADS, "cn=third"}, {f"cn=group-{n}" for n in range(700)}])
+@each(
+    "groups",
+    [set(), {STAFF}, {LEADS}, {STAFF, LEADS, "cn=third"}, {f"cn=group-{n}" for n in range(700)}],
+)
 def test_other_groups_are_a_change(provider, groups):
-    assert not agree(provider, Person(PAT.subject, PAT.email, PAT.name, PAT.login, frozenset(groups)))
+    assert not agree(
+        provider, Person(PAT.subject, PAT.email, PAT.name, PAT.login, frozenset(groups))
+    )

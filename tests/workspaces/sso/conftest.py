@@ -32,7 +32,9 @@ def issuer() -> Iterator[Issuer]:
 @pytest.fixture
 def atlas_idp(story, issuer) -> Provider:
     """Atlas's own: everybody of the group `people` is a member, of `vision` also in Vision."""
-    row = oidc(issuer.url, org=story.atlas, slug="atlas-idp", name="Atlas ID", domains=["atlas.example"])
+    row = oidc(
+        issuer.url, org=story.atlas, slug="atlas-idp", name="Atlas ID", domains=["atlas.example"]
+    )
     rule(row, "people", story.atlas)
     rule(row, "vision", story.atlas, story.vision)
     return row
@@ -46,14 +48,29 @@ def house_idp(story, issuer) -> Provider:
     return row
 
 
-def oidc(issuer: str, *, org: Any, slug: str, name: str, domains: Any = (), **config: Any) -> Provider:
+def oidc(
+    issuer: str, *, org: Any, slug: str, name: str, domains: Any = (), **config: Any
+) -> Provider:
     return Provider.objects.create(
-        kind="oidc", org=org, slug=slug, name=name, domains=list(domains), secrets=vault.encrypt(orjson.dumps({"client_secret": "s"}), PURPOSE),
-        config={"issuer": issuer, "client_id": "muster", "is_private": True} | config)
+        kind="oidc",
+        org=org,
+        slug=slug,
+        name=name,
+        domains=list(domains),
+        secrets=vault.encrypt(orjson.dumps({"client_secret": "s"}), PURPOSE),
+        config={"issuer": issuer, "client_id": "muster", "is_private": True} | config,
+    )
 
 
 def rule(row: Provider, group: str, org: Any, team: Any = None, role: str = "member") -> GroupRule:
-    return GroupRule.objects.create(provider=row, position=GroupRule.objects.filter(provider=row).count(), group=group, org=org, team=team, role=role)
+    return GroupRule.objects.create(
+        provider=row,
+        position=GroupRule.objects.filter(provider=row).count(),
+        group=group,
+        org=org,
+        team=team,
+        role=role,
+    )
 
 
 @dataclass
@@ -69,7 +86,10 @@ class Trip:
         """The browser returns with a code; `changed` replaces parameters, None leaves one out."""
         self.issuer.nonce = self.query.get("nonce", "")
         given = {"code": "c", "state": self.query["state"]} | changed
-        return (client or self.client).get(f"/accounts/sso/{self.slug}/callback/", {k: v for k, v in given.items() if v is not None})
+        return (client or self.client).get(
+            f"/accounts/sso/{self.slug}/callback/",
+            {k: v for k, v in given.items() if v is not None},
+        )
 
 
 def go(client: Client, row: Provider, issuer: Issuer, **form: str) -> Trip:
@@ -80,4 +100,6 @@ def go(client: Client, row: Provider, issuer: Issuer, **form: str) -> Trip:
     found = ONWARD.search(page.content.decode())
     assert found, page.content.decode()
     url = urlsplit(html.unescape(found[1]))
-    return Trip(client, issuer, {name: values[0] for name, values in parse_qs(url.query).items()}, row.slug)
+    return Trip(
+        client, issuer, {name: values[0] for name, values in parse_qs(url.query).items()}, row.slug
+    )

@@ -26,7 +26,10 @@ def _changed(**claims):
 
 
 def _token(made):
-    return lambda truth: truth | {"id_token": made(jwt.decode(truth["id_token"], options={"verify_signature": False}))}
+    return lambda truth: (
+        truth
+        | {"id_token": made(jwt.decode(truth["id_token"], options={"verify_signature": False}))}
+    )
 
 
 def _hs256(secret):
@@ -55,13 +58,18 @@ HOSTILE = {
     "no nonce": {"id_token": _changed(nonce=None)},
     "no subject": {"id_token": _changed(sub=None), "userinfo": _changed(sub=None)},
     "an empty subject": {"id_token": _changed(sub=" "), "userinfo": _changed(sub=" ")},
-    "a subject that is a list": {"id_token": _changed(sub=["u-1"]), "userinfo": _changed(sub=["u-1"])},
+    "a subject that is a list": {
+        "id_token": _changed(sub=["u-1"]),
+        "userinfo": _changed(sub=["u-1"]),
+    },
     "not signed": {"token": _token(lambda claims: forged({"alg": "none"}, claims))},
     "signed with the client secret": {"token": _token(_hs256(b"s"))},
     "signed with the public key as a secret": {"token": _token(_hs256(_public_pem()))},
     "signed by a key that is not published": {"header": lambda truth: truth | {"key": key("k2")}},
     "an unknown key id": {"header": lambda truth: truth | {"kid": "k9", "key": key("k2")}},
-    "a signature that was cut off": {"token": lambda truth: truth | {"id_token": truth["id_token"].rpartition(".")[0] + "."}},
+    "a signature that was cut off": {
+        "token": lambda truth: truth | {"id_token": truth["id_token"].rpartition(".")[0] + "."}
+    },
     "no ID token": {"token": lambda truth: {"access_token": "a", "token_type": "Bearer"}},
     "userinfo of somebody else": {"userinfo": _changed(sub="u-2")},
     "a description of another issuer": {"discovery": _changed(issuer="https://evil.example")},
@@ -70,7 +78,10 @@ HOSTILE = {
     "keys that are a list": {"jwks": lambda _: []},
     "an answer that is no JSON": {"token": lambda _: b"<html>"},
     "an answer that is a number": {"token": lambda _: 7},
-    "groups that are an object": {"id_token": _changed(groups={"people": True}), "userinfo": _changed(groups={"people": True})},
+    "groups that are an object": {
+        "id_token": _changed(groups={"people": True}),
+        "userinfo": _changed(groups={"people": True}),
+    },
 }
 
 
@@ -92,8 +103,17 @@ def test_the_same_reply_without_a_lie_signs_in(atlas_idp, issuer):
     assert "_auth_user_id" in client.session
 
 
-@each("changed", [{"state": None}, {"state": "x" * 16}, {"code": None}, {"iss": "https://evil.example"},
-                                     {"code": None, "error": "access_denied"}, {"code": None, "error": "<script>alert(1)</script>"}])
+@each(
+    "changed",
+    [
+        {"state": None},
+        {"state": "x" * 16},
+        {"code": None},
+        {"iss": "https://evil.example"},
+        {"code": None, "error": "access_denied"},
+        {"code": None, "error": "<script>alert(1)</script>"},
+    ],
+)
 def test_a_return_that_was_not_asked_for_signs_nobody_in(atlas_idp, issuer, changed):
     issuer.claims["groups"] = ["people"]
     before, client = User.objects.count(), Client()
@@ -138,7 +158,15 @@ def test_the_code_is_bound_to_this_browser_by_pkce(atlas_idp, issuer):
     assert trip.query["code_challenge"] == base64.urlsafe_b64encode(proof).rstrip(b"=").decode()
 
 
-@each("added", ["?scope=admin", "?auth_params=redirect_uri%3Dhttps://evil.example", "?process=connect", "?next=https://evil.example/"])
+@each(
+    "added",
+    [
+        "?scope=admin",
+        "?auth_params=redirect_uri%3Dhttps://evil.example",
+        "?process=connect",
+        "?next=https://evil.example/",
+    ],
+)
 def test_the_address_changes_nothing_of_what_is_asked(atlas_idp, issuer, added):
     page = Client().post(f"/accounts/sso/atlas-idp/{added}").content.decode()
     assert "evil.example" not in page and "scope=admin" not in page
@@ -160,7 +188,11 @@ def test_an_address_inside_the_house_is_not_asked_unless_an_operator_allowed_it(
 def test_a_link_from_elsewhere_starts_nothing(atlas_idp):
     client = Client()
     page = client.get("/accounts/sso/atlas-idp/")
-    assert page.status_code == 200 and "http-equiv" not in page.content.decode() and not client.session.keys()
+    assert (
+        page.status_code == 200
+        and "http-equiv" not in page.content.decode()
+        and not client.session.keys()
+    )
     assert Client(enforce_csrf_checks=True).post("/accounts/sso/atlas-idp/").status_code == 403
 
 
@@ -184,4 +216,8 @@ def test_one_that_is_switched_off_is_not_there(atlas_idp):
 
 
 def _nobody(client, before):
-    assert "_auth_user_id" not in client.session and User.objects.count() == before and not Identity.objects.exists()
+    assert (
+        "_auth_user_id" not in client.session
+        and User.objects.count() == before
+        and not Identity.objects.exists()
+    )

@@ -31,8 +31,14 @@ def empty_cache():
 
 @pytest.fixture
 def row(story):
-    made = Provider.objects.create(kind="saml", org=story.atlas, slug="atlas-saml", name="Atlas SAML", domains=["atlas.example"],
-                                   config={"metadata": idp.metadata()})
+    made = Provider.objects.create(
+        kind="saml",
+        org=story.atlas,
+        slug="atlas-saml",
+        name="Atlas SAML",
+        domains=["atlas.example"],
+        config={"metadata": idp.metadata()},
+    )
     rule(made, "people", story.atlas)
     return made
 
@@ -69,13 +75,22 @@ def _wrapped(trip):
     """The signed assertion is moved where nobody reads it, another takes its place."""
     known = trip.facts()
     good = idp.signed(idp.assertion(known))
-    evil = idp.assertion(known | {"id": "evil", "nameid": "ada", "attributes": idp.attribute("email", "ada@atlas.example")})
-    return idp.response(known, evil.replace("</saml:Assertion>", f"<saml:Advice>{good}</saml:Advice></saml:Assertion>"))
+    evil = idp.assertion(
+        known
+        | {"id": "evil", "nameid": "ada", "attributes": idp.attribute("email", "ada@atlas.example")}
+    )
+    return idp.response(
+        known,
+        evil.replace("</saml:Assertion>", f"<saml:Advice>{good}</saml:Advice></saml:Assertion>"),
+    )
 
 
 def _two(trip):
     known = trip.facts()
-    return idp.response(known, idp.assertion(known | {"id": "evil", "nameid": "ada"}) + idp.signed(idp.assertion(known)))
+    return idp.response(
+        known,
+        idp.assertion(known | {"id": "evil", "nameid": "ada"}) + idp.signed(idp.assertion(known)),
+    )
 
 
 def _changed_after(trip):
@@ -99,13 +114,21 @@ def _by_another(trip):
 
 def _sha1(trip):
     known = trip.facts()
-    return idp.response(known, idp.signed(idp.assertion(known), sign=Names.RSA_SHA1, digest=Names.SHA1))
+    return idp.response(
+        known, idp.signed(idp.assertion(known), sign=Names.RSA_SHA1, digest=Names.SHA1)
+    )
 
 
 def _confirmed(**changed):
     def make(trip):
-        parts = {"InResponseTo": trip.request, "Recipient": trip.acs, "NotOnOrAfter": trip.facts()["after"]} | changed
-        return trip.good(confirmed=" ".join(f'{name}="{value}"' for name, value in parts.items() if value))
+        parts = {
+            "InResponseTo": trip.request,
+            "Recipient": trip.acs,
+            "NotOnOrAfter": trip.facts()["after"],
+        } | changed
+        return trip.good(
+            confirmed=" ".join(f'{name}="{value}"' for name, value in parts.items() if value)
+        )
 
     return make
 
@@ -117,24 +140,40 @@ def _entity(trip):
 
 PAST, FUTURE = "2020-01-01T00:00:00Z", "2099-01-01T00:00:00Z"
 HOSTILE = {
-    "not signed": _unsigned, "signed by another": _by_another, "signed with SHA-1": _sha1, "only the envelope is signed": _only_response_signed,
-    "changed after it was signed": _changed_after, "a wrapped signature": _wrapped, "two assertions": _two,
-    "another audience": lambda t: t.good(audience="<saml:AudienceRestriction><saml:Audience>https://grafana</saml:Audience></saml:AudienceRestriction>"),
+    "not signed": _unsigned,
+    "signed by another": _by_another,
+    "signed with SHA-1": _sha1,
+    "only the envelope is signed": _only_response_signed,
+    "changed after it was signed": _changed_after,
+    "a wrapped signature": _wrapped,
+    "two assertions": _two,
+    "another audience": lambda t: t.good(
+        audience="<saml:AudienceRestriction><saml:Audience>https://grafana</saml:Audience></saml:AudienceRestriction>"
+    ),
     "no audience": lambda t: t.good(audience=""),
     "another issuer": lambda t: t.good(issuer="https://evil.example/metadata"),
     "expired": lambda t: t.good(after=PAST, before="2019-01-01T00:00:00Z"),
     "not valid yet": lambda t: t.good(before=FUTURE, after="2099-01-02T00:00:00Z"),
-    "no request that it answers": lambda t: t.good(answers="", confirmed=f'Recipient="{t.acs}" NotOnOrAfter="{FUTURE}"'),
+    "no request that it answers": lambda t: t.good(
+        answers="", confirmed=f'Recipient="{t.acs}" NotOnOrAfter="{FUTURE}"'
+    ),
     "the envelope names the request, the assertion none": _confirmed(InResponseTo=""),
-    "another request": lambda t: t.good(answers=' InResponseTo="_o"', confirmed=f'InResponseTo="_o" Recipient="{t.acs}" NotOnOrAfter="{FUTURE}"'),
+    "another request": lambda t: t.good(
+        answers=' InResponseTo="_o"',
+        confirmed=f'InResponseTo="_o" Recipient="{t.acs}" NotOnOrAfter="{FUTURE}"',
+    ),
     "another recipient": _confirmed(Recipient="https://grafana.example/acs"),
     "no recipient": _confirmed(Recipient=""),
     "confirmed without an end": _confirmed(NotOnOrAfter=""),
     "confirmed until yesterday": _confirmed(NotOnOrAfter=PAST),
     "sent to another address": lambda t: t.good(destination="https://grafana.example/acs"),
-    "it did not let one in": lambda t: t.good(status="urn:oasis:names:tc:SAML:2.0:status:AuthnFailed"),
+    "it did not let one in": lambda t: t.good(
+        status="urn:oasis:names:tc:SAML:2.0:status:AuthnFailed"
+    ),
     "an empty NameID": lambda t: t.good(nameid=""),
-    "a NameID that is new each time": lambda t: t.good(format="urn:oasis:names:tc:SAML:2.0:nameid-format:transient"),
+    "a NameID that is new each time": lambda t: t.good(
+        format="urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
+    ),
     "an entity of a file": _entity,
     "no XML": lambda t: "hello",
 }
@@ -144,7 +183,9 @@ HOSTILE = {
 def test_a_hostile_answer_signs_nobody_in(row, settings, lie):
     before, trip = User.objects.count(), Trip(settings)
     answer = trip.send(HOSTILE[lie](trip))
-    assert answer.status_code == 401 and "was not accepted" in answer.content.decode(), answer.content.decode()[:3000]
+    assert answer.status_code == 401 and "was not accepted" in answer.content.decode(), (
+        answer.content.decode()[:3000]
+    )
     _nobody(trip.client, before)
 
 
@@ -153,8 +194,13 @@ def test_the_same_answer_without_a_lie_signs_in(row, settings):
     answer = trip.send(trip.good())
     assert answer.status_code == 302, answer.content.decode()
     user = User.objects.get(email="eve@atlas.example")
-    assert trip.client.session["_auth_user_id"] == str(user.id) and trip.client.session["only_org"] == str(row.org_id)
-    assert Identity.objects.values_list("subject", "groups").get() == ("u-1", ["cooks", "people"]) and user.name == "Eve"
+    assert trip.client.session["_auth_user_id"] == str(user.id) and trip.client.session[
+        "only_org"
+    ] == str(row.org_id)
+    assert (
+        Identity.objects.values_list("subject", "groups").get() == ("u-1", ["cooks", "people"])
+        and user.name == "Eve"
+    )
 
 
 def test_an_answer_counts_once(row, settings):
@@ -187,18 +233,30 @@ def test_what_is_too_large_is_not_even_kept(row, settings):
 
 def test_our_own_metadata_says_that_assertions_must_be_signed(row):
     found = Client().get("/accounts/sso/atlas-saml/metadata/")
-    assert found.status_code == 200 and b'WantAssertionsSigned="true"' in found.content and b"/accounts/sso/atlas-saml/acs/" in found.content
+    assert (
+        found.status_code == 200
+        and b'WantAssertionsSigned="true"' in found.content
+        and b"/accounts/sso/atlas-saml/acs/" in found.content
+    )
 
 
 def _nobody(client, before):
-    assert "_auth_user_id" not in client.session and User.objects.count() == before and not Identity.objects.exists()
+    assert (
+        "_auth_user_id" not in client.session
+        and User.objects.count() == before
+        and not Identity.objects.exists()
+    )
 
 
 def test_a_stranger_who_never_began_writes_nothing_about_the_provider(row, settings):
     trip = Trip(settings)
     answer = trip.send("<nothing/>", client=Client())
     row.refresh_from_db()
-    assert answer.status_code == 401 and not row.trouble and not Event.objects.filter(kind="sign_in.refused").exists()
+    assert (
+        answer.status_code == 401
+        and not row.trouble
+        and not Event.objects.filter(kind="sign_in.refused").exists()
+    )
     trip.send("<nothing/>")
     row.refresh_from_db()
     assert row.trouble and Event.objects.filter(kind="sign_in.refused").exists()
@@ -207,7 +265,10 @@ def test_a_stranger_who_never_began_writes_nothing_about_the_provider(row, setti
 def test_one_address_leaves_so_many_answers_a_minute_and_no_more(story, row, settings, monkeypatch):
     monkeypatch.setattr("workspaces.sso.saml.views._A_MINUTE", 3)
     stranger = Client(REMOTE_ADDR="203.0.113.77")
-    told = [stranger.post("/accounts/sso/atlas-saml/acs/", {"SAMLResponse": "x"}).status_code for _ in range(6)]
+    told = [
+        stranger.post("/accounts/sso/atlas-saml/acs/", {"SAMLResponse": "x"}).status_code
+        for _ in range(6)
+    ]
     assert told[:3] == [302] * 3 and 429 in told
 
 
@@ -226,7 +287,10 @@ def test_metadata_that_one_reach_was_shown_is_not_shown_to_another(monkeypatch):
             return type("Answer", (), {"status_code": 200, "text": idp.metadata()})()
 
     monkeypatch.setattr(protocol, "session", Asking)
-    near, far = (Config(metadata_url="https://idp.example/seen-once", is_private=inside) for inside in (True, False))
+    near, far = (
+        Config(metadata_url="https://idp.example/seen-once", is_private=inside)
+        for inside in (True, False)
+    )
     for config, anew in ((near, False), (near, False), (far, False), (far, True)):
         with reaching(config):
             assert protocol.described(config, anew=anew)["entityId"]

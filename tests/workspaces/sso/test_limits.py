@@ -39,19 +39,23 @@ def test_requests_that_wait_for_providers_are_few(story, atlas_idp, issuer):
         for refused in (trip.client.post("/accounts/sso/atlas-idp/"), trip.back()):
             assert (refused.status_code, refused["Retry-After"]) == (503, "5")
             assert "Too many people wait" in refused.content.decode()
-        go(Client(), other, issuer)                                                 # another organization's
+        go(Client(), other, issuer)  # another organization's
         requests.enter_context(limits.waiting(story.borealis.id))
-        assert Client().post("/accounts/sso/other/").status_code == 503             # all together
+        assert Client().post("/accounts/sso/other/").status_code == 503  # all together
     issuer.claims["groups"] = ["people"]
-    assert trip.back().status_code == 302                                           # the page that was refused, loaded again
+    assert trip.back().status_code == 302  # the page that was refused, loaded again
 
 
 def test_provider_that_hangs_is_not_asked_again_at_once(story, tarpit, monkeypatch):
     monkeypatch.setattr(reach, "SECONDS", 0.3)
     monkeypatch.setattr(asking.ask, "__defaults__", (0.3,))
     oidc(f"http://127.0.0.1:{tarpit}", org=story.atlas, slug="silent", name="Silent")
-    Provider.objects.create(kind="ldap", slug="corp", name="Corp", config={
-        "url": f"ldaps://127.0.0.1:{tarpit}", "people_base": "dc=corp", "is_private": True})
+    Provider.objects.create(
+        kind="ldap",
+        slug="corp",
+        name="Corp",
+        config={"url": f"ldaps://127.0.0.1:{tarpit}", "people_base": "dc=corp", "is_private": True},
+    )
     first = Client().post("/accounts/sso/silent/")
     assert first.status_code == 401 and "no whole answer within" in first.content.decode()
     monkeypatch.setattr(reach, "SECONDS", 60.0)
@@ -64,10 +68,16 @@ def test_provider_that_hangs_is_not_asked_again_at_once(story, tarpit, monkeypat
     asked = []
     monkeypatch.setattr(asking, "_person", lambda *given: asked.append(given))
     again = Client().post("/accounts/login/", form)
-    assert again.status_code == 503 and "Corp does not answer" in again.content.decode() and asked == []
+    assert (
+        again.status_code == 503
+        and "Corp does not answer" in again.content.decode()
+        and asked == []
+    )
 
 
 def test_sign_ins_begun_from_one_address_are_limited(atlas_idp, settings):
     settings.ACCOUNT_RATE_LIMITS = settings.ACCOUNT_RATE_LIMITS | {"sso_begin": "2/m/ip"}
     codes = [Client().post("/accounts/sso/atlas-idp/") for _ in range(3)]
-    assert [code.status_code for code in codes] == [200, 200, 429] and codes[2]["Retry-After"] == "60"
+    assert [code.status_code for code in codes] == [200, 200, 429] and codes[2][
+        "Retry-After"
+    ] == "60"

@@ -17,18 +17,38 @@ def _given(issuer, **more):
 
 def _make(story, who, issuer="https://login.example.com", **more):
     with org_scope(story.atlas.id):
-        return create_provider(actor=story.actor(who, story.atlas), org=story.atlas, kind="oidc", slug="atlas-idp", name="Atlas ID",
-                               options=_given(issuer, **more))
+        return create_provider(
+            actor=story.actor(who, story.atlas),
+            org=story.atlas,
+            kind="oidc",
+            slug="atlas-idp",
+            name="Atlas ID",
+            options=_given(issuer, **more),
+        )
 
 
 def test_an_owner_sets_one_up_and_its_secret_is_not_in_the_row(story):
     row = _make(story, story.ada)
     assert "planted-secret" not in str(row.config) and b"planted-secret" not in bytes(row.secrets)
-    assert config_of(row).client_secret == "planted-secret" and "planted-secret" not in repr(config_of(row))
+    assert config_of(row).client_secret == "planted-secret" and "planted-secret" not in repr(
+        config_of(row)
+    )
 
 
-@each("issuer", ["", "login.example.com", "http://login.example.com", "ftp://login.example.com", "https://", "https://a b",
-                                    "https://user:pw@login.example.com", "https://login.example.com:99999", "https://login.example.com#x"])
+@each(
+    "issuer",
+    [
+        "",
+        "login.example.com",
+        "http://login.example.com",
+        "ftp://login.example.com",
+        "https://",
+        "https://a b",
+        "https://user:pw@login.example.com",
+        "https://login.example.com:99999",
+        "https://login.example.com#x",
+    ],
+)
 def test_what_is_no_address_with_encryption_is_refused(story, issuer):
     with pytest.raises(InvalidInput):
         _make(story, story.ada, issuer)
@@ -42,17 +62,38 @@ def test_only_an_operator_allows_an_address_inside_the_house(story, issuer):
     with org_scope(story.atlas.id), pytest.raises(NotPermitted):
         change_provider(actor=story.actor(story.ada), provider=row, options=options)
     with org_scope(story.atlas.id), pytest.raises(NotPermitted):
-        try_options(actor=story.actor(story.ada), org=story.atlas, kind="oidc", provider=row, options=options)
+        try_options(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            kind="oidc",
+            provider=row,
+            options=options,
+        )
     with org_scope(story.atlas.id):
-        assert change_provider(actor=story.actor(story.ada), provider=row, name="Other").name == "Other"
+        assert (
+            change_provider(actor=story.actor(story.ada), provider=row, name="Other").name
+            == "Other"
+        )
 
 
 def test_trying_it_says_what_was_found(story, issuer):
     with org_scope(story.atlas.id):
         dot = story.actor(story.dot, story.atlas)
-        found = try_options(actor=dot, org=story.atlas, kind="oidc", options=_given(issuer.url, is_private=True))
+        found = try_options(
+            actor=dot, org=story.atlas, kind="oidc", options=_given(issuer.url, is_private=True)
+        )
         assert found.is_ok and "1 signing key" in found.message
-        wrong = try_options(actor=dot, org=story.atlas, kind="oidc", options=_given(issuer.url + "/", is_private=True))
+        wrong = try_options(
+            actor=dot,
+            org=story.atlas,
+            kind="oidc",
+            options=_given(issuer.url + "/", is_private=True),
+        )
         assert not wrong.is_ok and "calls itself" in wrong.message
-        inside = try_options(actor=story.actor(story.ada), org=story.atlas, kind="oidc", options=_given("https://127.0.0.1:1"))
+        inside = try_options(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            kind="oidc",
+            options=_given("https://127.0.0.1:1"),
+        )
         assert not inside.is_ok and "not on the open internet" in inside.message

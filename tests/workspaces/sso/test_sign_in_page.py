@@ -12,7 +12,11 @@ from workspaces.tenancy.scope import org_scope
 
 
 def _page(client, **form):
-    return client.post("/accounts/login/", form).content.decode() if form else client.get("/accounts/login/").content.decode()
+    return (
+        client.post("/accounts/login/", form).content.decode()
+        if form
+        else client.get("/accounts/login/").content.decode()
+    )
 
 
 def test_without_any_provider_it_asks_for_address_and_password_at_once(story):
@@ -23,8 +27,14 @@ def test_without_any_provider_it_asks_for_address_and_password_at_once(story):
 def test_with_one_it_asks_for_the_address_first_and_offers_what_fits_its_domain(story, atlas_idp):
     first = _page(Client())
     assert 'name="password"' not in first and "Continue with" not in first
-    assert "Continue with Atlas ID" in (second := _page(Client(), login="Ben@Atlas.Example")) and 'name="password"' in second
-    assert "Continue with" not in (other := _page(Client(), login="cyd@borealis.example")) and 'name="password"' in other
+    assert (
+        "Continue with Atlas ID" in (second := _page(Client(), login="Ben@Atlas.Example"))
+        and 'name="password"' in second
+    )
+    assert (
+        "Continue with" not in (other := _page(Client(), login="cyd@borealis.example"))
+        and 'name="password"' in other
+    )
 
 
 def test_it_says_the_same_of_addresses_that_have_an_account_and_that_have_none(story, atlas_idp):
@@ -37,8 +47,14 @@ def test_it_says_the_same_of_addresses_that_have_an_account_and_that_have_none(s
 
 
 def test_who_comes_from_an_organizations_page_is_offered_its_provider(story, atlas_idp):
-    assert "Continue with Atlas ID" in Client().get("/accounts/login/?next=/atlas/jobs").content.decode()
-    assert "Continue with Atlas ID" not in Client().get("/accounts/login/?next=/borealis/jobs").content.decode()
+    assert (
+        "Continue with Atlas ID"
+        in Client().get("/accounts/login/?next=/atlas/jobs").content.decode()
+    )
+    assert (
+        "Continue with Atlas ID"
+        not in Client().get("/accounts/login/?next=/borealis/jobs").content.decode()
+    )
 
 
 def test_one_of_the_installation_that_speaks_for_every_domain_is_offered_at_once(story, house_idp):
@@ -69,18 +85,25 @@ def test_a_wrong_password_is_told_as_wrong_and_nothing_else(story, required):
 
 
 @each("who", ["ada", "dot"])
-def test_owners_and_operators_keep_their_passwords_for_the_day_when_it_is_down(story, required, who):
+def test_owners_and_operators_keep_their_passwords_for_the_day_when_it_is_down(
+    story, required, who
+):
     client, person = Client(), getattr(story, who)
     client.post("/accounts/login/", {"login": person.email, "password": PASSWORD})
     assert client.get("/atlas/teams").status_code == 200
 
 
-def test_who_also_belongs_elsewhere_signs_in_there_and_the_asking_organization_stays_closed(story, required):
+def test_who_also_belongs_elsewhere_signs_in_there_and_the_asking_organization_stays_closed(
+    story, required
+):
     with org_scope(story.borealis.id):
         Membership.objects.create(org=story.borealis, user=story.ben, role="member")
     client = Client()
     client.post("/accounts/login/", {"login": story.ben.email, "password": PASSWORD})
-    assert client.get("/borealis/teams").status_code == 200 and client.get("/")["Location"] == "/borealis/"
+    assert (
+        client.get("/borealis/teams").status_code == 200
+        and client.get("/")["Location"] == "/borealis/"
+    )
     closed = client.get("/atlas/teams")
     assert closed.status_code == 403 and "sign in with Atlas ID" in closed.content.decode()
 
@@ -95,14 +118,23 @@ def test_it_is_required_of_its_own_people_only(story, required):
 
 def test_one_is_asked_once_whose_password_it_is(story, atlas_idp):
     Provider.objects.create(kind="ldap", slug="atlas-own", name="Atlas LDAP", org=story.atlas)
-    page = Client().post("/accounts/login/?next=/atlas/jobs", {"login": story.ben.email, "next": "/atlas/jobs"}).content.decode()
+    page = (
+        Client()
+        .post(
+            "/accounts/login/?next=/atlas/jobs", {"login": story.ben.email, "next": "/atlas/jobs"}
+        )
+        .content.decode()
+    )
     assert page.count('name="password"') == page.count('name="directory"') == 1
 
 
 @each("onward", ["//[", "http://[x", "/atlas/jobs"])
 def test_an_onward_address_that_is_none_breaks_nothing(story, atlas_idp, onward):
     assert Client().get("/accounts/login/", {"next": onward}).status_code == 200
-    assert Client().post("/accounts/login/", {"login": story.ben.email, "next": onward}).status_code == 200
+    assert (
+        Client().post("/accounts/login/", {"login": story.ben.email, "next": onward}).status_code
+        == 200
+    )
 
 
 def test_first_password_is_mentioned_until_the_first_administrator_signs_in(story):

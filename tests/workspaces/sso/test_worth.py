@@ -26,7 +26,10 @@ def half_way(story):
 
 
 def test_a_session_by_an_organizations_own_directory_is_worth_that_organization(story, half_way):
-    assert worth_of(half_way, story.ben) == {ONLY_ORG: str(story.atlas.id), VOUCHED_BY: str(Provider.objects.get().id)}
+    assert worth_of(half_way, story.ben) == {
+        ONLY_ORG: str(story.atlas.id),
+        VOUCHED_BY: str(Provider.objects.get().id),
+    }
 
 
 @each("meanwhile", [lambda rows: rows.delete(), lambda rows: rows.update(is_enabled=False)])

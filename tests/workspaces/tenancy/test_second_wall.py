@@ -50,7 +50,9 @@ urlpatterns = [path("<slug:org>/broken/", broken_view), path("broken/", broken_v
 def test_a_broken_view_shows_no_row_of_another_organization(story, settings):
     settings.ROOT_URLCONF = __name__
     seen = story.client(story.cyd).get("/borealis/broken/").json()
-    assert seen == {"sql": OF_BOREALIS, "orm": OF_BOREALIS} if HAS_WALL else {"sql": ALL, "orm": ALL}
+    assert (
+        seen == {"sql": OF_BOREALIS, "orm": OF_BOREALIS} if HAS_WALL else {"sql": ALL, "orm": ALL}
+    )
 
 
 def test_a_broken_view_outside_of_every_organization_shows_no_row_at_all(story, settings):
@@ -83,7 +85,9 @@ def test_rows_that_come_one_after_the_other_are_those_of_the_scope_in_which_one_
 def steadily(meanwhile) -> list[str]:
     """By a named cursor that fetches one row at a time."""
     found = []
-    for slug in models.QuerySet(Team).order_by("slug").values_list("slug", flat=True).iterator(chunk_size=1):
+    for slug in (
+        models.QuerySet(Team).order_by("slug").values_list("slug", flat=True).iterator(chunk_size=1)
+    ):
         found.append(slug)
         meanwhile()
     return found
@@ -143,14 +147,17 @@ def test_each_thread_has_its_own_wall():
 
 
 def test_a_row_of_another_organization_is_neither_made_changed_nor_removed_by_sql(story):
-    sql = ["UPDATE workspaces_team SET name = 'Mine' WHERE slug = 'north'", "DELETE FROM workspaces_teammembership"]
+    sql = [
+        "UPDATE workspaces_team SET name = 'Mine' WHERE slug = 'north'",
+        "DELETE FROM workspaces_teammembership",
+    ]
     with org_scope(story.atlas.id), connection.cursor() as cursor, transaction.atomic():
         cursor.execute(sql[0])
         assert cursor.rowcount == 0
         cursor.execute(sql[1])
     with platform_scope("test"), connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM workspaces_teammembership")
-        assert cursor.fetchone() == (1,)        # Cyd's, in north
+        assert cursor.fetchone() == (1,)  # Cyd's, in north
 
 
 def test_a_row_cannot_be_put_into_another_organization(story):
@@ -169,7 +176,11 @@ def test_a_row_cannot_be_put_into_another_organization(story):
 def test_many_rows_at_once_reach_a_table_behind_the_wall(story):
     with org_scope(story.atlas.id):
         names = ("id", "org", "slug", "name", "created_at", "job_rules")
-        insert_rows(Team, names, [(uuid7(), story.atlas.id, f"t{n}", f"T{n}", clock.now(), {}) for n in range(3)])
+        insert_rows(
+            Team,
+            names,
+            [(uuid7(), story.atlas.id, f"t{n}", f"T{n}", clock.now(), {}) for n in range(3)],
+        )
         assert Team.objects.filter(slug__startswith="t").count() == 3
 
 
@@ -187,12 +198,21 @@ WHERE c.relkind IN ('r', 'p')
 def test_every_table_with_an_organization_has_row_level_security(db):
     with connection.cursor() as cursor:
         tables = connection.introspection.table_names(cursor)
-        with_org = {t for t in tables if any(c.name == "org_id" for c in connection.introspection.get_table_description(cursor, t))}
+        with_org = {
+            t
+            for t in tables
+            if any(
+                c.name == "org_id"
+                for c in connection.introspection.get_table_description(cursor, t)
+            )
+        }
         assert {"core_event", "series_series", "workspaces_provider", "workspaces_team"} < with_org
         assert set(rows.tables()) == with_org
         if HAS_WALL:
             cursor.execute(_WITH_ORG)
-            assert {row[0]: row[1:] for row in cursor.fetchall()} == dict.fromkeys(with_org, (True, True, True))
+            assert {row[0]: row[1:] for row in cursor.fetchall()} == dict.fromkeys(
+                with_org, (True, True, True)
+            )
 
 
 def events_by_sql() -> set[object]:
@@ -206,7 +226,10 @@ def test_events_of_another_organization_are_invisible_and_fixed_by_sql(story):
         assert events_by_sql() == set()
         with org_scope(story.borealis.id), connection.cursor() as cursor:
             assert events_by_sql() == {story.borealis.id}
-            cursor.execute("UPDATE core_event SET actor = actor WHERE org_id IS DISTINCT FROM %s", [story.borealis.id])
+            cursor.execute(
+                "UPDATE core_event SET actor = actor WHERE org_id IS DISTINCT FROM %s",
+                [story.borealis.id],
+            )
             assert cursor.rowcount == 0
 
 
@@ -225,7 +248,9 @@ def test_a_table_whose_wall_was_taken_down_is_found_and_gets_it_again(db):
 
 def test_the_portal_works_as_nobody_whom_the_wall_does_not_stop(db):
     with connection.cursor() as cursor:
-        cursor.execute("SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user")
+        cursor.execute(
+            "SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user"
+        )
         assert cursor.fetchone() == (ROLE, False, False)
 
 

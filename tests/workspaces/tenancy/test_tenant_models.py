@@ -18,8 +18,15 @@ MODELS = [model for model in apps.get_models() if issubclass(model, TenantModel)
 @each("model", MODELS)
 def test_a_tenant_model_refuses_every_way_in_without_a_scope(model):
     with no_scope():
-        for reach in (model.objects.all, model.objects.count, model.objects.create, model.objects.first, model._base_manager.all,
-                      model._default_manager.exists, lambda: model.objects.filter(id=uuid7())):
+        for reach in (
+            model.objects.all,
+            model.objects.count,
+            model.objects.create,
+            model.objects.first,
+            model._base_manager.all,
+            model._default_manager.exists,
+            lambda: model.objects.filter(id=uuid7()),
+        ):
             with pytest.raises(NoScope):
                 reach()
 

@@ -21,8 +21,14 @@ def test_suspended_person_is_marked_on_page_and_api_and_not_offered_to_teams(sto
         TeamMembership.objects.filter(team=story.vision, user=story.ben).delete()
     suspend(story, story.ben)
     ada = story.client(story.ada)
-    rows = {row["email"]: row["is_suspended"] for row in story.api(story.ada).get(API).json()["items"]}
-    assert rows == {"ada@atlas.example": False, "ben@atlas.example": True, "eve@atlas.example": True}
+    rows = {
+        row["email"]: row["is_suspended"] for row in story.api(story.ada).get(API).json()["items"]
+    }
+    assert rows == {
+        "ada@atlas.example": False,
+        "ben@atlas.example": True,
+        "eve@atlas.example": True,
+    }
     page = ada.get("/atlas/members").content.decode()
     assert page.count('<span class="chip warn">suspended</span>') == 2
     candidates = ada.get("/atlas/teams/vision").context["candidates"]
@@ -34,11 +40,16 @@ def test_suspended_member_signed_in_is_told_so_and_whom_to_ask(story):
     page = story.client(story.ben).get("/").content.decode()
     assert "Your membership of Atlas is suspended." in page and "ada@atlas.example" in page
     assert "You belong to no organization yet" not in page
-    assert "You belong to no organization yet" in story.client(User.objects.create_user("new@atlas.example")).get("/").content.decode()
+    assert (
+        "You belong to no organization yet"
+        in story.client(User.objects.create_user("new@atlas.example")).get("/").content.decode()
+    )
 
 
 def test_members_are_paged_and_searched_on_page_and_api(story):
-    people = User.objects.bulk_create(User(email=f"p{n:03}@atlas.example", name=f"Person {n}") for n in range(118))
+    people = User.objects.bulk_create(
+        User(email=f"p{n:03}@atlas.example", name=f"Person {n}") for n in range(118)
+    )
     with platform_scope("test"):
         Membership.objects.bulk_create(Membership(org=story.atlas, user=user) for user in people)
     everybody = sorted(["ada@atlas.example", "ben@atlas.example", *(user.email for user in people)])
@@ -48,12 +59,22 @@ def test_members_are_paged_and_searched_on_page_and_api(story):
         found += [row["email"] for row in page["items"]]
         cursor = page["next"]
     assert (found, cursor) == (everybody, None)
-    assert [row["email"] for row in api.get(API, {"q": "person 99", "limit": 2}).json()["items"]] == ["p099@atlas.example"]
-    assert api.get(API, {"name": "person 99"}).status_code == api.get(API, {"limit": 0}).status_code == 400
+    assert [
+        row["email"] for row in api.get(API, {"q": "person 99", "limit": 2}).json()["items"]
+    ] == ["p099@atlas.example"]
+    assert (
+        api.get(API, {"name": "person 99"}).status_code
+        == api.get(API, {"limit": 0}).status_code
+        == 400
+    )
     ada = story.client(story.ada)
     first = ada.get("/atlas/members")
     second = ada.get("/atlas/members" + first.context["next_url"])
-    assert [row["email"] for row in [*first.context["members"], *second.context["members"]]] == everybody[:100]
+    assert [
+        row["email"] for row in [*first.context["members"], *second.context["members"]]
+    ] == everybody[:100]
     assert "120 people" in first.content.decode() and "is invited" not in first.content.decode()
     assert '<button class="btn small">Search</button>' in first.content.decode()
-    assert [row["email"] for row in ada.get("/atlas/members?q=P07").context["members"]] == [f"p07{n}@atlas.example" for n in range(10)]
+    assert [row["email"] for row in ada.get("/atlas/members?q=P07").context["members"]] == [
+        f"p07{n}@atlas.example" for n in range(10)
+    ]

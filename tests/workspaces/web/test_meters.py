@@ -10,16 +10,27 @@ from workspaces.templatetags.muster import class_name
 from workspaces.tenancy.scope import org_scope
 
 
-@each(("language", "names"), [
-    ("en", ["CPU", "Memory", "GPU (h100)", "Jobs", "GPU h", "Logs"]), ("ko", ["CPU", "메모리", "GPU (h100)", "작업", "GPU 시간", "로그"])])
+@each(
+    ("language", "names"),
+    [
+        ("en", ["CPU", "Memory", "GPU (h100)", "Jobs", "GPU h", "Logs"]),
+        ("ko", ["CPU", "메모리", "GPU (h100)", "작업", "GPU 시간", "로그"]),
+    ],
+)
 def test_a_meter_is_named_in_the_language_of_the_page(language, names):
     with translation.override(language):
-        assert [class_name(one) for one in ("cpu", "memory", "gpu.h100", "jobs", "gpu-hours", "storage")] == names
+        assert [
+            class_name(one) for one in ("cpu", "memory", "gpu.h100", "jobs", "gpu-hours", "storage")
+        ] == names
 
 
 def test_the_meters_of_a_team_are_named_in_korean(story, client):
     with org_scope(story.atlas.id):
-        set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=[Wanted("team", "vision", "memory", 64)])
+        set_quotas(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            changes=[Wanted("team", "vision", "memory", 64)],
+        )
     client.force_login(story.ada)
     page = client.get("/atlas/teams/vision", headers={"accept-language": "ko"}).content.decode()
     assert ">메모리</span>" in page and ">memory</span>" not in page

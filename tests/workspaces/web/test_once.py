@@ -26,7 +26,11 @@ def test_a_token_is_made_once_however_often_its_form_is_sent(story, path):
     with org_scope(story.atlas.id):
         create_service_account(actor=story.actor(story.ada), org=story.atlas, name="nightly")
     browser = story.client(story.ada)
-    form = form_of(browser.get(path).content.decode()) | {"do": "token", "name": "laptop", "days": "90"}
+    form = form_of(browser.get(path).content.decode()) | {
+        "do": "token",
+        "name": "laptop",
+        "days": "90",
+    }
     first = browser.post(path, form)
     again = browser.post(path, form, follow=True)
     assert len(mst(first.content.decode())) == 1 and mst(again.content.decode()) == []
@@ -34,22 +38,33 @@ def test_a_token_is_made_once_however_often_its_form_is_sent(story, path):
     with platform_scope("test"):
         assert AccessToken.objects.filter(name="laptop").count() == 1
     other = form | form_of(first.content.decode())
-    assert len(mst(browser.post(path, other).content.decode())) == 1, "the next form makes the next one"
+    assert len(mst(browser.post(path, other).content.decode())) == 1, (
+        "the next form makes the next one"
+    )
 
 
 def test_a_mark_is_its_persons_own_and_a_form_without_one_counts_as_new(story):
     form = {"name": "laptop", "days": "90", "once": "the same for both"}
     made = [story.client(person).post("/atlas/tokens", form) for person in (story.ada, story.ben)]
-    plain = [story.client(story.ada).post("/atlas/tokens", {"name": "laptop", "days": "90"}) for _ in range(2)]
+    plain = [
+        story.client(story.ada).post("/atlas/tokens", {"name": "laptop", "days": "90"})
+        for _ in range(2)
+    ]
     assert all(len(mst(answer.content.decode())) == 1 for answer in (*made, *plain))
 
 
 def test_an_invitation_sent_again_keeps_its_link_when_the_answer_is_loaded_again(story):
     browser = story.client(story.ada)
-    browser.post("/atlas/invitations", {"do": "invite", "email": "ina@else.example", "role": "member", "days": "3"})
+    browser.post(
+        "/atlas/invitations",
+        {"do": "invite", "email": "ina@else.example", "role": "member", "days": "3"},
+    )
     with platform_scope("test"):
         row = Invitation.objects.get()
-    form = form_of(browser.get("/atlas/invitations").content.decode()) | {"do": "renew", "id": str(row.id)}
+    form = form_of(browser.get("/atlas/invitations").content.decode()) | {
+        "do": "renew",
+        "id": str(row.id),
+    }
     browser.post("/atlas/invitations", form)
     with platform_scope("test"):
         renewed = Invitation.objects.get().digest
@@ -58,27 +73,58 @@ def test_an_invitation_sent_again_keeps_its_link_when_the_answer_is_loaded_again
         assert row.digest != renewed == Invitation.objects.get().digest
 
 
-@each(("path", "bad", "good"), [
-    ("/atlas/tokens", {"name": "", "days": "90"}, {"name": "laptop"}),
-    ("/atlas/service-accounts/nightly", {"do": "token", "name": "laptop", "days": "many"}, {"days": "90"}),
-    ("/atlas/invitations", {"do": "invite", "email": "no address", "role": "member", "days": "3"}, {"email": "ina@else.example"})])
-def test_a_form_that_failed_may_be_mended_and_sent_again_from_the_page_one_goes_back_to(story, path, bad, good):
+@each(
+    ("path", "bad", "good"),
+    [
+        ("/atlas/tokens", {"name": "", "days": "90"}, {"name": "laptop"}),
+        (
+            "/atlas/service-accounts/nightly",
+            {"do": "token", "name": "laptop", "days": "many"},
+            {"days": "90"},
+        ),
+        (
+            "/atlas/invitations",
+            {"do": "invite", "email": "no address", "role": "member", "days": "3"},
+            {"email": "ina@else.example"},
+        ),
+    ],
+)
+def test_a_form_that_failed_may_be_mended_and_sent_again_from_the_page_one_goes_back_to(
+    story, path, bad, good
+):
     with org_scope(story.atlas.id):
         create_service_account(actor=story.actor(story.ada), org=story.atlas, name="nightly")
     browser = story.client(story.ada)
     form = form_of(browser.get(path).content.decode()) | bad
-    assert made() == 0 and "was sent already" not in browser.post(path, form).content.decode() and made() == 0
-    assert "was sent already" not in browser.post(path, form | good).content.decode() and made() == 1
-    assert "was sent already" in browser.post(path, form | good, follow=True).content.decode() and made() == 1
+    assert (
+        made() == 0
+        and "was sent already" not in browser.post(path, form).content.decode()
+        and made() == 0
+    )
+    assert (
+        "was sent already" not in browser.post(path, form | good).content.decode() and made() == 1
+    )
+    assert (
+        "was sent already" in browser.post(path, form | good, follow=True).content.decode()
+        and made() == 1
+    )
 
 
 def test_a_new_secret_of_an_application_is_made_once(story):
     actor, browser = story.actor(story.dot, story.atlas), story.client(story.dot)
-    create_application(actor=actor, client_id="grafana", name="Grafana", addresses=["https://grafana.example.com/back"])
+    create_application(
+        actor=actor,
+        client_id="grafana",
+        name="Grafana",
+        addresses=["https://grafana.example.com/back"],
+    )
     form = form_of(browser.get("/atlas/applications").content.decode()) | {"verb": "renew"}
     assert "mca_" in browser.post("/atlas/applications/grafana", form).content.decode()
     kept = Client.objects.get(id="grafana").secret
-    assert "was sent already" in browser.post("/atlas/applications/grafana", form, follow=True).content.decode()
+    assert (
+        "was sent already"
+        in browser.post("/atlas/applications/grafana", form, follow=True).content.decode()
+    )
     assert Client.objects.get(id="grafana").secret == kept
 
 

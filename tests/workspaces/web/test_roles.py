@@ -22,8 +22,15 @@ def rows(story, kind):
 
 def made(story, **more):
     with org_scope(story.atlas.id):
-        services.make_role(actor=story.actor(story.ada), org=story.atlas, slug="trainer", kind="team", name="Trainer",
-                           permissions=["jobs:read", "jobs:submit"], **more)
+        services.make_role(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            slug="trainer",
+            kind="team",
+            name="Trainer",
+            permissions=["jobs:read", "jobs:submit"],
+            **more,
+        )
 
 
 def test_roles_are_shown_by_the_names_people_know(ada):
@@ -34,16 +41,30 @@ def test_roles_are_shown_by_the_names_people_know(ada):
 
 
 def test_a_role_is_made_on_its_page_and_offered_where_roles_are_given(story, ada):
-    answer = ada.post("/atlas/roles", {"slug": "trainer", "name": "Trainer", "kind": "team", "permissions": ["jobs:read", "jobs:submit"]})
+    answer = ada.post(
+        "/atlas/roles",
+        {
+            "slug": "trainer",
+            "name": "Trainer",
+            "kind": "team",
+            "permissions": ["jobs:read", "jobs:submit"],
+        },
+    )
     assert answer["Location"] == "/atlas/roles/trainer"
-    assert '<option value="trainer">Trainer</option>' in ada.get("/atlas/teams/vision").content.decode()
+    assert (
+        '<option value="trainer">Trainer</option>'
+        in ada.get("/atlas/teams/vision").content.decode()
+    )
     ada.post(f"/atlas/teams/vision/members/{story.ben.email}", {"role": "trainer"})
     assert "trainer" in {row.role for row in rows(story, TeamMembership)}
     assert "ben@atlas.example in vision" in ada.get("/atlas/roles/trainer").content.decode()
 
 
 def test_a_role_that_is_refused_comes_back_as_it_was_typed(ada):
-    text = ada.post("/atlas/roles", {"slug": "owner", "name": "Boss", "kind": "team", "permissions": ["jobs:read"]}).content.decode()
+    text = ada.post(
+        "/atlas/roles",
+        {"slug": "owner", "name": "Boss", "kind": "team", "permissions": ["jobs:read"]},
+    ).content.decode()
     assert "is the name of a built-in role" in text and 'value="Boss"' in text
     assert 'value="jobs:read" checked' in text
 
@@ -51,10 +72,14 @@ def test_a_role_that_is_refused_comes_back_as_it_was_typed(ada):
 def test_a_look_tells_who_would_lose_what_and_changes_nothing(story, ada):
     made(story)
     ada.post(f"/atlas/teams/vision/members/{story.ben.email}", {"role": "trainer"})
-    text = ada.post("/atlas/roles/trainer", {"do": "look", "name": "Trainer", "permissions": ["jobs:read"]}).content.decode()
+    text = ada.post(
+        "/atlas/roles/trainer", {"do": "look", "name": "Trainer", "permissions": ["jobs:read"]}
+    ).content.decode()
     assert "ben@atlas.example" in text and "loses</b> jobs:submit" in text
     assert rows(story, Role)[0].permissions == ["jobs:read", "jobs:submit"]
-    ada.post("/atlas/roles/trainer", {"do": "save", "name": "Trainer", "permissions": ["jobs:read"]})
+    ada.post(
+        "/atlas/roles/trainer", {"do": "save", "name": "Trainer", "permissions": ["jobs:read"]}
+    )
     assert rows(story, Role)[0].permissions == ["jobs:read"]
 
 
@@ -66,13 +91,28 @@ def test_a_role_is_deleted_on_its_page_once_nobody_holds_it(story, ada):
 
 
 def test_the_page_of_access_answers_as_a_chain_and_says_the_command(story, ada):
-    text = ada.get("/atlas/access", {"user": story.ben.email, "permission": "jobs:submit", "team": "speech"}).content.decode()
+    text = ada.get(
+        "/atlas/access", {"user": story.ben.email, "permission": "jobs:submit", "team": "speech"}
+    ).content.decode()
     assert "Not allowed" in text and "the role Member in team speech" in text
     assert "muster access why ben@atlas.example jobs:submit --team speech" in text
-    assert "Allowed" in ada.get("/atlas/access", {"user": story.ben.email, "permission": "jobs:submit", "team": "vision"}).content.decode()
+    assert (
+        "Allowed"
+        in ada.get(
+            "/atlas/access",
+            {"user": story.ben.email, "permission": "jobs:submit", "team": "vision"},
+        ).content.decode()
+    )
 
 
-@each("query", [{"permission": "x"}, {"permission": "jobs:read", "team": "x"}, {"permission": "jobs:read", "about": "job:9"}])
+@each(
+    "query",
+    [
+        {"permission": "x"},
+        {"permission": "jobs:read", "team": "x"},
+        {"permission": "jobs:read", "about": "job:9"},
+    ],
+)
 def test_a_question_that_makes_no_sense_says_so_on_the_page(ada, query):
     answer = ada.get("/atlas/access", query)
     assert answer.status_code == 400 and 'role="alert"' in answer.content.decode()
@@ -83,15 +123,25 @@ def test_a_refused_page_leads_to_why(story):
         Membership.objects.filter(user=story.ben).update(role="billing-viewer")
     client = story.client(story.ben)
     answer = client.get("/atlas/members")
-    assert answer.status_code == 403 and "/atlas/access?permission=members%3Aread" in answer.content.decode()
+    assert (
+        answer.status_code == 403
+        and "/atlas/access?permission=members%3Aread" in answer.content.decode()
+    )
     text = client.get("/atlas/access?permission=members%3Aread").content.decode()
     assert "The role Billing viewer in the organization does not grant members:read." in text
-    assert client.get("/atlas/access", {"permission": "members:read", "user": story.ada.email}).status_code == 400
+    assert (
+        client.get(
+            "/atlas/access", {"permission": "members:read", "user": story.ada.email}
+        ).status_code
+        == 400
+    )
 
 
 def test_a_user_admin_is_offered_no_role_and_no_permission_that_they_lack(story, ada):
     with org_scope(story.atlas.id):
-        services.change_member(actor=story.actor(story.ada), org=story.atlas, email=story.ben.email, role="user-admin")
+        services.change_member(
+            actor=story.actor(story.ada), org=story.atlas, email=story.ben.email, role="user-admin"
+        )
     text = story.client(story.ben).get("/atlas/members").content.decode()
     assert '<option value="user-admin"' in text and '<option value="admin"' not in text
     text = story.client(story.ben).get("/atlas/roles").content.decode()

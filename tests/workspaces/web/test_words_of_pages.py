@@ -10,28 +10,47 @@ from workspaces.tenancy.scope import org_scope
 
 
 @each(("language", "group"), [("en", "jobs"), ("ko", "작업"), ("ja", "ジョブ")])
-def test_permissions_of_a_role_are_grouped_in_the_language_of_the_page(story, client, language, group):
+def test_permissions_of_a_role_are_grouped_in_the_language_of_the_page(
+    story, client, language, group
+):
     with org_scope(story.atlas.id):
-        make_role(actor=story.actor(story.ada), org=story.atlas, slug="auditor", kind="org", name="Auditor", permissions=["audit:read"])
+        make_role(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            slug="auditor",
+            kind="org",
+            name="Auditor",
+            permissions=["audit:read"],
+        )
     client.force_login(story.ada)
-    page = client.get("/atlas/roles/auditor", headers={"accept-language": language}).content.decode()
+    page = client.get(
+        "/atlas/roles/auditor", headers={"accept-language": language}
+    ).content.decode()
     assert f"<legend>{group}</legend>" in page
 
 
 def test_a_time_in_an_event_is_told_to_the_minute():
-    assert told({"from": "2026-11-22T12:49:26.259344+00:00", "level": "note"}) == "from 2026-11-22 12:49 UTC · level note"
+    assert (
+        told({"from": "2026-11-22T12:49:26.259344+00:00", "level": "note"})
+        == "from 2026-11-22 12:49 UTC · level note"
+    )
 
 
 def test_a_token_of_a_service_account_says_whose_it_is_on_a_phone_too(story, client):
     client.force_login(story.ada)
     client.post("/atlas/tokens", {"name": "laptop", "days": "90"})
-    assert '<td class="muted wide break">ada@atlas.example</td>' in client.get("/atlas/tokens").content.decode()
+    assert (
+        '<td class="muted wide break">ada@atlas.example</td>'
+        in client.get("/atlas/tokens").content.decode()
+    )
 
 
 def test_the_page_of_a_passkey_says_where_one_is_and_names_its_field_in_korean(story, client):
     client.post("/accounts/login/", {"login": story.ada.email, "password": PASSWORD})
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})
-    page = client.get("/accounts/2fa/webauthn/add/", headers={"accept-language": "ko"}).content.decode()
+    page = client.get(
+        "/accounts/2fa/webauthn/add/", headers={"accept-language": "ko"}
+    ).content.decode()
     assert "<span>이름</span>" in page and '<b class="clip">패스키 추가</b>' in page
 
 

@@ -20,7 +20,9 @@ class Command(BaseCommand):
         parser.add_argument("email")
         parser.add_argument("--org", required=True)
         parser.add_argument("--team")
-        parser.add_argument("--scopes", required=True, help="'all', or permissions separated by commas")
+        parser.add_argument(
+            "--scopes", required=True, help="'all', or permissions separated by commas"
+        )
         parser.add_argument("--days", type=int, default=90, help="days until it expires; 0: never")
         parser.add_argument("--name", default="made by manage.py create_token")
 
@@ -28,7 +30,9 @@ class Command(BaseCommand):
         user = User.objects.filter(email=options["email"].lower(), is_active=True).first()
         org = Organization.objects.filter(slug=options["org"]).first()
         if user is None or org is None:
-            raise CommandError(f"There is no {'user ' + options['email'] if user is None else 'organization ' + options['org']}.")
+            raise CommandError(
+                f"There is no {'user ' + options['email'] if user is None else 'organization ' + options['org']}."
+            )
         try:
             self.stdout.write(_create(user, org, options))
         except PortalError as error:
@@ -41,6 +45,12 @@ def _create(user: User, org: Organization, options: dict[str, Any]) -> str:
         team = Team.objects.filter(slug=options["team"]).first() if options["team"] else None
         if options["team"] and team is None:
             raise CommandError(f"There is no team {options['team']!r} in {org.slug}.")
-        made = create_token(actor=actor, org=org, name=options["name"], team=team,
-                            scopes=[s.strip() for s in options["scopes"].split(",")], days=options["days"] or None)
+        made = create_token(
+            actor=actor,
+            org=org,
+            name=options["name"],
+            team=team,
+            scopes=[s.strip() for s in options["scopes"].split(",")],
+            days=options["days"] or None,
+        )
     return made.secret

@@ -32,17 +32,26 @@ class Command(BaseCommand):
             with platform_scope("every organization's secrets get the newest key"):
                 done = Counter(results)
             unreadable += done["unreadable"]
-            self.stdout.write(f"{name}: {done['anew']} {'to encrypt anew' if is_dry else 'encrypted anew'}, "
-                              f"{done['newest']} under the newest key already, {done['unreadable']} unreadable")
+            self.stdout.write(
+                f"{name}: {done['anew']} {'to encrypt anew' if is_dry else 'encrypted anew'}, "
+                f"{done['newest']} under the newest key already, {done['unreadable']} unreadable"
+            )
         if unreadable:
-            raise CommandError(f"{unreadable} could not be read: bring their key back as MUSTER_SECRET_KEY_FALLBACKS, or enter them again.")
+            raise CommandError(
+                f"{unreadable} could not be read: bring their key back as MUSTER_SECRET_KEY_FALLBACKS, or enter them again."
+            )
 
 
 def _work(batch: int, *, is_dry: bool) -> Iterator[tuple[str, Iterator[str]]]:
     """What is gone through, and what becomes of each of its rows."""
     for model, field, purpose in sealed_fields():
-        yield f"{model._meta.label}.{field}", (_rotated(model, field, purpose, pk, stored, is_dry=is_dry)
-                                               for pk, stored in _rows(model, field, batch))
+        yield (
+            f"{model._meta.label}.{field}",
+            (
+                _rotated(model, field, purpose, pk, stored, is_dry=is_dry)
+                for pk, stored in _rows(model, field, batch)
+            ),
+        )
     yield "second factors", rotate_factors(is_dry=is_dry)
 
 
@@ -61,7 +70,9 @@ def _rows(model: type[models.Model], field: str, batch: int) -> Iterator[tuple[A
         last = found[-1][0]
 
 
-def _rotated(model: type[models.Model], field: str, purpose: str, pk: Any, stored: bytes, *, is_dry: bool) -> str:
+def _rotated(
+    model: type[models.Model], field: str, purpose: str, pk: Any, stored: bytes, *, is_dry: bool
+) -> str:
     """What became of one row. One that was written meanwhile is under the newest key by that."""
     if vault.is_newest(stored, purpose):
         return "newest"

@@ -17,21 +17,39 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug")
-        parser.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
-        parser.add_argument("--accept", action="store_true", help="take what the last run was stopped at")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="print what would change, and change nothing"
+        )
+        parser.add_argument(
+            "--accept", action="store_true", help="take what the last run was stopped at"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         provider = Provider.objects.select_related("org").filter(slug=options["slug"]).first()
         if provider is None:
             raise CommandError(f"There is no directory {options['slug']!r}.")
-        stopped = DirectoryRun.objects.filter(provider=provider).exclude(outcome=DirectoryRun.Outcome.DRY).order_by("-started_at").first()
-        accepted = stopped if options["accept"] and stopped and stopped.outcome == DirectoryRun.Outcome.STOPPED else None
+        stopped = (
+            DirectoryRun.objects.filter(provider=provider)
+            .exclude(outcome=DirectoryRun.Outcome.DRY)
+            .order_by("-started_at")
+            .first()
+        )
+        accepted = (
+            stopped
+            if options["accept"] and stopped and stopped.outcome == DirectoryRun.Outcome.STOPPED
+            else None
+        )
         try:
-            run = sync_provider(actor=PLATFORM, provider=provider, is_dry=options["dry_run"], accepted=accepted)
+            run = sync_provider(
+                actor=PLATFORM, provider=provider, is_dry=options["dry_run"], accepted=accepted
+            )
         except PortalError as error:
             raise CommandError(error.message) from error
         for line in run.lines:
             self.stdout.write(f"{line['kind']:8} {line['who']}: {line['what']}")
-        self.stdout.write(f"{run.outcome}: " + ", ".join(f"{count:,} {name}" for name, count in run.counts.items()))
+        self.stdout.write(
+            f"{run.outcome}: "
+            + ", ".join(f"{count:,} {name}" for name, count in run.counts.items())
+        )
         if run.message:
             raise CommandError(run.message)

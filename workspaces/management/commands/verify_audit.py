@@ -15,11 +15,16 @@ PLATFORM = "platform"
 
 
 class Command(BaseCommand):
-    help = ("Go through the audit chain of each organization and say in words what is wrong and where: changed, missing, reordered, "
-            "inserted, cut off at the end, not sealed. Exit status: 0 whole, 2 faults, 1 the question was wrong.")
+    help = (
+        "Go through the audit chain of each organization and say in words what is wrong and where: changed, missing, reordered, "
+        "inserted, cut off at the end, not sealed. Exit status: 0 whole, 2 faults, 1 the question was wrong."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--org", help=f"its slug; `{PLATFORM}` for what belongs to no organization; all of them if left out")
+        parser.add_argument(
+            "--org",
+            help=f"its slug; `{PLATFORM}` for what belongs to no organization; all of them if left out",
+        )
 
     def handle(self, *args: Any, org: str | None = None, **options: Any) -> None:
         faults = 0

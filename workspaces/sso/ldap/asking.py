@@ -16,8 +16,8 @@ from workspaces.sso.ldap.settings import Config
 from workspaces.sso.ldap.trouble import Trouble
 
 log = logging.getLogger(__name__)
-SECONDS = 4.0                               # of the five that a sign-in may take
-AT_ONCE = 16                                # directories that one sign-in asks
+SECONDS = 4.0  # of the five that a sign-in may take
+AT_ONCE = 16  # directories that one sign-in asks
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,26 @@ class Answer:
     trouble: Trouble | None = None
 
 
-def ask(directories: Sequence[tuple[str, Config]], login: str, password: str, seconds: float = SECONDS) -> list[Answer]:
+def ask(
+    directories: Sequence[tuple[str, Config]], login: str, password: str, seconds: float = SECONDS
+) -> list[Answer]:
     """Until one knows them, or all have answered, or the time is over: in the order of the directories, and whoever has not
     answered is in trouble. An empty password is nobody's and nobody is asked."""
     if not password or not login or "\x00" in login + password:
         return []
     until = clock.monotonic() + seconds
-    pool = ThreadPoolExecutor(AT_ONCE, "directory")     # its own: no other organization's hanging directories are in it
-    asked: dict[Future[Answer], str] = {pool.submit(_one, slug, config, login, password, until): slug for slug, config in directories}
+    pool = ThreadPoolExecutor(
+        AT_ONCE, "directory"
+    )  # its own: no other organization's hanging directories are in it
+    asked: dict[Future[Answer], str] = {
+        pool.submit(_one, slug, config, login, password, until): slug
+        for slug, config in directories
+    }
     waiting, answers = set(asked), dict[str, Answer]()
     while waiting and clock.monotonic() < until:
-        done, waiting = wait(waiting, timeout=max(0.0, until - clock.monotonic()), return_when=FIRST_COMPLETED)
+        done, waiting = wait(
+            waiting, timeout=max(0.0, until - clock.monotonic()), return_when=FIRST_COMPLETED
+        )
         answers |= {asked[future]: future.result() for future in done}
         if any(answer.person for answer in answers.values()):
             break
@@ -58,9 +67,11 @@ def _one(slug: str, config: Config, login: str, password: str, until: float) -> 
     except Trouble as trouble:
         log.warning("directory %s: %s", slug, trouble.message)
         return Answer(slug, trouble=trouble)
-    except Exception as error:              # a thread's accident must not look like a wrong password
+    except Exception as error:  # a thread's accident must not look like a wrong password
         log.exception("directory %s", slug)
-        return Answer(slug, trouble=Trouble(f"{type(error).__name__} while asking it.", is_away=True))
+        return Answer(
+            slug, trouble=Trouble(f"{type(error).__name__} while asking it.", is_away=True)
+        )
 
 
 def _person(config: Config, login: str, password: str, seconds: float) -> Person | None:

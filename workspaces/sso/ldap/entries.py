@@ -11,7 +11,7 @@ from workspaces.planning import Person
 from workspaces.sso.ldap.settings import Meaning, dn_key
 
 MEMBERS = ("member", "uniqueMember", "memberUid")
-_DISABLED = 2                   # ADS_UF_ACCOUNTDISABLE in userAccountControl
+_DISABLED = 2  # ADS_UF_ACCOUNTDISABLE in userAccountControl
 _BINARY = {"objectguid"}
 Attributes = Mapping[str, Sequence[bytes]]
 
@@ -38,7 +38,9 @@ def entry_of(dn: str, attributes: Mapping[str, Sequence[bytes]]) -> Entry:
 
 def attributes_of(meaning: Meaning) -> list[str]:
     """What is asked of a person."""
-    return sorted({*meaning.logins, *meaning.emails, *meaning.names, meaning.subject, "userAccountControl"})
+    return sorted(
+        {*meaning.logins, *meaning.emails, *meaning.names, meaning.subject, "userAccountControl"}
+    )
 
 
 def is_disabled(entry: Entry) -> bool:
@@ -53,28 +55,39 @@ def person_of(entry: Entry, meaning: Meaning, groups: Iterable[str] = ()) -> Per
     if not subject:
         return None
     email = entry.first(*meaning.emails).strip().lower()
-    return Person(subject[:400], email if "@" in email and len(email) <= 254 else "", entry.first(*meaning.names)[:150],
-                  entry.first(*meaning.logins)[:254], frozenset(groups))
+    return Person(
+        subject[:400],
+        email if "@" in email and len(email) <= 254 else "",
+        entry.first(*meaning.names)[:150],
+        entry.first(*meaning.logins)[:254],
+        frozenset(groups),
+    )
 
 
 class Groups:
     """Who is in which, through groups in groups. Groups that hold each other are no trouble."""
 
     def __init__(self, entries: Iterable[Entry], *, is_nested: bool):
-        self.names: dict[str, str] = {}                         # key → DN as the directory writes it
-        self._parents: dict[str, set[str]] = defaultdict(set)   # DN key of a member, or "uid:…" → groups
+        self.names: dict[str, str] = {}  # key → DN as the directory writes it
+        self._parents: dict[str, set[str]] = defaultdict(
+            set
+        )  # DN key of a member, or "uid:…" → groups
         for entry in entries:
             key = dn_key(entry.dn)
             self.names[key] = entry.dn
             for name in MEMBERS:
                 for value in entry.attributes.get(name.lower(), ()):
                     text = _text(name, value)
-                    self._parents[f"uid:{text.lower()}" if name == "memberUid" else dn_key(text)].add(key)
+                    self._parents[
+                        f"uid:{text.lower()}" if name == "memberUid" else dn_key(text)
+                    ].add(key)
         self._is_nested, self._above = is_nested, dict[str, frozenset[str]]()
 
     def of(self, entry: Entry, login: str = "") -> frozenset[str]:
         """Keys of all groups that an entry is in."""
-        direct = self._parents.get(dn_key(entry.dn), set()) | (self._parents.get(f"uid:{login.lower()}", set()) if login else set())
+        direct = self._parents.get(dn_key(entry.dn), set()) | (
+            self._parents.get(f"uid:{login.lower()}", set()) if login else set()
+        )
         if not self._is_nested:
             return frozenset(direct)
         return frozenset(direct).union(*(self._ancestors(key) for key in direct))
@@ -83,7 +96,12 @@ class Groups:
         if key not in self._above:
             found, new = set[str](), [key]
             while new:
-                new = [parent for known in new for parent in self._parents.get(known, ()) if parent not in found]
+                new = [
+                    parent
+                    for known in new
+                    for parent in self._parents.get(known, ())
+                    if parent not in found
+                ]
                 found.update(new)
             self._above[key] = frozenset(found)
         return self._above[key]

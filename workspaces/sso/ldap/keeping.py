@@ -14,8 +14,11 @@ from workspaces.sso.ldap.client import Directory
 from workspaces.sso.ldap.settings import Config
 from workspaces.sso.ldap.trouble import Trouble
 
-IDLE, OLDEST = 60.0, 300.0      # seconds without a sign-in; since it began, as names and certificates are judged then only
-MOST = 16                       # of all directories
+IDLE, OLDEST = (
+    60.0,
+    300.0,
+)  # seconds without a sign-in; since it began, as names and certificates are judged then only
+MOST = 16  # of all directories
 
 
 @dataclass(frozen=True)
@@ -27,14 +30,17 @@ class _Kept:
 
 _resting: list[_Kept] = []
 _lock = threading.Lock()
-os.register_at_fork(after_in_child=_resting.clear)      # what carries them stays with the parent
+os.register_at_fork(after_in_child=_resting.clear)  # what carries them stays with the parent
 
 
 @contextmanager
 def conversation(config: Config, seconds: float) -> Iterator[Directory]:
     """With whom these very options name. Kept afterwards, unless something went wrong in it. Raises Trouble."""
     until = clock.monotonic() + seconds
-    directory, began = _kept(config, until) or (Directory(config, seconds).__enter__(), clock.monotonic())
+    directory, began = _kept(config, until) or (
+        Directory(config, seconds).__enter__(),
+        clock.monotonic(),
+    )
     try:
         yield directory
     except BaseException:

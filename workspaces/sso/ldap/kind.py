@@ -32,5 +32,14 @@ def _missing() -> str:
     return "" if find_spec("ldap") else MISSING
 
 
-LDAP = Kind("ldap", "LDAP directory", "People sign in here with the password of your directory, and its groups give them their roles.",
-            Config, _test, _missing, _listing, _find_groups, dn_key)
+LDAP = Kind(
+    "ldap",
+    "LDAP directory",
+    "People sign in here with the password of your directory, and its groups give them their roles.",
+    Config,
+    _test,
+    _missing,
+    _listing,
+    _find_groups,
+    dn_key,
+)

@@ -18,7 +18,7 @@ from workspaces.sso.ldap.settings import Config
 from workspaces.sso.ldap.trouble import Trouble
 
 _STARTTLS = bytes.fromhex("301d02010177188016") + b"1.3.6.1.4.1.1466.20037"
-_SUCCESS = b"\x0a\x01\x00"              # resultCode 0 of the answer
+_SUCCESS = b"\x0a\x01\x00"  # resultCode 0 of the answer
 _CHUNK = 1 << 16
 
 
@@ -50,7 +50,10 @@ def open_line(config: Config, url: str, seconds: float) -> Line:
         return _carried(_encrypted(config, server, host), until)
     except TimeoutError:
         server.close()
-        raise Trouble(f"{host} takes the connection on port {port} and then says nothing: is this an LDAP server?", is_away=True) from None
+        raise Trouble(
+            f"{host} takes the connection on port {port} and then says nothing: is this an LDAP server?",
+            is_away=True,
+        ) from None
     except OSError as error:
         server.close()
         raise _explained(error, host, port) from None
@@ -61,23 +64,40 @@ def open_line(config: Config, url: str, seconds: float) -> Line:
 
 def _connected(config: Config, host: str, port: int, seconds: float) -> socket.socket:
     try:
-        found = list(dict.fromkeys(str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
+        found = list(
+            dict.fromkeys(
+                str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            )
+        )
     except OSError:
-        raise Trouble(f"There is no machine called {host}: look at the name, and at the portal's DNS.", is_away=True) from None
+        raise Trouble(
+            f"There is no machine called {host}: look at the name, and at the portal's DNS.",
+            is_away=True,
+        ) from None
     if not config.is_private and not all(is_open_internet(address) for address in found):
-        raise Trouble(f"{host} is an address on a private network. Ask a platform operator to connect this directory with the option "
-                      "Private address.")
+        raise Trouble(
+            f"{host} is an address on a private network. Ask a platform operator to connect this directory with the option "
+            "Private address."
+        )
     last: OSError | None = None
     for address in found[:3]:
         try:
-            made = socket.create_connection((address, port), timeout=max(0.05, seconds / len(found[:3])))
+            made = socket.create_connection(
+                (address, port), timeout=max(0.05, seconds / len(found[:3]))
+            )
             made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return made
         except OSError as error:
             last = error
     if isinstance(last, TimeoutError):
-        raise Trouble(f"{host} does not answer on port {port}: a firewall, or the wrong address.", is_away=True)
-    raise Trouble(f"Nothing listens on {host} port {port} ({last.strerror or last if last else 'no address'}).", is_away=True)
+        raise Trouble(
+            f"{host} does not answer on port {port}: a firewall, or the wrong address.",
+            is_away=True,
+        )
+    raise Trouble(
+        f"Nothing listens on {host} port {port} ({last.strerror or last if last else 'no address'}).",
+        is_away=True,
+    )
 
 
 def _start_tls(server: socket.socket) -> None:
@@ -98,9 +118,14 @@ def _encrypted(config: Config, server: socket.socket, host: str) -> ssl.SSLSocke
     except ssl.SSLCertVerificationError as error:
         raise _of_certificate(error, host) from None
     except ssl.SSLEOFError:
-        raise Trouble(f"{host} ended the connection in the middle of the handshake: is this the right port and scheme?", is_away=True) from None
+        raise Trouble(
+            f"{host} ended the connection in the middle of the handshake: is this the right port and scheme?",
+            is_away=True,
+        ) from None
     except ssl.SSLError as error:
-        raise Trouble(f"TLS fails: {error.reason or error}. Is this the right port and scheme?") from None
+        raise Trouble(
+            f"TLS fails: {error.reason or error}. Is this the right port and scheme?"
+        ) from None
 
 
 @lru_cache(maxsize=64)
@@ -111,14 +136,18 @@ def _context(ca: str) -> ssl.SSLContext:
         try:
             context.load_verify_locations(cadata=ca)
         except (ssl.SSLError, ValueError):
-            raise Trouble("The CA certificate cannot be read: paste it whole, from -----BEGIN CERTIFICATE----- to the end.") from None
+            raise Trouble(
+                "The CA certificate cannot be read: paste it whole, from -----BEGIN CERTIFICATE----- to the end."
+            ) from None
     return context
 
 
 def _carried(server: ssl.SSLSocket, until: float) -> Line:
     ours, theirs = socket.socketpair()
     line = Line(theirs, until)
-    threading.Thread(target=_carry, args=(server, ours, line), name="directory-line", daemon=True).start()
+    threading.Thread(
+        target=_carry, args=(server, ours, line), name="directory-line", daemon=True
+    ).start()
     return line
 
 
@@ -156,7 +185,7 @@ def _up(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
         return False
     while data:
         try:
-            data = data[server.send(data):]
+            data = data[server.send(data) :]
         except ssl.SSLWantWriteError:
             select.select([], [server], [], left)
         except ssl.SSLWantReadError:
@@ -165,13 +194,20 @@ def _up(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
 
 
 def _explained(error: OSError, host: str, port: int) -> Trouble:
-    return Trouble(f"{host} ended the connection on port {port} ({error.strerror or error}): is this the right port and scheme?", is_away=True)
+    return Trouble(
+        f"{host} ended the connection on port {port} ({error.strerror or error}): is this the right port and scheme?",
+        is_away=True,
+    )
 
 
 def _of_certificate(error: ssl.SSLCertVerificationError, host: str) -> Trouble:
     said = error.verify_message or str(error)
     if "ostname mismatch" in said or "IP address mismatch" in said:
-        return Trouble(f"Its certificate is not for {host}: use the name that is in the certificate.")
+        return Trouble(
+            f"Its certificate is not for {host}: use the name that is in the certificate."
+        )
     if "expired" in said or "not yet valid" in said:
         return Trouble(f"Its certificate is not valid today ({said}): it must be renewed there.")
-    return Trouble(f"Its certificate is not trusted ({said}): paste the certificate of the CA that signed it.")
+    return Trouble(
+        f"Its certificate is not trusted ({said}): paste the certificate of the CA that signed it."
+    )

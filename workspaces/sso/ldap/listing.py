@@ -29,5 +29,7 @@ def everybody(config: Config, progress: Callable[[int], None]) -> Listing:
                 seen.add(person.subject)
                 people.append(person_of(entry, meaning, groups.of(entry, person.login)) or person)
     if nobody:
-        raise Trouble(f"{nobody:,} people have no {meaning.subject} that the reader may see. Without it nobody can be told from another.")
+        raise Trouble(
+            f"{nobody:,} people have no {meaning.subject} that the reader may see. Without it nobody can be told from another."
+        )
     return Listing(people, len(groups.names))

@@ -12,5 +12,11 @@ def _test(config: Config) -> Found:
     return look_around(config)
 
 
-OIDC = Kind("oidc", "OpenID Connect", "People sign in at your identity provider, as Entra ID, Okta, Keycloak or Google, and its groups "
-            "claim gives them their roles.", Config, _test)
+OIDC = Kind(
+    "oidc",
+    "OpenID Connect",
+    "People sign in at your identity provider, as Entra ID, Okta, Keycloak or Google, and its groups "
+    "claim gives them their roles.",
+    Config,
+    _test,
+)

@@ -19,9 +19,19 @@ from django.urls import reverse
 
 from workspaces.sso.reach import session
 
-ALGORITHMS = {"RS256": "RSA", "RS384": "RSA", "RS512": "RSA", "PS256": "RSA", "PS384": "RSA", "PS512": "RSA",
-              "ES256": "EC", "ES384": "EC", "ES512": "EC", "EdDSA": "OKP"}
-LEEWAY = 60                              # seconds that two clocks may differ
+ALGORITHMS = {
+    "RS256": "RSA",
+    "RS384": "RSA",
+    "RS512": "RSA",
+    "PS256": "RSA",
+    "PS384": "RSA",
+    "PS512": "RSA",
+    "ES256": "EC",
+    "ES384": "EC",
+    "ES512": "EC",
+    "EdDSA": "OKP",
+}
+LEEWAY = 60  # seconds that two clocks may differ
 _NEEDED = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
@@ -35,10 +45,25 @@ class OidcProvider(OpenIDConnectProvider):
         self.app.settings["oauth_pkce_enabled"] = True
         return super().get_pkce_params()  # type: ignore[no-any-return]
 
-    def redirect(self, request: HttpRequest, process: str, next_url: str | None = None, data: Any = None, **kwargs: Any) -> Any:
+    def redirect(
+        self,
+        request: HttpRequest,
+        process: str,
+        next_url: str | None = None,
+        data: Any = None,
+        **kwargs: Any,
+    ) -> Any:
         nonce = secrets.token_urlsafe(32)
-        return super().redirect(request, process, next_url, data, scope=self.app.settings["scope"], auth_params={"nonce": nonce},
-                                nonce=nonce, **kwargs)
+        return super().redirect(
+            request,
+            process,
+            next_url,
+            data,
+            scope=self.app.settings["scope"],
+            auth_params={"nonce": nonce},
+            nonce=nonce,
+            **kwargs,
+        )
 
     def extract_uid(self, data: Any) -> str:
         """allauth wants one; the link is made by our own rules (`workspaces.sso.arrivals`)."""
@@ -64,9 +89,13 @@ class OidcAdapter(OpenIDConnectOAuth2Adapter):
         return self._openid_config
 
     def get_callback_url(self, request: HttpRequest, app: SocialApp) -> str:
-        return settings.MUSTER_BASE_URL + reverse("account_sso_callback", kwargs={"slug": app.provider_id})
+        return settings.MUSTER_BASE_URL + reverse(
+            "account_sso_callback", kwargs={"slug": app.provider_id}
+        )
 
-    def complete_login(self, request: HttpRequest, app: SocialApp, token: Any, **kwargs: Any) -> Any:
+    def complete_login(
+        self, request: HttpRequest, app: SocialApp, token: Any, **kwargs: Any
+    ) -> Any:
         given = kwargs["response"].get("id_token")
         if not isinstance(given, str):
             _refuse("it sent no ID token")
@@ -77,13 +106,19 @@ class OidcAdapter(OpenIDConnectOAuth2Adapter):
 
     def _verified(self, app: SocialApp, given: str) -> dict[str, Any]:
         nonce = (self.state or {}).get("nonce")
-        claims = decoded(given, issuer=app.settings["issuer"], audience=app.client_id, keys=self._keys())
+        claims = decoded(
+            given, issuer=app.settings["issuer"], audience=app.client_id, keys=self._keys()
+        )
         if not nonce or not secrets.compare_digest(str(claims.get("nonce", "")), nonce):
             _refuse("its ID token is not for this sign-in (nonce)")
         return claims
 
     def _keys(self) -> list[dict[str, Any]]:
-        return [key for key in fetched(self.openid_config["jwks_uri"]).get("keys") or [] if isinstance(key, dict)]
+        return [
+            key
+            for key in fetched(self.openid_config["jwks_uri"]).get("keys") or []
+            if isinstance(key, dict)
+        ]
 
     def _userinfo(self, access_token: str, claims: dict[str, Any]) -> dict[str, Any]:
         found = fetched(self.openid_config["userinfo_endpoint"], access_token)
@@ -100,7 +135,7 @@ class Callback(OAuth2CallbackView):
         self.adapter.state = state
         issuer = request.GET.get("iss")
         if state and issuer is not None and issuer != provider.app.settings["issuer"]:
-            _refuse("the answer came from another provider than the one asked")      # RFC 9207
+            _refuse("the answer came from another provider than the one asked")  # RFC 9207
         return state, response
 
 
@@ -119,7 +154,11 @@ def discover(issuer: str) -> dict[str, Any]:
 def fetched(url: str, access_token: str = "") -> dict[str, Any]:
     """A JSON object. Raises OAuth2Error, RequestException."""
     with session() as asking:
-        answer = asking.get(url, headers={"Accept": "application/json"} | ({"Authorization": f"Bearer {access_token}"} if access_token else {}))
+        answer = asking.get(
+            url,
+            headers={"Accept": "application/json"}
+            | ({"Authorization": f"Bearer {access_token}"} if access_token else {}),
+        )
     if answer.status_code != requests.codes.ok:
         _refuse(f"it answered {answer.status_code}")
     try:
@@ -131,7 +170,9 @@ def fetched(url: str, access_token: str = "") -> dict[str, Any]:
     return found
 
 
-def decoded(token: str, *, issuer: str, audience: str, keys: list[dict[str, Any]]) -> dict[str, Any]:
+def decoded(
+    token: str, *, issuer: str, audience: str, keys: list[dict[str, Any]]
+) -> dict[str, Any]:
     """The claims of an ID token that this issuer signed for us and for now. Raises OAuth2Error."""
     try:
         header = jwt.get_unverified_header(token)
@@ -140,19 +181,39 @@ def decoded(token: str, *, issuer: str, audience: str, keys: list[dict[str, Any]
             _refuse(f"its ID token is signed by {str(algorithm)[:20]!r}, which proves nothing")
         key = _key(keys, header.get("kid"), ALGORITHMS[algorithm])
         claims: dict[str, Any] = jwt.decode(
-            token, jwt.PyJWK(key, algorithm=algorithm).key, algorithms=[algorithm], issuer=issuer, audience=audience, leeway=LEEWAY,
-            options={"require": ["iss", "aud", "exp", "iat", "sub"]})
+            token,
+            jwt.PyJWK(key, algorithm=algorithm).key,
+            algorithms=[algorithm],
+            issuer=issuer,
+            audience=audience,
+            leeway=LEEWAY,
+            options={"require": ["iss", "aud", "exp", "iat", "sub"]},
+        )
     except jwt.PyJWTError as error:
-        raise OAuth2Error(_WORDS.get(type(error).__name__, "its ID token cannot be trusted")) from error
-    if claims.get("azp", audience) != audience or (isinstance(claims["aud"], list) and len(claims["aud"]) > 1 and "azp" not in claims):
+        raise OAuth2Error(
+            _WORDS.get(type(error).__name__, "its ID token cannot be trusted")
+        ) from error
+    if claims.get("azp", audience) != audience or (
+        isinstance(claims["aud"], list) and len(claims["aud"]) > 1 and "azp" not in claims
+    ):
         _refuse("its ID token was made for somebody else")
     return claims
 
 
 def _key(keys: list[dict[str, Any]], kid: Any, kind: str) -> dict[str, Any]:
-    fit = [key for key in keys if key.get("kty") == kind and key.get("use", "sig") == "sig" and kid in (None, key.get("kid"))]
+    fit = [
+        key
+        for key in keys
+        if key.get("kty") == kind
+        and key.get("use", "sig") == "sig"
+        and kid in (None, key.get("kid"))
+    ]
     if len(fit) != 1:
-        _refuse("its ID token is signed by a key that it does not publish" if not fit else "its ID token does not say which key signed it")
+        _refuse(
+            "its ID token is signed by a key that it does not publish"
+            if not fit
+            else "its ID token does not say which key signed it"
+        )
     return fit[0]
 
 

@@ -19,17 +19,33 @@ def look_around(config: Config) -> Found:
     with reaching(config):
         try:
             described = discover(config.issuer)
-            keys = [key for key in fetched(described["jwks_uri"]).get("keys") or [] if isinstance(key, dict)]
+            keys = [
+                key
+                for key in fetched(described["jwks_uri"]).get("keys") or []
+                if isinstance(key, dict)
+            ]
         except (OAuth2Error, RequestException) as error:
             return Found(False, f"{config.issuer}: {why_of(error)}.")
-    usable = [key for key in keys if key.get("kty") in set(ALGORITHMS.values()) and key.get("use", "sig") == "sig"]
+    usable = [
+        key
+        for key in keys
+        if key.get("kty") in set(ALGORITHMS.values()) and key.get("use", "sig") == "sig"
+    ]
     if not usable:
         return Found(False, f"{config.issuer} answers, but publishes no key that signs.")
     warning = _warning(described)
-    return Found(True, f"{config.issuer} describes itself as it should and publishes {len(usable)} signing "
-                       f"key{'' if len(usable) == 1 else 's'}.{warning}", (("keys", len(usable)), ("issuer", described["issuer"])))
+    return Found(
+        True,
+        f"{config.issuer} describes itself as it should and publishes {len(usable)} signing "
+        f"key{'' if len(usable) == 1 else 's'}.{warning}",
+        (("keys", len(usable)), ("issuer", described["issuer"])),
+    )
 
 
 def _warning(described: dict[str, Any]) -> str:
     methods = described.get("code_challenge_methods_supported")
-    return " It does not say that it checks PKCE (S256), which Muster sends." if isinstance(methods, list) and "S256" not in methods else ""
+    return (
+        " It does not say that it checks PKCE (S256), which Muster sends."
+        if isinstance(methods, list) and "S256" not in methods
+        else ""
+    )

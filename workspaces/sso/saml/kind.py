@@ -18,5 +18,12 @@ def _missing() -> str:
     return "" if find_spec("onelogin") and find_spec("xmlsec") else MISSING
 
 
-SAML = Kind("saml", "SAML", "People sign in at your SAML 2.0 identity provider, as AD FS or Shibboleth, and its groups attribute gives them "
-            "their roles.", Config, _test, _missing)
+SAML = Kind(
+    "saml",
+    "SAML",
+    "People sign in at your SAML 2.0 identity provider, as AD FS or Shibboleth, and its groups attribute gives them "
+    "their roles.",
+    Config,
+    _test,
+    _missing,
+)

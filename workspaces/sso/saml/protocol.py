@@ -24,43 +24,81 @@ from workspaces.durable import durable
 from workspaces.sso.reach import reach, session
 from workspaces.sso.saml.settings import Config
 
-LARGEST = 512 << 10                      # characters of one answer
-KEEP = 3600                              # seconds that fetched metadata counts, and that an assertion is remembered
+LARGEST = 512 << 10  # characters of one answer
+KEEP = 3600  # seconds that fetched metadata counts, and that an assertion is remembered
 _ASSERTION = "/samlp:Response/saml:Assertion"
-_SECURITY = {"wantAssertionsSigned": True, "rejectDeprecatedAlgorithm": True, "signatureAlgorithm": Names.RSA_SHA256,
-             "digestAlgorithm": Names.SHA256, "requestedAuthnContext": False, "wantNameId": False, "wantAttributeStatement": False,
-             "allowRepeatAttributeName": True, "allowSingleLabelDomains": True}
+_SECURITY = {
+    "wantAssertionsSigned": True,
+    "rejectDeprecatedAlgorithm": True,
+    "signatureAlgorithm": Names.RSA_SHA256,
+    "digestAlgorithm": Names.SHA256,
+    "requestedAuthnContext": False,
+    "wantNameId": False,
+    "wantAttributeStatement": False,
+    "allowRepeatAttributeName": True,
+    "allowSingleLabelDomains": True,
+}
 
 
 class SamlProvider(SAMLProvider):
     """One row of ours, as allauth sees it."""
 
-    def redirect(self, request: HttpRequest, process: str, next_url: str | None = None, data: Any = None, **kwargs: Any) -> HttpResponseRedirect:
+    def redirect(
+        self,
+        request: HttpRequest,
+        process: str,
+        next_url: str | None = None,
+        data: Any = None,
+        **kwargs: Any,
+    ) -> HttpResponseRedirect:
         auth = auth_of(self.app.provider_id, self.app.settings["config"])
         url = auth.login(return_to="")
-        self.stash_redirect_state(request, process, next_url, data, state_id=auth.get_last_request_id(), user=kwargs.get("user", ""))
+        self.stash_redirect_state(
+            request,
+            process,
+            next_url,
+            data,
+            state_id=auth.get_last_request_id(),
+            user=kwargs.get("user", ""),
+        )
         return HttpResponseRedirect(url)
 
 
 def saml_app(slug: str, name: str, config: Config) -> SocialApp:
     """What allauth wants to know; never stored."""
-    return SocialApp(provider="saml", provider_id=slug, name=name, client_id=slug, settings={"config": config})
+    return SocialApp(
+        provider="saml", provider_id=slug, name=name, client_id=slug, settings={"config": config}
+    )
 
 
 def auth_of(slug: str, config: Config, response: str = "") -> OneLogin_Saml2_Auth:
     """python3-saml, told of our own address and not of what the request says of it. Raises OAuth2Error, RequestException."""
-    base, path = urlsplit(settings.MUSTER_BASE_URL), reverse("account_saml_acs", kwargs={"slug": slug})
-    request = {"https": "on" if base.scheme == "https" else "off", "http_host": base.netloc, "script_name": "", "path_info": path,
-               "get_data": {}, "post_data": {"SAMLResponse": response} if response else {}}
+    base, path = (
+        urlsplit(settings.MUSTER_BASE_URL),
+        reverse("account_saml_acs", kwargs={"slug": slug}),
+    )
+    request = {
+        "https": "on" if base.scheme == "https" else "off",
+        "http_host": base.netloc,
+        "script_name": "",
+        "path_info": path,
+        "get_data": {},
+        "post_data": {"SAMLResponse": response} if response else {},
+    }
     try:
-        return OneLogin_Saml2_Auth(request, {"strict": True, "sp": _us(slug), "idp": described(config), "security": _SECURITY})
+        return OneLogin_Saml2_Auth(
+            request,
+            {"strict": True, "sp": _us(slug), "idp": described(config), "security": _SECURITY},
+        )
     except OneLogin_Saml2_Error as error:
         raise OAuth2Error("its metadata lacks what a sign-in needs") from error
 
 
 def our_metadata(slug: str) -> bytes:
     """What the other side wants to know of us."""
-    made = OneLogin_Saml2_Settings({"strict": True, "sp": _us(slug), "security": _SECURITY}, sp_validation_only=True).get_sp_metadata()
+    made = OneLogin_Saml2_Settings(
+        {"strict": True, "sp": _us(slug), "security": _SECURITY}, sp_validation_only=True
+    ).get_sp_metadata()
     return made if isinstance(made, bytes) else made.encode()
 
 
@@ -68,8 +106,13 @@ def described(config: Config, *, anew: bool = False) -> dict[str, Any]:
     """The identity provider by its metadata, which an address gives anew each hour. Raises OAuth2Error, RequestException."""
     text = config.metadata or _fetched(config.metadata_url, anew)
     try:
-        found = OneLogin_Saml2_IdPMetadataParser.parse(text.encode(), entity_id=config.entity_id or None).get("idp") or {}
-    except Exception as error:           # whatever a document may break of an XML library
+        found = (
+            OneLogin_Saml2_IdPMetadataParser.parse(
+                text.encode(), entity_id=config.entity_id or None
+            ).get("idp")
+            or {}
+        )
+    except Exception as error:  # whatever a document may break of an XML library
         raise OAuth2Error("its metadata cannot be read") from error
     if not found.get("entityId") or not found.get("singleSignOnService", {}).get("url"):
         _refuse("its metadata names no sign-in by redirect")
@@ -94,7 +137,7 @@ def accepted(slug: str, config: Config, response: str) -> tuple[OneLogin_Saml2_A
         raise
     except (OneLogin_Saml2_Error, OneLogin_Saml2_ValidationError) as error:
         raise OAuth2Error(_words(str(error))) from error
-    except Exception as error:           # whatever a hostile document may break of two XML libraries
+    except Exception as error:  # whatever a hostile document may break of two XML libraries
         raise OAuth2Error("its answer is not what the protocol says") from error
 
 
@@ -104,8 +147,13 @@ def _closed(auth: OneLogin_Saml2_Auth, slug: str) -> str:
     found = _Signed(document)
     if us["entityId"] not in found.audiences:
         _refuse("its assertion was made for somebody else")
-    confirmed = [data for data in found.confirmations if data.get("Recipient") == us["assertionConsumerService"]["url"]
-                 and data.get("NotOnOrAfter") and data.get("InResponseTo")]
+    confirmed = [
+        data
+        for data in found.confirmations
+        if data.get("Recipient") == us["assertionConsumerService"]["url"]
+        and data.get("NotOnOrAfter")
+        and data.get("InResponseTo")
+    ]
     if not confirmed:
         _refuse("its assertion does not say where, until when and to which request it is an answer")
     if not durable.add(f"saml assertion {slug} {auth.get_last_assertion_id()}", "seen", KEEP):
@@ -125,7 +173,10 @@ class _Signed:
 
     @property
     def audiences(self) -> list[str]:
-        return [str(self._text(node)).strip() for node in self._nodes("/saml:Conditions/saml:AudienceRestriction/saml:Audience")]
+        return [
+            str(self._text(node)).strip()
+            for node in self._nodes("/saml:Conditions/saml:AudienceRestriction/saml:Audience")
+        ]
 
     @property
     def confirmations(self) -> list[dict[str, str]]:
@@ -137,8 +188,14 @@ def _us(slug: str) -> dict[str, Any]:
     def address(name: str) -> str:
         return settings.MUSTER_BASE_URL + reverse(name, kwargs={"slug": slug})
 
-    return {"entityId": address("account_saml_metadata"), "NameIDFormat": Names.NAMEID_UNSPECIFIED,
-            "assertionConsumerService": {"url": address("account_saml_acs"), "binding": Names.BINDING_HTTP_POST}}
+    return {
+        "entityId": address("account_saml_metadata"),
+        "NameIDFormat": Names.NAMEID_UNSPECIFIED,
+        "assertionConsumerService": {
+            "url": address("account_saml_acs"),
+            "binding": Names.BINDING_HTTP_POST,
+        },
+    }
 
 
 def _fetched(url: str, anew: bool) -> str:
@@ -156,7 +213,10 @@ def _fetched(url: str, anew: bool) -> str:
 
 
 def _words(reason: str) -> str:
-    return next((words for part, words in _WORDS.items() if part in reason), "its answer is not what the protocol says")
+    return next(
+        (words for part, words in _WORDS.items() if part in reason),
+        "its answer is not what the protocol says",
+    )
 
 
 def _refuse(why: str) -> NoReturn:

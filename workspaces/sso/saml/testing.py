@@ -20,5 +20,9 @@ def look_around(config: Config) -> Found:
         except (OAuth2Error, RequestException) as error:
             return Found(False, f"{config.metadata_url or 'The metadata'}: {why_of(error)}.")
     many = found.get("x509certMulti", {}).get("signing") or [found.get("x509cert")]
-    return Found(True, f"{found['entityId']} signs people in at {found['singleSignOnService']['url']} and signs with "
-                       f"{len(many)} certificate{'' if len(many) == 1 else 's'}.", (("entity", found["entityId"]), ("certificates", len(many))))
+    return Found(
+        True,
+        f"{found['entityId']} signs people in at {found['singleSignOnService']['url']} and signs with "
+        f"{len(many)} certificate{'' if len(many) == 1 else 's'}.",
+        (("entity", found["entityId"]), ("certificates", len(many))),
+    )

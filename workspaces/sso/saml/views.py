@@ -21,7 +21,7 @@ from workspaces.sso.why import NOT_BEGUN
 from workspaces.tenancy.scope import platform_scope
 
 _COOKIE = "saml-acs-session"
-_A_MINUTE = 120         # answers from one address, behind which a whole house may be: each is kept for a moment, whoever sent it
+_A_MINUTE = 120  # answers from one address, behind which a whole house may be: each is kept for a moment, whoever sent it
 
 
 def acs(request: HttpRequest, row: Provider) -> HttpResponse:
@@ -32,7 +32,9 @@ def acs(request: HttpRequest, row: Provider) -> HttpResponse:
     if request.method != "POST" or not given or len(given) > LARGEST:
         raise InvalidInput("Here identity providers send their answers. Begin at the sign-in page.")
     if windows.take(f"acs:{caller.get().address}", _A_MINUTE)[0] > _A_MINUTE:
-        raise RateLimited("Too many answers came from this address within a minute. Try again in one.")
+        raise RateLimited(
+            "Too many answers came from this address within a minute. Try again in one."
+        )
     answer = redirect("account_saml_finish", slug=row.slug)
     kept = LoginSession(request, "saml_acs_session", _COOKIE)
     kept.store.set_expiry(300)
@@ -49,7 +51,9 @@ def finish(request: HttpRequest, row: Provider) -> HttpResponse:
     kept = LoginSession(request, "saml_acs_session", _COOKIE)
     given = kept.store.get("response", "")
     kept.delete()
-    if not given or not any(stashed[-1] == row.slug for stashed in statekit.get_states(request).values()):
+    if not given or not any(
+        stashed[-1] == row.slug for stashed in statekit.get_states(request).values()
+    ):
         return refused(request, row.slug, NOT_BEGUN, is_theirs=False)
     config = config_of(row)
     auth, asked = accepted(row.slug, config, given)
@@ -80,11 +84,14 @@ class _Said:
         self._auth = auth
 
     def get_attributes(self) -> dict[str, Any]:
-        return {"attributes": self._auth.get_attributes(), "nameid": self._auth.get_nameid(), "format": self._auth.get_nameid_format()}
+        return {
+            "attributes": self._auth.get_attributes(),
+            "nameid": self._auth.get_nameid(),
+            "format": self._auth.get_nameid_format(),
+        }
 
     def get_nameid(self) -> str:
         return str(self._auth.get_nameid() or "-")[:191]
 
     def get_nameid_format(self) -> str:
         return ""
-

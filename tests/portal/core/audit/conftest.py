@@ -17,8 +17,17 @@ Write = Callable[..., None]
 
 
 def write(count: int = 1, org: UUID | None = ORG, **data: object) -> None:
-    record_all(Fact("thing.changed" if n else "org.created", org, "thing", ORG, "ada@atlas.example",
-                    {"n": n, "before": {"a": n}, "after": {"a": n + 1}, **data}) for n in range(count))
+    record_all(
+        Fact(
+            "thing.changed" if n else "org.created",
+            org,
+            "thing",
+            ORG,
+            "ada@atlas.example",
+            {"n": n, "before": {"a": n}, "after": {"a": n + 1}, **data},
+        )
+        for n in range(count)
+    )
 
 
 def seal(sealer: Sealer | None = None, *, is_anchored: bool = True) -> int:

@@ -49,7 +49,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         status = self.server.answers.pop(0) if self.server.answers else 200
         if status == 200:
-            self.server.got.append(({name.lower(): value for name, value in self.headers.items()}, body))
+            self.server.got.append(
+                ({name.lower(): value for name, value in self.headers.items()}, body)
+            )
         self.send_response(status)
         self.end_headers()
 
@@ -71,8 +73,12 @@ def hook(settings) -> Iterator[Hook]:
 
 @pytest.fixture
 def row(hook, db) -> AuditForward:
-    return AuditForward.objects.create(chain=ORG, target=f"http://{hook.host}/hook?key=1", created_by="ada@atlas.example",
-                                       secret=vault.encrypt(SECRET, PURPOSE))
+    return AuditForward.objects.create(
+        chain=ORG,
+        target=f"http://{hook.host}/hook?key=1",
+        created_by="ada@atlas.example",
+        secret=vault.encrypt(SECRET, PURPOSE),
+    )
 
 
 def sent(hook: Hook) -> list[int]:
@@ -102,9 +108,13 @@ def test_a_failure_is_tried_again_later_and_later_and_nothing_is_left_out(row, h
     seal()
     hook.answers = [500, 503]
     assert forward(row) == 0
-    assert (row.tries, row.sent_seq) == (1, 0) and "answered 500" in state_of(row)["state"] and "3 wait" in state_of(row)["state"]
+    assert (
+        (row.tries, row.sent_seq) == (1, 0)
+        and "answered 500" in state_of(row)["state"]
+        and "3 wait" in state_of(row)["state"]
+    )
     first = row.next_at
-    assert forward_all() == 0 and row.tries == 1                # not due yet
+    assert forward_all() == 0 and row.tries == 1  # not due yet
     forward(row)
     assert row.tries == 2 and row.next_at - clock.now() > (first - clock.now()) * 1.2
     AuditForward.objects.update(next_at=clock.now() - timedelta(seconds=1))
@@ -120,12 +130,16 @@ def test_what_fails_for_long_is_given_up_in_words_and_stays_so(row, hook, monkey
     hook.answers = [400] * 9
     for _ in range(3):
         forward(row)
-    assert row.dead_at is not None and state_of(row)["state"].startswith("given up after 3 tries: 127.0.0.1 answered 400")
+    assert row.dead_at is not None and state_of(row)["state"].startswith(
+        "given up after 3 tries: 127.0.0.1 answered 400"
+    )
     AuditForward.objects.update(next_at=clock.now() - timedelta(seconds=1))
     assert forward_all() == 0 and len(hook.answers) == 6
 
 
-def test_an_answer_that_was_lost_means_that_it_comes_twice_under_the_same_name(row, hook, monkeypatch):
+def test_an_answer_that_was_lost_means_that_it_comes_twice_under_the_same_name(
+    row, hook, monkeypatch
+):
     write(2)
     seal()
     monkeypatch.setattr(forwarding, "_move", lambda row, seq: None)
@@ -163,8 +177,14 @@ def test_a_secret_that_cannot_be_read_is_said_and_nothing_goes_out_unsigned(row,
 
 
 def test_nothing_goes_to_an_address_that_is_not_on_the_open_internet():
-    for target in ("https://127.0.0.1:1/", "https://localhost:1/", "https://[::1]:1/", "https://10.0.0.1/", "https://169.254.169.254/",
-                   "syslog+tls://127.0.0.1:1"):
+    for target in (
+        "https://127.0.0.1:1/",
+        "https://localhost:1/",
+        "https://[::1]:1/",
+        "https://10.0.0.1/",
+        "https://169.254.169.254/",
+        "syslog+tls://127.0.0.1:1",
+    ):
         with pytest.raises(Undelivered, match="open internet"):
             deliver(target, FACTS, name="x", secret=b"", policy=Policy(seconds=1))
 
@@ -176,22 +196,43 @@ def test_nothing_goes_out_unencrypted_to_a_host_that_the_operator_did_not_name()
 
 
 def test_what_is_no_target_is_refused():
-    for target in ("", "ftp://x", "https://", "https://user:pass@host/", "syslog+tls://host/path", "https://host:0/", "https://host:x/",
-                   "https://host/#part", "//host"):
+    for target in (
+        "",
+        "ftp://x",
+        "https://",
+        "https://user:pass@host/",
+        "syslog+tls://host/path",
+        "https://host:0/",
+        "https://host:x/",
+        "https://host/#part",
+        "//host",
+    ):
         with pytest.raises(ValueError, match=r"."):
             place(target)
 
 
-FACTS = [{"seq": 7, "hash": "ab", "at": clock.now(), "kind": "access.denied", "actor": 'a"b]c\\d\n', "address": "10.2.3.4", "request_id": "r-1",
-          "data": {"path": "/x"}}]
+FACTS = [
+    {
+        "seq": 7,
+        "hash": "ab",
+        "at": clock.now(),
+        "kind": "access.denied",
+        "actor": 'a"b]c\\d\n',
+        "address": "10.2.3.4",
+        "request_id": "r-1",
+        "data": {"path": "/x"},
+    }
+]
 TRUSTED = Policy(frozenset({"127.0.0.1"}), seconds=5, portal="muster.example")
 
 
 def test_a_message_of_syslog_is_as_rfc_5424_has_it():
     text = message(FACTS[0], "muster.example")
     head, _, body = text.partition(b"\xef\xbb\xbf")
-    assert head.decode() == (f"<108>1 {FACTS[0]['at'].isoformat()} muster.example muster - access.denied "
-                             '[muster@32473 seq="7" actor="a\\"b\\]c\\\\d " address="10.2.3.4" request="r-1" hash="ab"] ')
+    assert head.decode() == (
+        f"<108>1 {FACTS[0]['at'].isoformat()} muster.example muster - access.denied "
+        '[muster@32473 seq="7" actor="a\\"b\\]c\\\\d " address="10.2.3.4" request="r-1" hash="ab"] '
+    )
     assert json.loads(body)["data"] == {"path": "/x"}
 
 
@@ -207,13 +248,19 @@ def test_syslog_over_tcp_frames_each_event_by_its_length():
 
         thread = threading.Thread(target=take)
         thread.start()
-        deliver(f"syslog+tcp://127.0.0.1:{server.getsockname()[1]}", FACTS * 3, name="x", secret=b"", policy=TRUSTED)
+        deliver(
+            f"syslog+tcp://127.0.0.1:{server.getsockname()[1]}",
+            FACTS * 3,
+            name="x",
+            secret=b"",
+            policy=TRUSTED,
+        )
         thread.join(5)
     stream, count = b"".join(got), 0
     while stream:
         length, _, rest = stream.partition(b" ")
-        assert rest[:int(length)].startswith(b"<108>1 ")
-        stream, count = rest[int(length):], count + 1
+        assert rest[: int(length)].startswith(b"<108>1 ")
+        stream, count = rest[int(length) :], count + 1
     assert count == 3
 
 
@@ -221,7 +268,13 @@ def test_syslog_over_udp_is_a_datagram_each():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.1", 0))
         server.settimeout(5)
-        deliver(f"syslog+udp://127.0.0.1:{server.getsockname()[1]}", FACTS * 2, name="x", secret=b"", policy=TRUSTED)
+        deliver(
+            f"syslog+udp://127.0.0.1:{server.getsockname()[1]}",
+            FACTS * 2,
+            name="x",
+            secret=b"",
+            policy=TRUSTED,
+        )
         assert [server.recv(65536)[:7] for _ in range(2)] == [b"<108>1 "] * 2
 
 
@@ -235,6 +288,7 @@ def test_a_server_that_does_not_listen_is_said():
 
 def test_a_webhook_that_answers_a_drop_at_a_time_is_cut_off():
     with socket.create_server(("127.0.0.1", 0)) as server:
+
         def drip() -> None:
             connection, _ = server.accept()
             with connection:
@@ -249,8 +303,13 @@ def test_a_webhook_that_answers_a_drop_at_a_time_is_cut_off():
         thread.start()
         began = clock.monotonic()
         with pytest.raises(Undelivered):
-            deliver(f"http://127.0.0.1:{server.getsockname()[1]}/", FACTS, name="x", secret=b"",
-                    policy=Policy(frozenset({"127.0.0.1"}), seconds=0.5))
+            deliver(
+                f"http://127.0.0.1:{server.getsockname()[1]}/",
+                FACTS,
+                name="x",
+                secret=b"",
+                policy=Policy(frozenset({"127.0.0.1"}), seconds=0.5),
+            )
         assert clock.monotonic() - began < 3
         thread.join(3)
 
@@ -258,8 +317,28 @@ def test_a_webhook_that_answers_a_drop_at_a_time_is_cut_off():
 @pytest.fixture
 def tls(tmp_path) -> ssl.SSLContext:
     """A server's side, with a certificate of its own making for 127.0.0.1."""
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=log", "-addext",
-                    "subjectAltName=IP:127.0.0.1", "-keyout", tmp_path / "key.pem", "-out", tmp_path / "cert.pem"], check=True, capture_output=True)
+    subprocess.run(
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=log",
+            "-addext",
+            "subjectAltName=IP:127.0.0.1",
+            "-keyout",
+            tmp_path / "key.pem",
+            "-out",
+            tmp_path / "cert.pem",
+        ],
+        check=True,
+        capture_output=True,
+    )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
     return context
@@ -285,7 +364,13 @@ def test_syslog_over_tls_goes_to_who_shows_a_certificate_that_we_trust(tls, tmp_
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = _listen(server, tls, got)
         policy = Policy(frozenset({"127.0.0.1"}), str(tmp_path / "cert.pem"), seconds=5)
-        deliver(f"syslog+tls://127.0.0.1:{server.getsockname()[1]}", FACTS, name="x", secret=b"", policy=policy)
+        deliver(
+            f"syslog+tls://127.0.0.1:{server.getsockname()[1]}",
+            FACTS,
+            name="x",
+            secret=b"",
+            policy=policy,
+        )
         thread.join(5)
     assert b"<108>1 " in b"".join(got)
 
@@ -296,7 +381,13 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(tls, scheme):
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = _listen(server, tls, got)
         with pytest.raises(Undelivered, match="certificate is not trusted"):
-            deliver(f"{scheme}://127.0.0.1:{server.getsockname()[1]}", FACTS, name="x", secret=b"", policy=TRUSTED)
+            deliver(
+                f"{scheme}://127.0.0.1:{server.getsockname()[1]}",
+                FACTS,
+                name="x",
+                secret=b"",
+                policy=TRUSTED,
+            )
         thread.join(5)
     assert got == []
 

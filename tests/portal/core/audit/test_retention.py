@@ -18,7 +18,11 @@ from tests.portal.core.audit.conftest import ORG, OTHER, seal, write
 
 def grow_old(count: int, days: int = 100) -> None:
     """Before they are sealed: the first so many events are of long ago."""
-    old = list(Event.objects.filter(org_id=ORG).order_by("position").values_list("position", flat=True)[:count])
+    old = list(
+        Event.objects.filter(org_id=ORG)
+        .order_by("position")
+        .values_list("position", flat=True)[:count]
+    )
     Event.objects.filter(position__in=old).update(at=F("at") - timedelta(days=days))
 
 
@@ -33,7 +37,9 @@ def kept(db) -> AuditPolicy:
 
 def test_what_is_older_goes_with_its_links_and_the_rest_proves_itself(kept):
     assert trim(kept) == 12
-    assert list(AuditLink.objects.filter(chain=ORG).order_by("seq").values_list("seq", flat=True)) == list(range(13, 21))
+    assert list(
+        AuditLink.objects.filter(chain=ORG).order_by("seq").values_list("seq", flat=True)
+    ) == list(range(13, 21))
     assert Event.objects.filter(org_id=ORG, kind="thing.changed").count() == 8
     seal()
     report = verify(ORG)
@@ -43,7 +49,12 @@ def test_what_is_older_goes_with_its_links_and_the_rest_proves_itself(kept):
 def test_that_it_was_done_is_an_event_of_the_chain(kept):
     trim(kept)
     [told] = Event.objects.filter(kind="audit.trimmed")
-    assert (told.org_id, told.actor, told.data["events"], told.data["keep_days"]) == (ORG, "muster", 12, 90)
+    assert (told.org_id, told.actor, told.data["events"], told.data["keep_days"]) == (
+        ORG,
+        "muster",
+        12,
+        90,
+    )
 
 
 def test_twice_is_once(kept):
@@ -83,7 +94,9 @@ def test_a_chain_that_goes_as_a_whole_goes_on_from_where_it_was(db):
 def test_many_go_in_pages(kept, monkeypatch):
     monkeypatch.setattr(retention, "PAGE", 5)
     assert trim(kept) == 12
-    assert list(AuditAnchor.objects.filter(kind="cut").order_by("number").values_list("seq", flat=True)) == [5, 10, 12]
+    assert list(
+        AuditAnchor.objects.filter(kind="cut").order_by("number").values_list("seq", flat=True)
+    ) == [5, 10, 12]
     seal()
     assert verify(ORG).fault_count == 0
 
@@ -99,8 +112,12 @@ def test_a_fault_is_never_deleted_and_why_is_said(kept):
 
 def test_a_cut_that_retention_did_not_make_is_forged(kept):
     row = AuditLink.objects.get(chain=ORG, seq=6)
-    positions = list(AuditLink.objects.filter(chain=ORG, seq__lte=6).values_list("position", flat=True))
-    AuditAnchor.objects.create(chain=ORG, number=2, kind="cut", seq=6, hash=bytes(row.hash), mac=b"x" * 32)
+    positions = list(
+        AuditLink.objects.filter(chain=ORG, seq__lte=6).values_list("position", flat=True)
+    )
+    AuditAnchor.objects.create(
+        chain=ORG, number=2, kind="cut", seq=6, hash=bytes(row.hash), mac=b"x" * 32
+    )
     AuditLink.objects.filter(position__in=positions).delete()
     Event.objects.filter(position__in=positions).delete()
     assert [fault.kind for fault in verify(ORG).faults] == ["forged"]

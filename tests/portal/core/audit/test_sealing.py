@@ -21,7 +21,9 @@ from tests.portal.core.audit.conftest import ORG, OTHER, seal, write
 
 
 def links(chain=ORG) -> list[tuple[int, int]]:
-    return list(AuditLink.objects.filter(chain=chain).order_by("seq").values_list("seq", "position"))
+    return list(
+        AuditLink.objects.filter(chain=chain).order_by("seq").values_list("seq", "position")
+    )
 
 
 @pytest.mark.django_db
@@ -42,9 +44,26 @@ def test_the_chain_can_be_followed_with_a_few_lines_of_any_language():
     at = hashlib.sha256(b"muster audit chain " + ORG.bytes).digest()
     for link in AuditLink.objects.order_by("seq"):
         e = Event.objects.get(position=link.position)
-        time = e.at.strftime("%Y-%m-%dT%H:%M:%S") + (f".{e.at.microsecond:06d}" if e.at.microsecond else "") + "Z"
-        row = [e.position, str(e.id), time, e.kind, str(e.org_id), e.actor, e.on_behalf_of, e.via, e.address, e.subject_type, str(e.subject_id),
-               e.data, e.request_id]
+        time = (
+            e.at.strftime("%Y-%m-%dT%H:%M:%S")
+            + (f".{e.at.microsecond:06d}" if e.at.microsecond else "")
+            + "Z"
+        )
+        row = [
+            e.position,
+            str(e.id),
+            time,
+            e.kind,
+            str(e.org_id),
+            e.actor,
+            e.on_behalf_of,
+            e.via,
+            e.address,
+            e.subject_type,
+            str(e.subject_id),
+            e.data,
+            e.request_id,
+        ]
         assert len(row) == len(COLUMNS)
         at = hashlib.sha256(at + orjson.dumps(row, option=orjson.OPT_SORT_KEYS)).digest()
         assert at == bytes(link.hash)
@@ -82,7 +101,7 @@ def test_two_sealers_at_once_seal_each_event_once():
     made[0].look()
     original = sealing.unsealed
     try:
-        sealing.unsealed = lambda above, most: rows        # it had looked before the other was done
+        sealing.unsealed = lambda above, most: rows  # it had looked before the other was done
         with pytest.raises(IntegrityError):
             made[1].look()
     finally:
@@ -122,19 +141,23 @@ def test_an_event_that_commits_after_later_ones_were_sealed_is_not_missed(monkey
     assert sum(sealer.look() for _ in range(3)) == 2
     assert Event.objects.count() == 5 == AuditLink.objects.count()
     first = Event.objects.get(kind="late.one")
-    assert links()[3][1] == first.position < links()[0][1]        # sealed fourth, though its position is the lowest
+    assert (
+        links()[3][1] == first.position < links()[0][1]
+    )  # sealed fourth, though its position is the lowest
     assert verify(ORG).fault_count == 0
 
 
 @pytest.mark.integration
-@pytest.mark.serial        # it waits for every transaction of the server, and those of other tests last for minutes
+@pytest.mark.serial  # it waits for every transaction of the server, and those of other tests last for minutes
 @pytest.mark.django_db(transaction=True)
 def test_the_floor_rises_once_nothing_can_appear_below_it(monkeypatch, wait_for):
     monkeypatch.setattr(sealing, "SETTLE", 0.0)
     sealer = Sealer()
     write(5)
 
-    def floor() -> int:         # other databases of the same PostgreSQL have transactions, too: it waits for these
+    def floor() -> (
+        int
+    ):  # other databases of the same PostgreSQL have transactions, too: it waits for these
         sealer.look()
         return sealer.floor
 
@@ -175,7 +198,10 @@ def test_an_anchor_stands_every_thousand_links_and_when_some_time_has_passed(mon
     now[0] += anchors.WITHIN
     assert anchoring.look(sealer.touched) == 1
     assert anchoring.look(sealer.touched) == 0
-    assert list(AuditAnchor.objects.order_by("number").values_list("number", "seq")) == [(1, 11), (2, 12)]
+    assert list(AuditAnchor.objects.order_by("number").values_list("number", "seq")) == [
+        (1, 11),
+        (2, 12),
+    ]
 
 
 @pytest.mark.django_db

@@ -34,7 +34,9 @@ def forge_from(seq: int) -> None:
     at = bytes(AuditLink.objects.get(chain=ORG, seq=seq - 1).hash) if seq > 1 else begin(ORG)
     for link in AuditLink.objects.filter(chain=ORG, seq__gte=seq).order_by("seq"):
         with connection.cursor() as cursor:
-            cursor.execute(f"SELECT {columns()} FROM {event_table()} e WHERE position = %s", [link.position])
+            cursor.execute(
+                f"SELECT {columns()} FROM {event_table()} e WHERE position = %s", [link.position]
+            )
             [row] = read(cursor.fetchall())
         at = follow(at, canonical(row))
         AuditLink.objects.filter(position=link.position).update(hash=at)
@@ -42,17 +44,32 @@ def forge_from(seq: int) -> None:
 
 def test_a_chain_that_nobody_touched_is_whole(sealed):
     report = verify(sealed)
-    assert (report.fault_count, report.events, report.first, report.last, report.unsealed) == (0, 20, 1, 20, 0)
+    assert (report.fault_count, report.events, report.first, report.last, report.unsealed) == (
+        0,
+        20,
+        1,
+        20,
+        0,
+    )
     assert report.words == "20 events, #1 to #20: 0 faults."
 
 
 CHANGES = [
-    {"actor": "eve@atlas.example"}, {"address": "203.0.113.1"}, {"on_behalf_of": "x"}, {"via": "session"}, {"kind": "thing.kept"},
-    {"data": {"n": 6}}, {"request_id": "another"}, {"subject_id": OTHER}, {"subject_type": "job"}, {"org_id": OTHER},
-    {"at": clock.now() - timedelta(seconds=30)}]
+    {"actor": "eve@atlas.example"},
+    {"address": "203.0.113.1"},
+    {"on_behalf_of": "x"},
+    {"via": "session"},
+    {"kind": "thing.kept"},
+    {"data": {"n": 6}},
+    {"request_id": "another"},
+    {"subject_id": OTHER},
+    {"subject_type": "job"},
+    {"org_id": OTHER},
+    {"at": clock.now() - timedelta(seconds=30)},
+]
 
 
-@pytest.mark.both_databases        # each reads the columns of an event by SQL of its own
+@pytest.mark.both_databases  # each reads the columns of an event by SQL of its own
 def test_a_changed_event_is_found_whatever_was_changed_in_it(sealed):
     for change in CHANGES:
         with transaction.atomic():
@@ -71,12 +88,18 @@ def test_a_chain_is_read_whole_page_by_page(sealed, monkeypatch):
             for page in (1, 3, 20, 7):
                 monkeypatch.setattr("portal.core.audit.verify.PAGE", page)
                 paged = verify(sealed)
-                assert (paged.faults, paged.events, paged.last) == (whole.faults, 20 - len(gone), 20), (gone, page)
+                assert (paged.faults, paged.events, paged.last) == (
+                    whole.faults,
+                    20 - len(gone),
+                    20,
+                ), (gone, page)
             assert bool(gone) == bool(whole.faults), gone
             transaction.set_rollback(True)
 
 
-def test_a_page_reaches_no_further_than_itself_and_a_gap_of_any_width_is_passed_at_once(sealed, monkeypatch):
+def test_a_page_reaches_no_further_than_itself_and_a_gap_of_any_width_is_passed_at_once(
+    sealed, monkeypatch
+):
     monkeypatch.setattr("portal.core.audit.verify.PAGE", 4)
     AuditLink.objects.filter(chain=ORG, seq=20).update(seq=10**12)
     with CaptureQueriesContext(connection) as queries:
@@ -90,7 +113,9 @@ def test_an_event_that_is_gone_is_missing(sealed):
     assert found() == [("missing", 7)]
 
 
-@pytest.mark.parametrize(("gone", "kind"), [([7], ("missing", 7)), ([7, 8, 9], ("missing", 7)), ([1, 2], ("missing", 1))])
+@pytest.mark.parametrize(
+    ("gone", "kind"), [([7], ("missing", 7)), ([7, 8, 9], ("missing", 7)), ([1, 2], ("missing", 1))]
+)
 def test_an_event_that_is_gone_with_its_link_leaves_a_gap(sealed, gone, kind):
     for seq in gone:
         event(seq).delete()
@@ -102,8 +127,12 @@ def test_an_event_that_is_gone_with_its_link_leaves_a_gap(sealed, gone, kind):
 def test_two_events_in_each_others_place_are_reordered(sealed):
     first, second = AuditLink.objects.get(seq=5), AuditLink.objects.get(seq=9)
     AuditLink.objects.filter(seq__in=[5, 9]).delete()
-    AuditLink.objects.bulk_create([AuditLink(position=second.position, chain=ORG, seq=5, hash=first.hash),
-                                   AuditLink(position=first.position, chain=ORG, seq=9, hash=second.hash)])
+    AuditLink.objects.bulk_create(
+        [
+            AuditLink(position=second.position, chain=ORG, seq=5, hash=first.hash),
+            AuditLink(position=first.position, chain=ORG, seq=9, hash=second.hash),
+        ]
+    )
     assert found() == [("reordered", 5), ("reordered", 9)]
 
 
@@ -115,7 +144,9 @@ def test_a_chain_computed_anew_does_not_fit_its_anchors(sealed):
 
 def test_an_event_put_in_afterwards_with_an_old_time_is_backdated(sealed):
     write(1)
-    Event.objects.filter(position=Event.objects.order_by("-position").first().position).update(at=F("at") - timedelta(hours=3))
+    Event.objects.filter(position=Event.objects.order_by("-position").first().position).update(
+        at=F("at") - timedelta(hours=3)
+    )
     seal()
     assert found() == [("backdated", 21)]
 
@@ -161,7 +192,10 @@ def test_a_chain_without_anchors_is_suspicious_once_it_is_old(sealed):
 
 
 def test_anchors_are_still_read_after_the_key_was_rotated(sealed, settings):
-    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "a new key, long enough to be one", [settings.SECRET_KEY]
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = (
+        "a new key, long enough to be one",
+        [settings.SECRET_KEY],
+    )
     assert found() == []
     settings.SECRET_KEY_FALLBACKS = []
     assert [kind for kind, _ in found()] == ["forged"]
@@ -172,7 +206,9 @@ def test_what_is_not_sealed_yet_is_counted_and_becomes_a_fault_when_it_is_old(se
     report = verify(ORG)
     assert (report.unsealed, report.fault_count) == (2, 0)
     assert "2 not sealed yet" in report.words
-    Event.objects.filter(position__gt=event(20).position).update(at=clock.now() - timedelta(hours=1))
+    Event.objects.filter(position__gt=event(20).position).update(
+        at=clock.now() - timedelta(hours=1)
+    )
     assert found() == [("unsealed", 21)]
 
 
@@ -196,7 +232,12 @@ def test_the_last_look_is_remembered(sealed):
     Event.objects.filter(position=event(7).position).update(actor="eve@atlas.example")
     remember(verify(ORG))
     row = AuditCheck.objects.get(chain=ORG)
-    assert (row.events, row.fault_count, row.faults[0]["kind"], row.faults[0]["seq"]) == (20, 1, "changed", 7)
+    assert (row.events, row.fault_count, row.faults[0]["kind"], row.faults[0]["seq"]) == (
+        20,
+        1,
+        "changed",
+        7,
+    )
 
 
 def test_an_empty_chain_has_nothing_to_say(db):
@@ -207,8 +248,12 @@ def test_an_empty_chain_has_nothing_to_say(db):
 def test_verify_chain_deleted_with_its_anchors_reports_tampering(sealed):
     for model in (Event, AuditLink, AuditAnchor):
         model.objects.all().delete()
-    assert found() == [("missing", 1)] and verify(ORG).words == "There are no sealed events: 1 fault."
-    record(Fact("audit.verification_asked", ORG, "audit", None))      # by who asks, which begins the chain anew
+    assert (
+        found() == [("missing", 1)] and verify(ORG).words == "There are no sealed events: 1 fault."
+    )
+    record(
+        Fact("audit.verification_asked", ORG, "audit", None)
+    )  # by who asks, which begins the chain anew
     seal()
     assert found() == [("missing", 1)]
 
@@ -217,19 +262,34 @@ def test_the_command_says_what_is_wrong_and_where_and_ends_with_2(story, capsys)
     seal()
     call_command("verify_audit")
     said = capsys.readouterr().out
-    assert "atlas: " in said and "borealis: " in said and "platform: " in said and "0 faults" in said
+    assert (
+        "atlas: " in said and "borealis: " in said and "platform: " in said and "0 faults" in said
+    )
     link = AuditLink.objects.get(chain=story.atlas.id, seq=3)
     Event.objects.filter(position=link.position).update(actor="eve@atlas.example")
     with pytest.raises(SystemExit) as ended:
         call_command("verify_audit", org="atlas")
     assert ended.value.code == 2
     said = capsys.readouterr().out
-    assert "atlas: " in said and "1 fault" in said and "changed: #3:" in said and "borealis" not in said
+    assert (
+        "atlas: " in said
+        and "1 fault" in said
+        and "changed: #3:" in said
+        and "borealis" not in said
+    )
     call_command("verify_audit", org="borealis")
 
 
 @pytest.mark.both_databases
-@pytest.mark.parametrize("at", ["1969-12-31T23:59:59.999999", "2026-01-31T12:00:00.000001", "2026-01-31T12:00:00", "9999-12-31T23:59:59.999999"])
+@pytest.mark.parametrize(
+    "at",
+    [
+        "1969-12-31T23:59:59.999999",
+        "2026-01-31T12:00:00.000001",
+        "2026-01-31T12:00:00",
+        "9999-12-31T23:59:59.999999",
+    ],
+)
 def test_a_time_is_read_to_its_microsecond(sealed, at):
     when = datetime.fromisoformat(at).replace(tzinfo=UTC)
     position = event(7).position
